@@ -31,11 +31,11 @@ func childRole(args []string) func(args []string) {
 	}[args[2]]
 }
 
-// echo is an MCP server made for speed: it finds the id without parsing, and
-// answers with a text of the length in the request's "head", or with rows of about the length in its "tail": arguments that
-// rules know.
+// echo is an MCP server made for speed: it finds the id without parsing. It
+// answers with prose of the length in the request's "head", or with rows of
+// the length in its "tail". These are arguments of read_file.
 func echo(stdin, stdout int) {
-	var text []byte // the last one
+	var text []byte // text of the last answer
 	of := ""
 	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
 	for {
@@ -91,14 +91,15 @@ func echo(stdin, stdout int) {
 	}
 }
 
-// prose and rows are what texts consist of, as they stand in a JSON string: words of people, and a table as servers write it.
-// prose is the longer one.
+// Texts of answers repeat prose or rows, which are escaped for a JSON string: a text that people write, and a
+// table that servers write. appendText needs a prose that is longer than rows.
 const (
 	prose = `The function reads one file after the other, and leaves out those that are not there. It returns an error (see below) when a folder cannot be opened; callers print that and go on. `
 	rows  = `{\"id\": 1042, \"name\": \"main.go\", \"path\": \"/home/user/projects/app/main.go\", \"size\": 18233, \"modified\": \"2026-03-14T09:26:53Z\", \"tags\": [\"code\", \"go\"]},\n`
 )
 
-// appendText appends size bytes of a text that is repeated. It ends with prose, so that no escape is cut.
+// appendText appends the text of repeatedly, size bytes in all. The end comes from prose, which has no escapes
+// that could be cut.
 func appendText(to []byte, of string, size int) []byte {
 	for ; size >= len(of); size -= len(of) {
 		to = append(to, of...)

@@ -95,10 +95,10 @@ func (b *testbed) count(ctx context.Context, w way, calls int) (profile, error) 
 // profile holds the number of instructions of each function.
 type profile map[string]int
 
-// ofRuntime reports whether Go's scheduler or collector does this work: how often they turn
-// depends on the other processes. Copying is not theirs. "gogo", which switches to a goroutine,
-// and the two others are assembly and carry no package: a collector that waits for its turn
-// ran gogo three million times in one call of rows.
+// ofRuntime reports whether a function belongs to Go's scheduler or garbage collector. Their number of
+// instructions depends on other processes. It returns false for functions that copy memory. The three
+// named functions are assembly without a package name. "gogo" switches to a goroutine: a waiting collector
+// ran it three million times in one call with rows.
 func ofRuntime(function string) bool {
 	switch function {
 	case "gogo", "callRet", "gosave_systemstack_switch":

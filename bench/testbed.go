@@ -27,8 +27,8 @@ type manner struct {
 	meta     bool // its calls have a _meta, as those of most clients
 	lists    bool // it asks for the list of tools in place of each call
 	argument int  // bytes of a text in the arguments; 0 for none
-	text     int  // bytes of the text that it asks for; 0 leaves them to the server
-	table    int  // the same for rows of JSON
+	text     int  // bytes of prose that it asks for; 0: the server chooses the size
+	table    int  // bytes of rows of JSON that it asks for; 0: none
 }
 
 // The names of the fixed ways. Another clawai is named by its commit.
@@ -46,7 +46,7 @@ type testbed struct {
 	dir     string
 	self    string
 	ways    []way
-	commits map[string]string // of the ways that are clawai
+	commits map[string]string // by the name of each way that is clawai
 }
 
 // policyText is the small policy: the last of two rules allows the call.

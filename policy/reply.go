@@ -79,11 +79,10 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 	return all
 }
 
-// Screens returns the kinds of finds that the rules name, including the layers' rules: the kinds to
-// look for. ruled means that there is something to judge: for calls a rule with a find; for replies
-// any rule; for lists any rule, a pinned server or the option HideDenied. If the policy was read
-// for some calls (Options.Calls), a rule about calls counts only if it can match one of these
-// calls.
+// Screens returns the kinds of findings that the rules, also those of the layers, name in find: only
+// these must be looked for. ruled is true if calls have a rule with find, if replies have any rule, or
+// if lists have any rule, a pinned server or the option HideDenied. If the policy was read for some
+// calls (Options.Calls), a rule about calls counts only if it can match one of these calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {

@@ -327,8 +327,8 @@ func (p *planner) narrowNetwork(net []string) error {
 // maxDoors is the largest number of doors of a cage. Further hosts are reached only through the proxy.
 const maxDoors = 100
 
-// makeDoors adds a door for each port of each name of the list, and of each address of this machine:
-// an address in the server's own network that leads to it.
+// makeDoors adds doors for the names and the loopback IPv4 addresses in the list of hosts, one for each
+// port. A door is an address in the server's own network that leads to that host and port.
 func (p *planner) makeDoors() {
 	addresses := map[string]string{"localhost": "127.0.0.1"}
 	for _, e := range p.plan.Hosts {

@@ -137,7 +137,7 @@ func (p *planner) namedPlaces() (all []string) {
 	for _, m := range p.findMoved() {
 		apart = append(apart, m.path)
 	}
-	// A named folder opens the secrets in it only if the folder itself is a shut place.
+	// Keep only shut places: if the table names a larger folder, the secrets in it stay shut.
 	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 
@@ -152,13 +152,13 @@ func isShut(path string) bool {
 // shutBase is a folder in which shut places are searched.
 type shutBase struct {
 	path  string
-	as    []string // the last names of the folder's usual path, for a comparison with the places
+	usual []string // the last names of the folder's usual path, to compare with the paths of shut places
 	moved bool     // a variable names the folder, so the folder itself may be a shut place
 }
 
 func newBase(path string) shutBase {
-	as := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	return shutBase{path: path, as: as[max(0, len(as)-longestPlace):]}
+	names := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return shutBase{path: path, usual: names[max(0, len(names)-longestPlace):]}
 }
 
 // shutBases returns the folders in which shut places are searched: each open folder, and also the home
@@ -167,7 +167,7 @@ func (p *planner) shutBases() (all []shutBase) {
 	open := append(slices.Clone(p.plan.Spec.Read), p.plan.Spec.Write...)
 	readable := slices.Concat(open, p.system)
 	add := func(one shutBase) {
-		if !slices.ContainsFunc(all, func(b shutBase) bool { return b.path == one.path && slices.Equal(b.as, one.as) }) {
+		if !slices.ContainsFunc(all, func(b shutBase) bool { return b.path == one.path && slices.Equal(b.usual, one.usual) }) {
 			all = append(all, one)
 		}
 	}
@@ -194,9 +194,9 @@ func (p *planner) shutBases() (all []shutBase) {
 	return all
 }
 
-// moved are variables that name another place for a file or folder of the home folder. as is its
-// usual path in the home folder.
-var moved = []struct{ variable, as string }{
+// moved lists the variables that move a file or folder out of its usual place. The field usual holds
+// the usual path, relative to the home folder.
+var moved = []struct{ variable, usual string }{
 	{"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"}, {"XDG_CACHE_HOME", ".cache"},
 	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"GNUPGHOME", ".gnupg"}, {"KUBECONFIG", ".kube/config"}, {"DOCKER_CONFIG", ".docker"},
 	{"AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"}, {"AWS_CONFIG_FILE", ".aws/config"}, {"AZURE_CONFIG_DIR", ".azure"}, {"CLOUDSDK_CONFIG", ".config/gcloud"},
@@ -210,7 +210,7 @@ func (p *planner) findMoved() (all []shutBase) {
 	for _, m := range moved {
 		for _, path := range filepath.SplitList(os.Getenv(m.variable)) {
 			if real, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) {
-				all = append(all, shutBase{real, strings.Split(m.as, "/"), true})
+				all = append(all, shutBase{real, strings.Split(m.usual, "/"), true})
 			}
 		}
 	}
@@ -230,7 +230,7 @@ type namedGlobs struct {
 	rest *globs
 }
 
-// placeEnd is the end of a place's pattern.
+// placeEnd marks a node of globs at which a place's pattern ends.
 type placeEnd struct{ spare []string } // globs of last names that match the pattern but are harmless
 
 // longestPlace is larger than the number of names in any place.
@@ -349,9 +349,9 @@ func newLooker() *looker { return &looker{names: map[string][]string{}} }
 // must shut the key. If a variable names the folder, the folder itself may be a place.
 func (l *looker) find(base shutBase, places *globs) (found []string) {
 	begun := []*globs{places}
-	for i := range base.as { // the folder's path may already match the start of a place, for example .github of .github/workflows
+	for i := range base.usual { // the folder's path may already match the start of a place, for example .github of .github/workflows
 		rest := []*globs{places}
-		for _, name := range base.as[i:] {
+		for _, name := range base.usual[i:] {
 			rest = matchAll(rest, name)
 		}
 		begun = append(begun, rest...)
@@ -361,7 +361,7 @@ func (l *looker) find(base shutBase, places *globs) (found []string) {
 			found = append(found, real)
 		}
 	}
-	if base.moved && endsOrLiesIn(places, base.as) {
+	if base.moved && endsOrLiesIn(places, base.usual) {
 		add(base.path)
 	}
 	l.walk(base.path, begun, add)

@@ -37,9 +37,9 @@ type Exchange struct {
 	Unasked  bool
 	Further  bool
 
-	// Upload means that the message is part of a request to a model: the result of a call of Answered,
-	// or words of the user. Unread means that clawai could not read the message: every rule may match it,
-	// and clawai never alters it.
+	// Upload means that the message is part of a request to a model: the result of one of the calls in
+	// Answered, or text from the user. Unread means that clawai could not read the message: every rule
+	// may match it, and clawai never alters it.
 	Upload, Unread bool
 
 	// Caller receives messages and questions about the exchange. It is nil if no party does.

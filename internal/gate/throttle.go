@@ -28,7 +28,7 @@ type pace struct {
 	shared Ledger // nil when no other process asks for the same agent
 }
 
-// room is the result of asking for one more question.
+// room tells whether one more question may be asked now.
 type room uint8
 
 const (

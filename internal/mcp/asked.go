@@ -69,9 +69,10 @@ func (a *Asked) KnowsInputs(in Inputs) bool {
 }
 
 // AnswerCalls returns the calls that the rules judge for a message's inputResponses, besides the
-// message's own call. An answer is judged as each remembered request with the same key and kind;
-// without such a request, by the texts in the answer, or by the text "" if it has none. An answer
-// of unknown shape is malformed. A refusal is for the whole frame.
+// message's own call. For an answer it returns the call of each remembered request that has the
+// answer's key and kind. If there is no such request, it returns one call made from the texts in the
+// answer, or from the text "" if it has none. An answer of unknown shape is malformed. A refusal is
+// for the whole frame.
 func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
 	if m.InputResponses == nil {
 		return nil, nil

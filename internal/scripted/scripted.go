@@ -37,7 +37,7 @@ type Model struct {
 	Turns  []Turn
 	Before func(n int)                // called before turn n is requested; may be nil
 	After  func(n int, answer string) // called with the agent's report of turn n; may be nil
-	Pieces bool                       // arguments come in pieces, those of several calls in turns where the API allows it
+	Pieces bool                       // arguments are streamed in pieces; if the API allows it, the pieces of several calls alternate
 
 	mu    sync.Mutex
 	asked int // number of turns requested, plus one after the end

@@ -168,8 +168,8 @@ func (s *server) compareLists() error {
 	return nil
 }
 
-// collectAnswers notes the answers that are to be kept, until the gate has let them through. For
-// each request the latest answer counts, even if the server sends several.
+// collectAnswers remembers the answers in a line that will be kept once the gate has let them through.
+// For each request the latest answer counts, even if the server sends several.
 func (c *conn) collectAnswers(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true

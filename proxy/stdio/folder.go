@@ -15,8 +15,8 @@ var otherSystems = strings.Fields("docker podman nerdctl container kubectl oc ss
 // shells are programs that run a command text, which may change the folder first.
 var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 
-// folderOptions are options with which programs start in another folder, or start other programs
-// there: uv, make, git, env, pnpm, npm, yarn, bun, poetry.
+// folderOptions are options of uv, make, git, env, pnpm, npm, yarn, bun and poetry with which these
+// start in another folder, or start a program there.
 var folderOptions = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
 // MovesAway reports whether a command may start its server in another folder than that of this

@@ -20,16 +20,16 @@ import (
 	"github.com/clawai/clawai/internal/testing/postgrestest"
 )
 
-// centre is a clawai-gateway that serves, its database, and the browser of its administrator.
+// centre is a running clawai-gateway with its database, and the browser of its administrator.
 type centre struct {
 	dir      string
 	postgres *postgrestest.Cluster
 	process  *exec.Cmd
-	said     bytes.Buffer // on standard output and error
+	said     bytes.Buffer // standard output and error of the centre
 	address  string
 	browser  *http.Client
-	form     string // what forms of the browser's session send along
-	tag      string // of the bundle that is published
+	form     string // token that each form of the browser's session must send
+	tag      string // ETag of the published bundle
 }
 
 const (
@@ -49,7 +49,7 @@ func startCentre(ctx context.Context, explain bool) (_ *centre, err error) {
 			err = errors.Join(err, c.stop())
 		}
 	}()
-	// The log of slow statements has their plans.
+	// auto_explain writes the plans of slow statements to the database's log.
 	var settings []string
 	if explain {
 		settings = []string{"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=20ms", "auto_explain.log_analyze=on", "auto_explain.log_buffers=on"}
@@ -83,7 +83,7 @@ func (c *centre) askDatabase(ctx context.Context, name, statements string) (stri
 	return strings.TrimSpace(string(out)), nil
 }
 
-// serve starts the centre with a bundle.
+// serve starts the centre and publishes a bundle.
 func (c *centre) serve(ctx context.Context) error {
 	secret, public, err := bundle.NewKey("team.example")
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *centre) serve(ctx context.Context) error {
 
 var formToken = regexp.MustCompile(`name="form" value="([0-9a-f]+)"`)
 
-// signIn signs the browser in by a link.
+// signIn signs the browser in with a link.
 func (c *centre) signIn(ctx context.Context) error {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

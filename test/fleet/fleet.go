@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// fleet is many laptops at a centre.
+// fleet is a centre with many laptops.
 type fleet struct {
 	*centre
 	options
@@ -33,14 +33,14 @@ type fleet struct {
 	sessions []session
 	laptops  []*laptop
 	shipped  atomic.Int64 // records that the centre has acknowledged
-	again    atomic.Int64 // parts that were sent again, because no answer came in time
+	again    atomic.Int64 // number of parts without an answer in time; they are sent again
 }
 
 // session is a session's segment as the recorder wrote it.
 type session struct {
 	id, name string
 	text     []byte
-	ends     []int // where each record ends
+	ends     []int // offset of the end of each record in text
 }
 
 // laptop is an enrolled laptop.
@@ -49,22 +49,22 @@ type laptop struct {
 	client *http.Client
 }
 
-// The sessions that are recorded. All laptops ship the same ones, each under its own name; a laptop that has shipped
-// them all ends.
+// Numbers for the recorded sessions. All laptops ship the same sessions, each as a laptop of its own. A laptop that
+// has shipped all of them stops.
 const (
-	recordedCalls = 1000   // of a session, each with its outcome
+	recordedCalls = 1000   // calls in a session, each with its outcome
 	mostSecond    = 20_000 // records that all laptops can ship in a second before they run out of sessions
 )
 
-// countSessions returns how many sessions are recorded.
+// countSessions returns the number of sessions to record, enough for the whole run.
 func (o *options) countSessions() int {
 	return 1 + int(o.minutes*60*float64(cmp.Or(2*o.rate, mostSecond)))/o.laptops/recordedCalls
 }
 
-// tools are what the recorded calls call.
+// tools are the tools of the recorded calls.
 var tools = []string{"read_file", "list_directory", "search_files", "write_file", "edit_file", "run_tests", "fetch", "query", "send_message", "create_issue", "open_page", "get_record"}
 
-// record records sessions, once, with chains that hold.
+// record writes the sessions with the real recorder, so that their chains are valid.
 func (f *fleet) record(context.Context) error {
 	for i := range f.countSessions() {
 		dir := filepath.Join(f.dir, fmt.Sprint("record", i), "audit")
@@ -132,14 +132,14 @@ func (f *fleet) readSession(dir string) error {
 // patience is how long a laptop waits for an answer, as clawai does; then it ships the part again.
 const patience = 30 * time.Second
 
-// newClient returns what sends the requests of a laptop. The centre lets one address enrol twenty, so each twenty
-// laptops have one of this machine's own.
+// newClient returns the HTTP client of a laptop. The centre lets twenty laptops enrol from one address, so each
+// group of twenty laptops uses another loopback address.
 func newClient(number int) *http.Client {
 	from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/20/250), byte(1+number/20%250))}
 	return &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: from}).DialContext}, Timeout: patience}
 }
 
-// enrol enrols the laptops; the administrator allows each on the page.
+// enrol enrols the laptops. The administrator allows each of them on the page.
 func (f *fleet) enrol(ctx context.Context) error {
 	for i := range f.options.laptops {
 		l := &laptop{client: newClient(i)}
@@ -160,7 +160,7 @@ func (f *fleet) enrol(ctx context.Context) error {
 	return nil
 }
 
-// send sends a message of a laptop, and reads the answer into answer if it is one of 200.
+// send sends a message of a laptop. If the answer has status 200, send reads its JSON into answer.
 func (f *fleet) send(ctx context.Context, l *laptop, method, path string, message, answer any) (int, error) {
 	var body []byte
 	switch m := message.(type) {
@@ -204,8 +204,8 @@ func (f *fleet) send(ctx context.Context, l *laptop, method, path string, messag
 	return resp.StatusCode, err
 }
 
-// ship lets all laptops ship at once for the time that was asked for, each a part as soon as its last one is
-// acknowledged.
+// ship lets all laptops ship at the same time, for the time of the option minutes. Each laptop ships the next part
+// as soon as the last one is acknowledged.
 func (f *fleet) ship(ctx context.Context) error {
 	before, err := f.readUsage()
 	if err != nil {
@@ -265,10 +265,10 @@ func rateText(rate int) string {
 	return fmt.Sprintf("%d records a second in all", rate)
 }
 
-// maxPart is how many bytes a part may have.
+// maxPart is the maximum size of a part in bytes.
 const maxPart = 1 << 20
 
-// shipSession ships a recorded session in parts, until a time.
+// shipSession ships a recorded session in parts. It stops at the time until.
 func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until time.Time, waits *latencies) error {
 	path := enrolment.RecordsPath + s.id + "/" + s.name
 	for at, next := 0, 0; next < len(s.ends) && time.Now().Before(until); {
@@ -285,7 +285,7 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 		var held enrolment.Held
 		_, err := f.send(ctx, l, http.MethodPut, path+query, s.text[at:end], &held)
 		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
-			// The centre may have taken it.
+			// The centre may have stored the part.
 			f.again.Add(1)
 			if _, err = f.send(ctx, l, http.MethodGet, path, nil, &held); err == nil && held.Size == int64(at) {
 				continue
@@ -299,7 +299,7 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 			return fmt.Errorf("%s holds %d bytes, and %d were shipped", path, held.Size, end)
 		}
 		if f.shipped.Add(int64(last + 1 - next)); at == 0 {
-			f.shipped.Add(-1) // the first line of a segment is not in the index
+			f.shipped.Add(-1) // the index does not have the first line of a segment
 		}
 		if err := f.pause(ctx, began, last+1-next); err != nil {
 			return err
@@ -309,7 +309,8 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 	return nil
 }
 
-// pause waits until a laptop may ship again, if there is a bound on how much all ship. They do not keep step.
+// pause waits until a laptop may ship again, if the option rate limits the records of all laptops. The time is
+// random, so that the laptops do not ship at the same moment.
 func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
 	if f.rate == 0 {
 		return nil

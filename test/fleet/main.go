@@ -1,12 +1,12 @@
 //go:build linux
 
-// Command fleet measures a team's centre: a real clawai-gateway with a PostgreSQL of its own, many laptops that ship
-// what the real recorder has written, and a browser that is signed in (docs/benchmarks.md).
+// Command fleet measures a team's centre: a real clawai-gateway with a new PostgreSQL server, many laptops that
+// ship records from the real recorder, and a browser that is signed in (docs/benchmarks.md).
 //
 //	go run ./test/fleet                            500 laptops for a minute, pages at 100,000 records: about five minutes
-//	go run ./test/fleet --quick                    whether it works, no figure to quote
-//	go run ./test/fleet --minutes 30 --rate 2000   whether memory stays flat; needs some 8 GB of disk
-//	go run ./test/fleet --records 10000000         pages at so many records; needs some 12 GB of disk
+//	go run ./test/fleet --quick                    only checks that everything works; its figures mean nothing
+//	go run ./test/fleet --minutes 30 --rate 2000   checks that memory does not grow; needs some 8 GB of disk
+//	go run ./test/fleet --records 10000000         measures pages with ten million records; needs some 12 GB of disk
 package main
 
 import (

@@ -30,7 +30,8 @@ func (l *latencies) add(d time.Duration) {
 	l.all = append(l.all, d)
 }
 
-// text returns the least, the median and the 99th percentile. The least one had the machine for itself.
+// text returns the minimum, the median and the 99th percentile. The minimum is least affected by other work on
+// the machine.
 func (l *latencies) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +43,7 @@ func (l *latencies) text() string {
 	return fmt.Sprintf("%.1f, %.1f, %.1f ms", of(0), of(0.5), of(0.99))
 }
 
-// watchMemory returns the centre's resident memory in MiB, at twelve moments until a time.
+// watchMemory measures the centre's resident memory in MiB twelve times until a time.
 func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) {
 	for every := time.Until(until) / 12; time.Until(until) > every/2; {
 		select {
@@ -57,7 +58,8 @@ func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) 
 	return all
 }
 
-// The memory of a run of flatMinutes or longer is flat if its last quarter has at most flatMore MiB more than its second one.
+// The memory of a run of at least flatMinutes minutes is flat if the maximum of the last quarter is at most flatMore
+// MiB larger than the maximum of the second quarter.
 const (
 	flatMinutes = 10
 	flatMore    = 32
@@ -76,7 +78,7 @@ func (f *fleet) checkMemory(all []int64) error {
 	return nil
 }
 
-// readMeanwhile loads the first page again and again until a time, as somebody does who watches.
+// readMeanwhile loads the first page repeatedly until a time, like a person who watches it.
 func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *latencies) error {
 	for time.Now().Before(until) {
 		began := time.Now()
@@ -89,7 +91,8 @@ func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *laten
 	return nil
 }
 
-// checkShipped compares what the centre has in its database with what it has acknowledged.
+// checkShipped returns an error if the database has another number of records than the centre has acknowledged,
+// or has findings.
 func (f *fleet) checkShipped(ctx context.Context) error {
 	got, err := f.askDatabase(ctx, database, "SELECT count(*) FROM record; SELECT coalesce(sum(records), 0) FROM laptop; SELECT count(*) FROM finding; VACUUM ANALYZE; CHECKPOINT;")
 	if want := fmt.Sprintf("%d\n%[1]d\n0", f.shipped.Load()); err == nil && got != want {
@@ -98,7 +101,7 @@ func (f *fleet) checkShipped(ctx context.Context) error {
 	return err
 }
 
-// poll lets laptops ask for the bundle that they have.
+// poll measures requests for a bundle from laptops that have the newest one (status 304).
 func (f *fleet) poll(ctx context.Context) error {
 	if _, err := f.send(ctx, f.laptops[0], http.MethodGet, enrolment.BundlePath, nil, nil); err != nil {
 		return err
@@ -140,8 +143,8 @@ func (f *fleet) poll(ctx context.Context) error {
 	return nil
 }
 
-// fillStatements writes rows of records that were never shipped, made of shipped ones, over thirty days. Only lists read
-// them: their lines are not held. A session has 200 of them.
+// fillStatements adds rows of records that were never shipped: copies of shipped ones, with times over thirty days,
+// 200 in a session. Only lists can read them, because the database does not have their lines.
 const fillStatements = `
 INSERT INTO record (org, laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size)
 SELECT r.org, l.id, substr(md5((n / 200)::text), 1, 10), n %% 200, %d - (30 * 86400 * 1000000000::float8 * random())::bigint, r.kind, r.look, r.server, r.subject, r.name, r.method, r.about, r.code, r.reason,
@@ -151,7 +154,7 @@ JOIN (SELECT row_number() OVER () AS number, * FROM (SELECT * FROM record ORDER 
 JOIN (SELECT row_number() OVER () AS number, id FROM laptop) l ON l.number = 1 + (n / 200) %% %d;
 `
 
-// Indexes are made anew behind many rows, which is faster than to extend them.
+// The indexes are dropped before many rows are added, and made again after that: this is faster.
 const (
 	dropIndexes = `
 SET synchronous_commit = off;
@@ -162,7 +165,7 @@ SET maintenance_work_mem = '256MB';
 DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM making LOOP EXECUTE i.indexdef; END LOOP; END $$;`
 )
 
-// fill makes of the records that were shipped as many as were asked for.
+// fill adds records until the database has as many as the option records says.
 func (f *fleet) fill(ctx context.Context) error {
 	more := f.records - int(f.shipped.Load())
 	if more <= 0 {
@@ -180,7 +183,7 @@ func (f *fleet) fill(ctx context.Context) error {
 // listed is a page whose time is measured.
 type listed struct{ name, path string }
 
-// choosePages returns the pages, with values of records that are there.
+// choosePages returns the pages to measure. The values in their filters come from records in the database.
 func (f *fleet) choosePages(ctx context.Context) ([]listed, error) {
 	found, err := f.askDatabase(ctx, database, `SELECT laptop || '|' || server || '|' || name || '|' || rule || '|' || id FROM record WHERE look = 'refused' AND segment NOT LIKE '%.filled' ORDER BY id LIMIT 1;
 SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT count(*) / 2 FROM record) LIMIT 1;
@@ -193,7 +196,7 @@ SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segmen
 	if len(rows) != 3 || len(v) != 5 {
 		return nil, fmt.Errorf("no record is refused: %q", found)
 	}
-	middle, session := rows[1], rows[2] // of a session that one laptop alone has, if records were filled
+	middle, session := rows[1], rows[2] // if records were filled in, only one laptop has this session
 	escape := func(s string) string { return strings.NewReplacer("/", "%2F", ":", "%3A", "~", "%7E").Replace(s) }
 	laptop, server, tool, rule, id := v[0], v[1], v[2], escape(v[3]), v[4]
 	of := func(filter string) listed { return listed{"records, " + filter, "/records?" + filter} }
@@ -209,10 +212,10 @@ SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segmen
 	}, nil
 }
 
-// scansStatement counts how often the table of records was read from its beginning to its end.
+// scansStatement returns the number of sequential scans of the table of records.
 const scansStatement = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'record'"
 
-// measurePages asks for each page as often as was asked for, one after the other, in another order each time.
+// measurePages loads all pages one after the other, several times (see options), each time in another order.
 func (f *fleet) measurePages(ctx context.Context) error {
 	pages, err := f.choosePages(ctx)
 	if err != nil {
@@ -252,14 +255,14 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	return f.checkScans(ctx, scansBefore)
 }
 
-// readLog returns what the database has logged behind its first bytes.
+// readLog returns the database's log from an offset on.
 func (f *fleet) readLog(from int) ([]byte, error) {
 	src, err := os.ReadFile(filepath.Join(f.postgres.Dir, "log"))
 	return src[min(from, len(src)):], err
 }
 
-// checkScans returns an error if a page has read the whole table of records. A connection of the
-// server that does nothing tells of what it did within ten seconds.
+// checkScans returns an error if a page has read the whole table of records. An idle connection of PostgreSQL
+// updates its statistics within ten seconds, so checkScans waits longer than that.
 func (f *fleet) checkScans(ctx context.Context, before string) error {
 	time.Sleep(11 * time.Second)
 	after, err := f.askDatabase(ctx, database, scansStatement)
@@ -269,7 +272,7 @@ func (f *fleet) checkScans(ctx context.Context, before string) error {
 	return err
 }
 
-// tallyStatement counts the filled records as the centre does.
+// tallyStatement adds the filled-in records to the tally, as the centre does for shipped ones.
 const tallyStatement = `
 INSERT INTO tally (org, hour, place, server, name, look, calls)
 SELECT org, at / 3600000000000 * 3600000000000, get_byte(decode(md5(laptop), 'hex'), 0) % 4, server, name, look, count(*) FROM record WHERE look <> '' AND segment LIKE '%.filled' GROUP BY 1, 2, 3, 4, 5, 6

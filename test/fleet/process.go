@@ -15,7 +15,7 @@ import (
 // tick is the unit of /proc/PID/stat: USER_HZ is 100 on every Linux that Go supports.
 const tick = 10 * time.Millisecond
 
-// readStat returns the fields of /proc/PID/stat behind the name.
+// readStat returns the fields of /proc/PID/stat after the name of the process.
 func readStat(process int) ([]string, error) {
 	src, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	if err != nil {
@@ -24,7 +24,7 @@ func readStat(process int) ([]string, error) {
 	return strings.Fields(string(src[bytes.LastIndexByte(src, ')')+1:])), nil
 }
 
-// ticksOf adds fields of /proc/PID/stat, counted as proc(5) does.
+// ticksOf returns the sum of fields of /proc/PID/stat as a time. The fields have the numbers of proc(5).
 func ticksOf(stat []string, fields ...int) (sum time.Duration) {
 	for _, field := range fields {
 		n, _ := strconv.ParseInt(stat[field-3], 10, 64)
@@ -33,8 +33,8 @@ func ticksOf(stat []string, fields ...int) (sum time.Duration) {
 	return sum
 }
 
-// readCPU returns the processor time that a process has used, and with its children those that run and those that
-// it has waited for.
+// readCPU returns the processor time that a process has used. If children is true, it adds the time of its running
+// children, and of the children that have ended.
 func readCPU(process int, children bool) (time.Duration, error) {
 	stat, err := readStat(process)
 	if err != nil {
@@ -64,7 +64,7 @@ func readResident(process int) (int64, error) {
 	return pages * int64(os.Getpagesize()), err
 }
 
-// readLoad returns how many wanted to run in the last minute.
+// readLoad returns the load average of the last minute.
 func readLoad() string {
 	src, _ := os.ReadFile("/proc/loadavg")
 	load, _, _ := strings.Cut(string(src), " ")
@@ -85,7 +85,7 @@ func (c *centre) readUsage() (u usage, err error) {
 	return u, err
 }
 
-// since returns what was used after an earlier reading.
+// since returns the processor time used since an earlier reading.
 func (u usage) since(before usage) usage {
 	return usage{u.centre - before.centre, u.database - before.database}
 }

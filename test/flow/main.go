@@ -5,8 +5,8 @@
 //
 //	go run ./test/flow [-model] [TRACES.json ...]
 //
-// With -model the calls come as replies of a scripted model, through the model's own channel
-// (docs/llm-proxy.md), and the results in the agent's next requests.
+// With -model the calls come as replies of a scripted model, through the proxy for the model's API
+// (docs/llm-proxy.md). The results are in the agent's next requests.
 //
 // Without arguments it replays our own traces. agentdojo.py and tau2.py write
 // others.

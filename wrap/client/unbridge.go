@@ -159,7 +159,7 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 }
 
 // restoreHeader returns the edits that turn one variable of the environment back into a header.
-// variable means that the header's value was the name of a variable.
+// variable is true if the value of the original header was the name of an environment variable.
 func (f *file) restoreHeader(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.rawText(v)

@@ -28,7 +28,7 @@ type Lines struct {
 	Flush   func() error                              // discards unread input
 	Recheck func() error                              // checks that output is allowed; nil: it always is
 	Width   int                                       // facts are wrapped to this width; 0: no wrap
-	Grace   time.Duration                             // earlier input does not count as an answer
+	Grace   time.Duration                             // input typed within this time after the question is shown is discarded
 	Again   bool                                      // an invalid choice asks again; otherwise it denies
 }
 

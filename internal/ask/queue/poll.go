@@ -70,7 +70,7 @@ func (p *Proxy) pollAnswers() error {
 	ctx := context.Background()
 	var changes []change
 	err := p.q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		if opened := p.q.store.opened; opened != p.opened { // another database counts from the start
+		if opened := p.q.store.opened; opened != p.opened { // a newly opened database may be another one, which numbers its changes from the start
 			p.opened, p.lastChange = opened, 0
 		}
 		return eachRow(ctx, conn, `SELECT changed, id, status, reply, scope, rung, decided_by, note

@@ -97,7 +97,7 @@ var grave = []string{markDirection, markTags}
 // ordinary are the marks that are never dangerous.
 var ordinary = []string{markRight, markStacked, markBlanks}
 
-// inspectDisguises checks the marks of names and values.
+// inspectDisguises reports misleading characters (Arg.Marks) in names and values.
 func (l *dangerFinder) inspectDisguises(r *Request, names []string) {
 	for i := range r.Named {
 		l.inspectDisguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)

@@ -78,7 +78,7 @@ type sighting struct {
 	call  policy.Call
 	args  []member
 	rule  *policy.Rule // the rule of the extended policy that asks about the call; nil if no rule matches
-	asked bool         // a rule asks, or asked at the time of the record
+	asked bool         // a rule asks about the call now; without an extended policy: a rule asked when the call was recorded
 	tally tally
 }
 

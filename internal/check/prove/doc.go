@@ -1,8 +1,9 @@
 // Package prove decides which rules of a policy no call can reach, and which
 // calls two policies answer differently. It does not try samples: it compares
-// the languages of the globs, that is, the sets of texts that they match. A
-// positive result comes with a witness: a call that the policy itself has
-// judged. A negative result is proved. All other results are called undecided.
+// the languages of the globs, that is, the sets of texts that they match. That
+// a rule is reached, or that two policies differ, is shown by a witness: a call
+// that the policy itself has judged. The opposite is proved. All other results
+// are called undecided.
 //
 // # The model
 //
@@ -51,8 +52,8 @@
 // A constraint (where) or a time (when) is a condition that no glob expresses.
 // A rule with such a condition covers only rules that have the same condition
 // in the same words, for values on which the condition can be decided.
-// Witnesses use examples of values that meet the constraint; for under, they
-// use texts from the other conditions on the argument, placed in the folder. A
+// Witnesses use examples of values that meet the constraint. For the constraint
+// `under`, they use texts from the other conditions on the argument, placed in the folder. A
 // comparison of two policies also counts values on which the constraint cannot
 // be decided.
 //

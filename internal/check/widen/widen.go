@@ -277,7 +277,7 @@ func meetServers(a, b *policy.Source) bool {
 	return a.Servers == nil || b.Servers == nil || meetAny(a.Servers, b.Servers)
 }
 
-// copyRules writes the copies that change an answer.
+// copyRules writes the copies of rules for the new folder, without those that change no decision.
 func (w *widener) copyRules() (*Opening, error) {
 	w.shutPlaces()
 	op, err := w.compose()
@@ -288,7 +288,7 @@ func (w *widener) copyRules() (*Opening, error) {
 	if err := w.checkChanges(report); err != nil {
 		return nil, err
 	}
-	// A copy that changes no answer is left out.
+	// A copy that changes no decision is left out.
 	changed := map[int]bool{}
 	for i := range report.Changes {
 		noteRule(changed, report.Changes[i].New.Rule)

@@ -1,9 +1,8 @@
-// Package centre is a team's centre without its pages: it enrols laptops, keeps and hands out
-// bundles that somebody else has signed, and verifies the records that laptops ship. It knows
-// nothing of HTTP.
+// Package centre is a team's centre without HTTP (see package site): it enrols laptops, keeps signed
+// bundles and gives them to laptops, and verifies the records that laptops ship.
 //
-// Of every code, token, link and session it keeps a keyed hash alone. The key lies beside the
-// database, not in it. It never has the key that signs bundles.
+// It stores only keyed hashes of codes, tokens, links and sessions. The key of the hashes is in a file
+// beside the database, not in it. The centre never has the key that signs bundles.
 package centre
 
 import (
@@ -47,13 +46,13 @@ const (
 	keyFile      = "gateway.key" // 32 bytes in hexadecimal: the key of all hashes
 )
 
-// organisation is the only one that a centre has now.
+// organisation is the name of the one organisation that a centre serves (store.Store).
 const organisation = "main"
 
-// Settings are what gateway.toml says.
+// Settings are the settings in gateway.toml.
 type Settings struct {
-	URL        string                    `toml:"url"` // the one public address, without a path; "" for --dev alone
-	Env        string                    `toml:"env"` // what the rules of laptops are told of where they belong, such as "prod"
+	URL        string                    `toml:"url"` // the public address, without a path; only --dev may leave it ""
+	Env        string                    `toml:"env"` // the environment that rules on laptops see, such as "prod"
 	Listen     Listen                    `toml:"listen"`
 	OIDC       signin.Settings           `toml:"oidc"`
 	Roles      []principal.Role          `toml:"role"`
@@ -66,13 +65,13 @@ type Settings struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
 	} `toml:"offline"`
-	SilentMinutes int         `toml:"silent_minutes"` // after so long without a word a laptop counts as silent
-	LaptopBytes   int64       `toml:"laptop_bytes"`   // of one laptop's record at most so much is kept
-	Database      string      `toml:"database"`       // postgres://...; "" is a file of SQLite in the folder
+	SilentMinutes int         `toml:"silent_minutes"` // minutes without a message after which a laptop counts as silent
+	LaptopBytes   int64       `toml:"laptop_bytes"`   // maximum bytes that the centre keeps of one laptop's record
+	Database      string      `toml:"database"`       // postgres://...; "": a SQLite file in the centre's folder
 	Checkpoints   Checkpoints `toml:"checkpoints"`
 }
 
-// defaultSettings are what holds where gateway.toml says nothing.
+// defaultSettings returns the settings for keys that gateway.toml does not have.
 func defaultSettings() (s Settings) {
 	s.Offline.Days, s.Offline.Then = 14, enrolment.Keep
 	s.SilentMinutes = 15
@@ -83,12 +82,13 @@ func defaultSettings() (s Settings) {
 	return s
 }
 
-// OfflineRule returns the offline rule as laptops take it.
+// OfflineRule returns the offline rule in the form that laptops get.
 func (s *Settings) OfflineRule() enrolment.Offline {
 	return enrolment.Offline{Days: s.Offline.Days, Then: s.Offline.Then}
 }
 
-// RolesOf returns the roles that a person has; none if the centre does not vouch for them now.
+// RolesOf returns the roles that a person has now; none if the person is not from the present identity
+// provider (see knows).
 func (c *Centre) RolesOf(p principal.Principal) []string {
 	switch {
 	case !c.knows(p):
@@ -105,7 +105,7 @@ func (c *Centre) RolesOf(p principal.Principal) []string {
 	return all
 }
 
-// check returns an error for settings that could not be used.
+// check returns an error for settings that cannot be used.
 func (s *Settings) check() error {
 	if len(s.BundleKeys) > 0 {
 		if _, err := bundle.ParseKeys(s.BundleKeys); err != nil {
@@ -144,8 +144,8 @@ func (s *Settings) check() error {
 	return principal.CheckRoles(s.Roles)
 }
 
-// ReadSettings reads gateway.toml in a folder; without the file the defaults hold. The address of a
-// database may have a password, so nobody else may be able to read the file then.
+// ReadSettings reads gateway.toml in a folder; without the file it returns the defaults. If the file has
+// the address of a database, which may contain a password, other users must not be able to read the file.
 func ReadSettings(folder string) (Settings, error) {
 	s := defaultSettings()
 	path := filepath.Join(folder, SettingsFile)
@@ -175,25 +175,25 @@ func ReadSettings(folder string) (Settings, error) {
 type Centre struct {
 	Store    store.Store
 	Settings Settings
-	Figures  *figures.Figures // of what it does; nil: none are kept
+	Figures  *figures.Figures // counts what the centre does, for /metrics; nil: nothing is counted
 	Dev      bool             // the local administrator has all roles; set it before the centre is used
 
 	folder    string
 	key       []byte
 	now       func() time.Time
-	begun     limit // enrolments that were begun, by address
-	guesses   limit // codes that were typed wrong, by person
-	wrongKeys limit // of machines, by network
-	answers   limit // of the identity provider, by the browser's address: each makes the centre ask the provider
+	begun     limit // begun enrolments, by network
+	guesses   limit // wrong codes, by the person who typed them
+	wrongKeys limit // wrong keys and tokens of machines, by network
+	answers   limit // sign-ins that come back from the identity provider, by the browser's network: each causes a request to the provider
 	workloads *workload.Verifier
 
-	signing   sync.Mutex // while a checkpoint is made
+	signing   sync.Mutex // held while a checkpoint is made; guards what follows
 	signed    signedFile
-	witnessed int64 // heads that the witness has seen
+	witnessed int64 // number of heads that the witness has seen
 }
 
-// Open opens the centre in a folder, which it makes if it is missing. It refuses a folder or a file
-// that other users can change.
+// Open opens the centre in a folder. It makes the folder if it is missing. It returns an error if other
+// users can change the folder or one of its files.
 func Open(ctx context.Context, folder string) (*Centre, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -219,7 +219,7 @@ func Open(ctx context.Context, folder string) (*Centre, error) {
 	return c, nil
 }
 
-// openStore opens the database at an address; that in a file if there is no address.
+// openStore opens the PostgreSQL database at an address, or the SQLite file at path if address is "".
 func openStore(ctx context.Context, path, address string) (store.Store, error) {
 	if address != "" {
 		return sqlstore.OpenPostgres(ctx, address, organisation)
@@ -292,7 +292,7 @@ func (c *Centre) hashSecret(kind, secret string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// isSecret reports whether a secret has a keyed hash.
+// isSecret reports whether hash is the keyed hash of a secret. The comparison takes constant time.
 func (c *Centre) isSecret(kind, secret, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(c.hashSecret(kind, secret)), []byte(hash)) == 1
 }

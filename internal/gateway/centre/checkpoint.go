@@ -22,20 +22,20 @@ import (
 	"github.com/clawai/clawai/internal/state/checkpoint"
 )
 
-// Names of files in the centre's folder that checkpoints have by default.
+// Default names of the files of checkpoints, in the centre's folder.
 const (
 	CheckpointKeyFile = "checkpoint.key"
 	CheckpointsFile   = "checkpoints.ndjson"
 )
 
-// Checkpoints says in gateway.toml how the centre signs what it holds. Without the file of the key it
-// signs nothing.
+// Checkpoints is the table [checkpoints] of gateway.toml: how the centre signs the state of all records.
+// Without a key file it signs nothing.
 type Checkpoints struct {
 	Key     string `toml:"key"`     // file of the secret key
-	File    string `toml:"file"`    // to which each checkpoint is added
+	File    string `toml:"file"`    // file to which each checkpoint is appended
 	Witness string `toml:"witness"` // address of a witness (C2SP tlog-witness); "" for none
 	Git     string `toml:"git"`     // remote to which clawai-gateway checkpoint-push pushes the file; "" for none
-	Seconds int    `toml:"seconds"` // between two checkpoints
+	Seconds int    `toml:"seconds"` // seconds between two checkpoints
 }
 
 // check returns an error for settings that could not be used.
@@ -61,10 +61,10 @@ func (s *Checkpoints) check() error {
 	return nil
 }
 
-// KeyIn returns the path of the secret key of a centre's folder.
+// KeyIn returns the path of the secret key. A relative path is relative to the centre's folder.
 func (s *Checkpoints) KeyIn(folder string) string { return pathIn(folder, s.Key) }
 
-// FileIn returns the path of the file of checkpoints of a centre's folder.
+// FileIn returns the path of the file of checkpoints. A relative path is relative to the centre's folder.
 func (s *Checkpoints) FileIn(folder string) string { return pathIn(folder, s.File) }
 
 func pathIn(folder, path string) string {
@@ -77,7 +77,7 @@ func pathIn(folder, path string) string {
 // ErrNoCheckpointKey means that the centre has no key to sign checkpoints by.
 var ErrNoCheckpointKey = errors.New("there is no key that signs checkpoints")
 
-// readCheckpointKey returns the secret key. It is read each time, so that a new key counts at once.
+// readCheckpointKey reads the secret key. It reads the file each time, so that a new key is used at once.
 func (c *Centre) readCheckpointKey() (string, error) {
 	path := c.Settings.Checkpoints.KeyIn(c.folder)
 	src, err := ReadSecret(path)
@@ -94,7 +94,7 @@ func (c *Centre) readCheckpointKey() (string, error) {
 	return secret, nil
 }
 
-// CheckpointKey returns the public key of checkpoints; "" if the centre signs none.
+// CheckpointKey returns the public key of checkpoints; "" if the centre has no key and signs none.
 func (c *Centre) CheckpointKey() (string, error) {
 	secret, err := c.readCheckpointKey()
 	if errors.Is(err, ErrNoCheckpointKey) {
@@ -106,8 +106,8 @@ func (c *Centre) CheckpointKey() (string, error) {
 	return checkpoint.PublicKey(secret)
 }
 
-// continueSum returns the SHA-256 of the bytes that are held of a segment, so that more can be added. read
-// returns held bytes from an offset on.
+// continueSum returns a SHA-256 hash that has taken all stored bytes of a segment, so that more bytes can
+// be written to it. It restores the stored state g.Sum; if it cannot, it reads the bytes with read.
 func continueSum(g *store.Segment, read func(from int64, most int) ([]byte, error)) (hash.Hash, error) {
 	sum := sha256.New()
 	if g.Sum != "" {
@@ -118,7 +118,7 @@ func continueSum(g *store.Segment, read func(from int64, most int) ([]byte, erro
 		if err == nil {
 			return sum, nil
 		}
-		sum.Reset() // an older database, or one that was changed; the bytes themselves decide
+		sum.Reset() // the state is not valid: hash the bytes themselves
 	}
 	for at := int64(0); at < g.Size; {
 		text, err := read(at, MaxPart)
@@ -135,13 +135,13 @@ func continueSum(g *store.Segment, read func(from int64, most int) ([]byte, erro
 	return sum, nil
 }
 
-// stateOf returns the state of a sum as a store keeps it.
+// stateOf returns the state of a hash in the form of store.Segment.Sum.
 func stateOf(sum hash.Hash) (string, error) {
 	state, err := sum.(encoding.BinaryMarshaler).MarshalBinary()
 	return base64.StdEncoding.EncodeToString(state), err
 }
 
-// headOf returns the head of a segment as it is held.
+// headOf returns the head of a segment as it is stored now.
 func (c *Centre) headOf(ctx context.Context, g *store.Segment) (checkpoint.Head, error) {
 	sum, err := continueSum(g, func(from int64, most int) ([]byte, error) {
 		return c.Store.ReadSegment(ctx, g.Laptop, g.Name, from, most)
@@ -152,12 +152,14 @@ func (c *Centre) headOf(ctx context.Context, g *store.Segment) (checkpoint.Head,
 	return checkpoint.Head{Laptop: g.Laptop, Segment: g.Name, Size: g.Size, Digest: hex.EncodeToString(sum.Sum(nil)), Complete: g.Complete}, nil
 }
 
-// mostHeads is how many heads one checkpoint adds. A centre with more that have changed makes several.
+// mostHeads is the maximum number of heads that one checkpoint adds. If more segments have changed,
+// several checkpoints are made.
 const mostHeads = 1000
 
-// MakeCheckpoint signs a checkpoint over what has come since the last one, if anything has, and brings
-// those that are not there yet to the file and to the witness. It signs nothing if the tree in the
-// database does not begin with what the file says: then the database was changed, or put back from a copy.
+// MakeCheckpoint signs a checkpoint if bytes have come since the last one. It appends missing checkpoints
+// to the file, and sends the newest one to the witness. It returns ErrTree and signs nothing if the tree in
+// the database does not begin with the tree of the newest checkpoint in the file: then the database was
+// changed, or restored from a copy.
 func (c *Centre) MakeCheckpoint(ctx context.Context) error {
 	c.signing.Lock()
 	defer c.signing.Unlock()
@@ -207,10 +209,11 @@ func (c *Centre) checkAgainstFile(ctx context.Context, public string) error {
 	return nil
 }
 
-// ErrTree means that the tree in the database is not the one that was signed before.
+// ErrTree means that the tree in the database does not begin with the tree that was signed last.
 var ErrTree = errors.New("no checkpoint is signed")
 
-// addHeads adds the heads of segments that have changed to the tree, and returns how many it looked at.
+// addHeads adds the heads of changed segments to the tree, at most mostHeads. It returns the number of
+// changed segments that it found.
 func (c *Centre) addHeads(ctx context.Context, secret string) (int, error) {
 	changed, err := c.Store.ListUnlogged(ctx, mostHeads)
 	if err != nil || len(changed) == 0 {
@@ -227,13 +230,14 @@ func (c *Centre) addHeads(ctx context.Context, secret string) (int, error) {
 	err = c.Store.AddCheckpoint(ctx, heads, func(size int64, heads []checkpoint.Head, tree tlog.HashReader) ([]tlog.Hash, store.Checkpoint, error) {
 		return signTree(size, heads, tree, secret, c.now())
 	})
-	if errors.Is(err, store.ErrNone) { // another process added them
+	if errors.Is(err, store.ErrNone) { // another process has added these heads
 		return 0, nil
 	}
 	return len(changed), err
 }
 
-// signTree signs the tree of a size with more heads, and returns the hashes by which it grows.
+// signTree adds heads to a tree that has size heads, and signs the larger tree. added are the hashes to
+// store, as package tlog orders them.
 func signTree(size int64, heads []checkpoint.Head, tree tlog.HashReader, secret string, now time.Time) (added []tlog.Hash, c store.Checkpoint, err error) {
 	old := tlog.StoredHashCount(size)
 	grown := tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) {
@@ -272,7 +276,8 @@ func signTree(size int64, heads []checkpoint.Head, tree tlog.HashReader, secret 
 	return added, store.Checkpoint{Size: made.Size, Made: made.Made, Note: string(note)}, err
 }
 
-// KeepSigning makes checkpoints until ctx ends, and reports why one could not be made.
+// KeepSigning makes a checkpoint every Settings.Checkpoints.Seconds until ctx ends. It passes errors to
+// report.
 func (c *Centre) KeepSigning(ctx context.Context, report func(error)) {
 	every := time.NewTicker(time.Duration(c.Settings.Checkpoints.Seconds) * time.Second)
 	defer every.Stop()
@@ -288,8 +293,8 @@ func (c *Centre) KeepSigning(ctx context.Context, report func(error)) {
 	}
 }
 
-// NewestCheckpoint returns the newest checkpoint for a laptop that knows the tree of an older size; 0 is
-// none.
+// NewestCheckpoint returns the newest checkpoint, with a proof that its tree begins with the tree that the
+// laptop has seen last. old is the size of that tree, or 0 for none.
 func (c *Centre) NewestCheckpoint(ctx context.Context, old int64) (n checkpoint.Newest, err error) {
 	newest, err := c.Store.FindNewestCheckpoint(ctx)
 	if errors.Is(err, store.ErrNone) {
@@ -321,8 +326,9 @@ func (c *Centre) treeReader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return c.Store.ReadTree(ctx, places) })
 }
 
-// ListHeld returns what is held of a laptop's segments behind a name, with proofs for the tree of a size.
-// With size 0 it returns no proofs.
+// ListHeld returns the heads of a laptop's stored segments, beginning after the segment with the name in after.
+// Each has a proof that the tree of this size contains one of the segment's heads; with size 0 there are no
+// proofs. Only the first page, for which after is "", has the findings.
 func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64) (all checkpoint.Heads, err error) {
 	all = checkpoint.Heads{Laptop: laptop, Held: []checkpoint.Held{}, Findings: []string{}}
 	segments, err := c.Store.ListSegments(ctx, laptop, after, true, checkpoint.MostHeld+1)
@@ -355,7 +361,8 @@ func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64)
 	return all, err
 }
 
-// findLeaf returns the newest head of a segment in the tree of a size, with its proof; nil if the tree has no head of it.
+// findLeaf returns the newest head of a segment in the tree of a size, with the proof that the tree contains
+// it; nil if the tree has no head of the segment.
 func (c *Centre) findLeaf(ctx context.Context, laptop, segment string, size int64) (*checkpoint.Leaf, error) {
 	h, err := c.Store.FindHead(ctx, laptop, segment, size)
 	if errors.Is(err, store.ErrNone) {

@@ -11,21 +11,23 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// commandLife is how long a command line answers for a person at most. It ends earlier with the session in
-// which the person confirmed it, because a person's roles must not live longer there than on the page.
+// commandLife is the longest time for which a command line stays signed in for a person. It ends earlier if
+// the session ends in which the person confirmed it: a person's roles must not last longer on a command line
+// than on the page.
 const commandLife = time.Hour
 
-// BeginSignIn keeps the wish of a command line to answer questions for a person.
+// BeginSignIn stores a command line's request to answer questions for a person, and returns its codes.
 func (c *Centre) BeginSignIn(ctx context.Context, ask enrolment.AskEnrolment, address string) (enrolment.DeviceCode, error) {
 	return c.beginWish(ctx, ofPerson, ask, address)
 }
 
-// FindSignIn returns the wish of a command line with a code that a person typed.
+// FindSignIn returns the request of a command line that has the code which a person typed.
 func (c *Centre) FindSignIn(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error) {
 	return c.findWish(ctx, ofPerson, typed, who)
 }
 
-// DecideSignIn lets the command line with a code answer for who has a session of the page, or denies it.
+// DecideSignIn allows or denies the request of a command line with a typed code. If it is allowed, the
+// command line answers for the person who has the session.
 func (c *Centre) DecideSignIn(ctx context.Context, typed string, allow bool, session string) (store.Enrolment, error) {
 	who, ends, err := c.findSession(ctx, c.hashSecret("session", session))
 	if err != nil {
@@ -42,7 +44,7 @@ func (c *Centre) DecideSignIn(ctx context.Context, typed string, allow bool, ses
 	return e, c.Store.AddSession(ctx, c.commandHash(e.DeviceHash), who, now, ends)
 }
 
-// commandHash returns the hash of the session of a command line: its secret is the code that it asked with.
+// commandHash returns the hash of a command line's session. The session's secret is the device code.
 func (c *Centre) commandHash(deviceHash string) string {
 	return c.hashSecret("command session", deviceHash)
 }
@@ -62,7 +64,7 @@ func (c *Centre) PollSignIn(ctx context.Context, deviceCode string) (enrolment.S
 	return enrolment.SignIn{Token: personPrefix + deviceCode, Name: p.Name, Key: p.Key(), ExpiresIn: int(ends.Sub(c.now()) / time.Second)}, nil, err
 }
 
-// personPrefix begins the token of a person's command line. A laptop's token begins otherwise.
+// personPrefix begins the token of a person's command line. A laptop's token begins with clw_.
 const personPrefix = "clp_"
 
 func (c *Centre) tokenHash(token string) (hash string, ok bool) {

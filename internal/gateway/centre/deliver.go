@@ -11,20 +11,20 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Bounds of what is sent elsewhere.
+// Limits of messages to other services.
 const (
-	firstPause   = 2 * time.Second // after a failure; it doubles
+	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further one
 	longestPause = 5 * time.Minute
 	mostTries    = 20
 	claimTime    = 15 * time.Second // a way takes less to send; after that another centre tries
 )
 
-// Deliver tells people on one way of the questions that wait, until ctx ends. What is to be sent follows from
-// the database alone: nothing waits in memory, nobody who asks or answers waits for a way, and no way for
-// another. What was sent is noted after the service has taken it, so a centre that is killed between the two
-// sends that once more. A service that wants to be asked later is left alone until then: each question that
-// waits would otherwise be refused by it, again and again. Of several centres on one database, one sends
-// each message. report is told of failures.
+// Deliver sends messages about open questions on one way, until ctx ends. The database alone decides what is
+// sent: no message waits in memory, no request waits for a way, and no way waits for another one. A delivery
+// is stored as sent after the service has accepted it, so a centre that is killed before that sends the
+// message again. After a *message.LaterError, Deliver sends nothing until the time that the service names,
+// because the service would also refuse the other messages. If several centres share one database, one of
+// them sends each message. report gets all errors.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
 	woken, end := c.Store.Watch("")
 	defer end()
@@ -44,7 +44,8 @@ func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, r
 	}
 }
 
-// deliverOnce sends what is due on a way, the oldest question first. A *message.LaterError ends it.
+// deliverOnce sends the messages that are due on a way, the oldest question first. It stops at a
+// *message.LaterError.
 func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
 	open, err := c.Store.ListOpen(ctx, way.Name())
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address strin
 	return nil
 }
 
-// toldOf returns how a question stands, as a delivery keeps it.
+// toldOf returns the state of a question and its number of votes, for store.Delivery.Told.
 func (c *Centre) toldOf(q *store.Question) string {
 	return fmt.Sprintf("%s %d", q.StateAt(c.now()), len(q.Votes))
 }

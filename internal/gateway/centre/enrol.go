@@ -14,18 +14,18 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Bounds of an enrolment (RFC 8628).
+// Limits of an enrolment (RFC 8628).
 const (
 	codeLife    = 10 * time.Minute
-	pollWait    = 2 * time.Second // between two questions of a laptop; each that comes too early adds slowStep
+	pollWait    = 2 * time.Second // shortest time between two polls of a laptop; each early poll adds slowStep
 	slowStep    = 5 * time.Second
-	maxWishes   = 100 // that wait at the same time
-	maxTextLen  = 64  // characters of a laptop's name, system and version
+	maxWishes   = 100 // requests that wait for a decision at the same time
+	maxTextLen  = 64  // bytes of a laptop's name, system and version
 	codeLetters = "BCDFGHJKLMNPQRSTVWXZ"
 	codeLength  = 8
 )
 
-// Errors that a person or a laptop is told as they are.
+// Errors whose text a person or a laptop gets unchanged.
 var (
 	ErrNoKeys   = errors.New("this centre has no key of bundles yet: its administrator must put bundle_keys into gateway.toml and start it again")
 	ErrTooOften = errors.New("too often; wait some minutes and try again")
@@ -33,7 +33,7 @@ var (
 	ErrNoAccess = errors.New("this token is not valid here")
 )
 
-// newSecret returns 256 random bits as text without signs that a shell or a URL changes.
+// newSecret returns 256 random bits as text that needs no quoting in a shell or a URL.
 func newSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
@@ -46,15 +46,15 @@ func newWord(alphabet string, length int) string {
 	for len(word) < length {
 		var b [1]byte
 		_, _ = rand.Read(b[:])                                   // never fails (crypto/rand)
-		if n := int(b[0]); n < 256/len(alphabet)*len(alphabet) { // each character is as likely
+		if n := int(b[0]); n < 256/len(alphabet)*len(alphabet) { // otherwise some characters would be more likely
 			word = append(word, alphabet[n%len(alphabet)])
 		}
 	}
 	return string(word)
 }
 
-// plainCode returns a user code as it is hashed, whatever a person typed between its letters; "" if
-// it is none.
+// plainCode returns the form of a typed user code that is hashed: upper case, without dashes and blanks; ""
+// if the text is no user code.
 func plainCode(typed string) string {
 	code := strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
@@ -68,8 +68,8 @@ func plainCode(typed string) string {
 	return code
 }
 
-// cleanText returns a text that a database and a page can keep: valid, without zero bytes, at most
-// most bytes long.
+// cleanText returns a text that a database can store: valid UTF-8 without zero bytes. If it has more than most
+// bytes, the rest is replaced by "…".
 func cleanText(s string, most int) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\u2400")
 	if len(s) <= most {
@@ -82,8 +82,8 @@ func cleanText(s string, most int) string {
 	return s[:cut] + "…"
 }
 
-// BeginEnrolment keeps a laptop's wish and returns the code for the laptop and the one for a person.
-// address is where the wish came from on the network.
+// BeginEnrolment stores a laptop's request to be enrolled. It returns the code for the laptop and the code
+// that a person types. address is the network address from which the request came.
 func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment, address string) (enrolment.DeviceCode, error) {
 	if len(c.Settings.BundleKeys) == 0 {
 		return enrolment.DeviceCode{}, ErrNoKeys
@@ -91,13 +91,14 @@ func (c *Centre) BeginEnrolment(ctx context.Context, ask enrolment.AskEnrolment,
 	return c.beginWish(ctx, ofLaptop, ask, address)
 }
 
-// The kinds of wishes. The hashes of their codes differ, so that no code of one counts for another.
+// The kinds of requests that a person confirms with a code. The hash of a code depends on the kind, so a code
+// of one kind is not valid for the other.
 const (
 	ofLaptop = ""
-	ofPerson = " of a person" // who wants to answer questions from a command line
+	ofPerson = " of a person" // a command line that wants to answer questions for a person
 )
 
-// beginWish keeps a wish that a person confirms by a code.
+// beginWish stores a request that a person confirms with a code.
 func (c *Centre) beginWish(ctx context.Context, kind string, ask enrolment.AskEnrolment, address string) (enrolment.DeviceCode, error) {
 	if !c.begun.take(networkOf(address), c.now()) {
 		return enrolment.DeviceCode{}, ErrTooOften
@@ -123,7 +124,8 @@ func (c *Centre) beginWish(ctx context.Context, kind string, ask enrolment.AskEn
 	}, err
 }
 
-// FindWish returns the wish with a code that a person typed. Wrong codes count against who typed them.
+// FindWish returns the enrolment request with a code that a person typed. Wrong codes count towards the
+// limit of that person.
 func (c *Centre) FindWish(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error) {
 	return c.findWish(ctx, ofLaptop, typed, who)
 }
@@ -142,7 +144,8 @@ func (c *Centre) findWish(ctx context.Context, kind, typed string, who principal
 	return store.Enrolment{}, ErrNoCode
 }
 
-// DecideWish allows or denies the wish with a code. Who allows a laptop owns it.
+// DecideWish allows or denies the enrolment request with a typed code. The person who allows a laptop
+// becomes its owner.
 func (c *Centre) DecideWish(ctx context.Context, typed string, allow bool, who principal.Principal) (store.Enrolment, error) {
 	return c.decideWish(ctx, ofLaptop, typed, allow, who)
 }
@@ -181,7 +184,8 @@ func (c *Centre) PollToken(ctx context.Context, deviceCode string) (enrolment.Gr
 	return enrolment.Grant{Laptop: id, Token: "clw_" + id + "_" + secret, BundleKeys: c.Settings.BundleKeys, Offline: c.Settings.OfflineRule(), CheckpointKey: signs}, nil, nil
 }
 
-// pollWish returns nil if the wish with the hash of a device code was allowed, or why not.
+// pollWish returns nil if the request with the hash of a device code was allowed. Otherwise the refusal says
+// why not.
 func (c *Centre) pollWish(ctx context.Context, hash string) (*enrolment.Refusal, error) {
 	refuse := func(code, text string) (*enrolment.Refusal, error) {
 		return &enrolment.Refusal{Error: code, Description: text}, nil
@@ -210,7 +214,7 @@ func (c *Centre) pollWish(ctx context.Context, hash string) (*enrolment.Refusal,
 	return nil, nil
 }
 
-// CheckToken returns the laptop whose token this is. ErrNoAccess: it is nobody's, or was revoked.
+// CheckToken returns the laptop that has a token. ErrNoAccess: no laptop has it, or the laptop was revoked.
 func (c *Centre) CheckToken(ctx context.Context, token string) (store.Laptop, error) {
 	id, secret, ok := splitToken(token)
 	if !ok {

@@ -21,20 +21,20 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Bounds of what a laptop ships.
+// Limits of what a laptop ships.
 const (
 	MaxPart     = 1 << 20 // bytes of one part
-	maxSegment  = 1 << 30 // bytes of one segment; clawai begins a new one at 32 MiB, but for a day of an agent's own tools
-	maxRest     = 2 << 20 // bytes that are no whole record; a record has at most 1 MiB
-	maxSegments = 100_000 // of one laptop
+	maxSegment  = 1 << 30 // bytes of one segment; clawai begins a new one at 32 MiB, except for records of an agent's own tools: these are one segment a day
+	maxRest     = 2 << 20 // bytes after the last whole record; a record has at most 1 MiB
+	maxSegments = 100_000 // segments of one laptop
 	maxSession  = 1000    // segments of one session
-	maxFindings = 5000    // of one laptop, and as many notes; the first ones are kept
+	maxFindings = 5000    // findings of one laptop, and as many notes; further ones are dropped
 )
 
-// ErrElsewhere means that a part does not begin where the held bytes end.
+// ErrElsewhere means that a part does not begin where the stored bytes of its segment end.
 var ErrElsewhere = errors.New("the part does not begin where the segment ends here")
 
-// BoundError says which bound stops a laptop from shipping more.
+// BoundError means that a laptop has reached a limit and cannot ship more. Its text names the limit.
 type BoundError struct{ text string }
 
 func (e *BoundError) Error() string { return e.text }
@@ -42,18 +42,18 @@ func (e *BoundError) Error() string { return e.text }
 // Part is a part of a segment as a laptop ships it.
 type Part struct {
 	Laptop, Session, Segment string
-	At                       int64 // where it begins
+	At                       int64 // offset of the part in the segment
 	Text                     []byte
-	Complete                 bool // nothing comes behind it
+	Complete                 bool // the segment ends with this part
 }
 
-// IsSegment reports whether a session and a file name are those of a segment.
+// IsSegment reports whether name is the file name of a segment of this session.
 func IsSegment(session, name string) bool {
 	of, ok := audit.SplitSegmentName(name)
 	return ok && of == session
 }
 
-// FindHeld returns how much of a segment is held.
+// FindHeld returns how many bytes of a segment are stored, and whether it is complete.
 func (c *Centre) FindHeld(ctx context.Context, laptop, name string) (enrolment.Held, error) {
 	g, err := c.Store.FindSegment(ctx, laptop, name)
 	if errors.Is(err, store.ErrNone) {
@@ -66,8 +66,9 @@ func heldOf(g store.Segment) enrolment.Held {
 	return enrolment.Held{Size: g.Size, Complete: g.Complete}
 }
 
-// TakePart keeps a part and verifies it, at most once: ErrElsewhere, with what is held, if the part
-// does not begin there. What contradicts the bytes that came before is kept as a finding.
+// TakePart verifies a part and stores it. If the part does not begin where the stored bytes end, it stores
+// nothing of the part and returns ErrElsewhere with the stored size, so that no part is stored twice. If the
+// part contradicts the stored bytes, it adds a finding.
 func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enrolment.Held, err error) {
 	if l.Bytes+int64(len(p.Text)) > c.Settings.LaptopBytes {
 		return held, &BoundError{fmt.Sprintf("the centre keeps %d MiB of a laptop's record, and no more of this one; raise laptop_bytes in gateway.toml", c.Settings.LaptopBytes>>20)}
@@ -112,8 +113,8 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 	return held, err
 }
 
-// boundFindings leaves findings and notes out of an extension that would be more than are kept of a
-// laptop: a laptop that lies could fill the disk with them. A laptop with one finding is red already.
+// boundFindings drops findings and notes of an extension that exceed maxFindings of the laptop: otherwise a
+// dishonest laptop could fill the disk with them. One finding is enough to show the laptop in red.
 func boundFindings(h store.Holding, x store.Extension, err error) (store.Extension, error) {
 	if err != nil || len(x.Findings) == 0 {
 		return x, err
@@ -130,7 +131,7 @@ func boundFindings(h store.Holding, x store.Extension, err error) (store.Extensi
 	return x, nil
 }
 
-// compareAgain compares a part that does not begin where the held bytes end with what is held.
+// compareAgain compares a part that does not begin where the stored bytes end with the stored bytes.
 func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (store.Extension, error) {
 	is := x.Segment
 	add := func(format string, a ...any) {
@@ -157,7 +158,7 @@ func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (stor
 	return x, nil
 }
 
-// checkPart verifies a part behind what is held.
+// checkPart verifies a part that begins where the stored bytes end.
 func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	is := h.Segment()
 	x := store.Extension{Part: p.Text, Segment: is}
@@ -205,9 +206,9 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	return x, nil
 }
 
-// joinSegments checks that a segment stands where it should in its session. begun and ended say that
-// its first line, or its end, has come now. others are in the order of their names, which is that of
-// their beginning.
+// joinSegments checks that a segment follows the segment before it in its session, and that the next one
+// follows it. begun and ended are true if its first line, or its end, has come now. others are the session's
+// other segments, in the order of their names: that is the order in which they begin.
 func joinSegments(g *store.Segment, others []store.Segment, begun, ended bool) (all []store.Finding) {
 	var before, after *store.Segment
 	for i := range others {
@@ -234,17 +235,17 @@ func joinSegments(g *store.Segment, others []store.Segment, begun, ended bool) (
 	return all
 }
 
-// Lengths of texts in the index, in bytes. The line itself has all of them.
+// Maximum lengths of texts in the index, in bytes. The stored line has the whole texts.
 const (
 	maxName  = 200
 	maxWords = 500
 )
 
-// maxAhead is how far the clock of a laptop may be ahead. Records of a later time would stand above all
-// others for years.
+// maxAhead is how far the clock of a laptop may be ahead. Records with a later time would stay at the top of
+// the list for years.
 const maxAhead = 24 * time.Hour
 
-// indexRecord returns what the index keeps of a record that arrives now.
+// indexRecord returns the index entry for a record that arrives now.
 func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 	r := store.Record{
 		Laptop: p.Laptop, Session: p.Session, Seq: a.Seq, Time: a.Time, Kind: cleanText(string(a.Kind), maxName), Look: lookOf(&a.Entry),
@@ -257,7 +258,7 @@ func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 	} else if r.Time.After(now.Add(maxAhead)) {
 		r.Time = now.UTC()
 	}
-	// What a server asks has a text there, which is no name.
+	// For other subjects, such as a server's question, Names has a text that is no name.
 	if len(a.Names) > 0 && (a.Subject == "tool" || a.Subject == "prompt" || a.Subject == "resource") {
 		r.Name = cleanText(a.Names[0], maxName)
 	}
@@ -270,7 +271,7 @@ func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 	return r
 }
 
-// lookOf returns the look of a call that counts; "" for any other record.
+// lookOf returns the look of a record of a call; "" for other records, and for a method that no rule governs.
 func lookOf(e *event.Entry) store.Look {
 	if e.Kind != event.Decision && e.Kind != event.Dropped || e.Code == gate.CodeUngoverned {
 		return ""
@@ -286,7 +287,7 @@ func lookOf(e *event.Entry) store.Look {
 	return ""
 }
 
-// BundleError says why a bundle is not published.
+// BundleError is the reason why a bundle is not published.
 type BundleError struct{ error }
 
 // Unwrap returns the reason.
@@ -304,8 +305,8 @@ func (c *Centre) ReadSigned(src []byte) (bundle.Bundle, []string, error) {
 	return b, signers, nil
 }
 
-// Publish keeps a bundle that laptops take from then on, if one of the keys in gateway.toml has
-// signed it and its counter is higher than that of every bundle before. by is who publishes it.
+// Publish stores a bundle, which laptops get from then on. A key in gateway.toml must have signed it, and its
+// counter must be higher than that of every bundle before. by is the name of the publisher.
 func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Bundle, error) {
 	b, signers, err := c.ReadSigned(src)
 	if err != nil {
@@ -336,7 +337,7 @@ func (c *Centre) NewestCounter(ctx context.Context) (uint64, error) {
 	return newest[0].Counter, nil
 }
 
-// TakeReport keeps what a laptop says of itself.
+// TakeReport stores a laptop's report about its own state.
 func (c *Centre) TakeReport(ctx context.Context, l store.Laptop, r enrolment.Report) error {
 	r.Version, r.Revision, r.Error = cleanText(r.Version, maxTextLen), cleanText(r.Revision, maxTextLen), cleanText(r.Error, 4*maxWords)
 	r.Sessions, r.Backlog = max(r.Sessions, 0), max(r.Backlog, 0)

@@ -15,25 +15,26 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Bounds of keys of machines.
+// Limits of keys of machines.
 const (
 	MaxKeyDays  = 366
-	maxKeyHours = 7 * 24 // that a key goes on after another one took its place
+	maxKeyHours = 7 * 24 // hours for which a replaced key stays valid
 )
 
-// KeyError says why no key can be made as it was asked for.
+// KeyError is the reason why no key is made: a mistake in the request.
 type KeyError struct{ text string }
 
 func (e *KeyError) Error() string { return e.text }
 
 func keyErrorf(format string, a ...any) error { return &KeyError{fmt.Sprintf(format, a...)} }
 
-// NewKey makes a key of a machine, and returns what the machine sends. It is shown once.
+// NewKey makes a key of a machine. token is the text that the machine sends; the centre stores only its hash,
+// so it can be shown only now.
 func (c *Centre) NewKey(ctx context.Context, name string, roles []string, days int) (k store.Key, token string, err error) {
 	return c.addKey(ctx, name, roles, days, "", time.Time{})
 }
 
-// RotateKey makes a key with the name and the roles of another one, which goes on for some hours.
+// RotateKey makes a key with the name and the roles of another one. The old key stays valid for some hours.
 func (c *Centre) RotateKey(ctx context.Context, id string, days, hours int) (k store.Key, token string, err error) {
 	if hours < 0 || hours > maxKeyHours {
 		return k, "", keyErrorf("%d hours; the old key goes on for 0 to %d", hours, maxKeyHours)
@@ -70,21 +71,21 @@ func (c *Centre) addKey(ctx context.Context, name string, roles []string, days i
 	return k, "clw_" + k.ID + "_" + secret, c.Store.AddKey(ctx, k, c.hashSecret("machine key", keyText(&k, secret)), instead, ends)
 }
 
-// keyText is what the hash of a key is made of: whoever writes the database alone gives a key neither more
-// roles nor a longer life.
+// keyText returns the text that is hashed for a key. It contains the roles and the expiry, so a change of
+// these in the database makes the key invalid.
 func keyText(k *store.Key, secret string) string {
 	return strings.Join([]string{k.ID, k.Name, strings.Join(k.Roles, ","), strconv.FormatInt(k.Expires.Unix(), 10), secret}, "\x00")
 }
 
-// Machine is who asks for what machines can do: the owner of a key, or a workload.
+// Machine is a program that sends requests to the centre: the owner of a key, or a workload.
 type Machine struct {
 	principal.Principal
 	workload *workload.Workload // nil: it has a key
 }
 
 // CheckMachine returns the machine that sends a key of the centre or the token of a workload, with its roles.
-// ErrNoAccess: it is no key, or counts no more. A *workload.Error: it is no token that counts. ErrTooOften: too
-// many that were none came from this network.
+// ErrNoAccess: the key is wrong or not valid any more. *workload.Error: the token is not valid. ErrTooOften:
+// too many wrong keys and tokens came from the network of this address.
 func (c *Centre) CheckMachine(ctx context.Context, token, address string) (m Machine, err error) {
 	if workload.IsToken(token) {
 		var w workload.Workload
@@ -100,7 +101,8 @@ func (c *Centre) CheckMachine(ctx context.Context, token, address string) (m Mac
 	return m, err
 }
 
-// UseMachine keeps that a machine was let in. What it asks for with once, a token of a workload asks for once.
+// UseMachine stores that a machine was let in. If once is true, it returns an error for a workload's token
+// that was used before.
 func (c *Centre) UseMachine(ctx context.Context, m Machine, once bool) error {
 	now := c.now()
 	if m.workload == nil {
@@ -110,7 +112,7 @@ func (c *Centre) UseMachine(ctx context.Context, m Machine, once bool) error {
 		if m.workload.Token == "" {
 			return workload.ErrNameless.Of(m.Issuer, m.Subject)
 		}
-		// By then every rule takes the token for too old, also if a clock is set back.
+		// At that time the token is too old for every rule, even if a clock is set back.
 		until := now.Add(2 * workload.MaxMinutes * time.Minute)
 		err := c.Store.UseToken(ctx, c.hashSecret("token of a workload", m.workload.Token), now, until)
 		if errors.Is(err, store.ErrTwice) {
@@ -134,8 +136,8 @@ type WorkloadRule struct {
 	Use store.WorkloadUse
 }
 
-// ListWorkloads returns the rules of workloads in the order of gateway.toml. A use under another issuer was that
-// of another rule with this name.
+// ListWorkloads returns the rules of workloads in the order of gateway.toml. It ignores a stored use with
+// another issuer: that was the use of an earlier rule with the same name.
 func (c *Centre) ListWorkloads(ctx context.Context) (rules []WorkloadRule, err error) {
 	uses, err := c.Store.ListWorkloadUses(ctx)
 	for _, s := range c.Settings.Workloads {
@@ -150,7 +152,7 @@ func (c *Centre) ListWorkloads(ctx context.Context) (rules []WorkloadRule, err e
 	return rules, err
 }
 
-// StateOfKey says in words whether a key counts, and until when.
+// StateOfKey returns a text that says whether a key is valid, and until when.
 func StateOfKey(k *store.Key, now time.Time) string {
 	end := k.Expires
 	if !k.Ends.IsZero() && k.Ends.Before(end) {
@@ -165,7 +167,7 @@ func StateOfKey(k *store.Key, now time.Time) string {
 	return "until " + end.UTC().Format(time.DateTime)
 }
 
-// LookAtIssuers asks each issuer of workloads what it says of itself.
+// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to tell.
 func (c *Centre) LookAtIssuers(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
 	c.workloads.Look(ctx, tell)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// limit lets somebody do something a number of times in a span of time.
+// limit allows a number of events (most) in a span of time (each), counted by address or by person.
 type limit struct {
 	most int
 	each time.Duration
@@ -15,11 +15,12 @@ type limit struct {
 	done map[string][]time.Time
 }
 
-// maxKnown bounds the memory of a limit: when so many have done something, all of them share one
-// count until the spans end.
+// maxKnown bounds the memory of a limit. If there are so many counts, all further addresses or people share
+// one count until some spans have ended.
 const maxKnown = 10_000
 
-// networkOf returns the address by which a limit counts: one machine has a whole /64 of IPv6 addresses.
+// networkOf returns the address by which a limit counts. For IPv6 it is the /64 network, because one machine
+// can use all addresses of such a network.
 func networkOf(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || ip.Unmap().Is4() {
@@ -29,7 +30,7 @@ func networkOf(address string) string {
 	return network.String()
 }
 
-// take counts one more time, and reports whether it is within the limit.
+// take counts one more event of who, and reports whether it is within the limit.
 func (l *limit) take(who string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Listen says where a centre listens that is not started with --dev.
+// Listen is the table [listen] of gateway.toml: the addresses at which the centre listens without --dev.
 type Listen struct {
 	Address     string `toml:"address"`      // ADDRESS:PORT; "" is port 443 of all addresses, or behind a proxy 127.0.0.1:8470
 	Certificate string `toml:"certificate"`  // file with the chain, as PEM
@@ -18,14 +18,14 @@ type Listen struct {
 	Operator    string `toml:"operator"`     // ADDRESS:PORT of /healthz and /readyz; "" means 127.0.0.1:8471, "off" turns both off
 }
 
-// Addresses that hold where gateway.toml names none.
+// Default addresses.
 const (
 	publicAddress   = ":443"
 	proxiedAddress  = "127.0.0.1:8470"
 	operatorAddress = "127.0.0.1:8471"
 )
 
-// PublicAddress returns where laptops and people are listened for.
+// PublicAddress returns the address at which the centre listens for laptops and people.
 func (l *Listen) PublicAddress() string {
 	switch {
 	case l.Address != "":
@@ -36,7 +36,8 @@ func (l *Listen) PublicAddress() string {
 	return publicAddress
 }
 
-// OperatorAddress returns where the operator's questions are listened for; "" for nowhere.
+// OperatorAddress returns the address at which the centre listens for the operator's requests (/healthz,
+// /readyz and /metrics); "" if it does not listen for them.
 func (l *Listen) OperatorAddress() string {
 	switch l.Operator {
 	case "":
@@ -47,7 +48,7 @@ func (l *Listen) OperatorAddress() string {
 	return l.Operator
 }
 
-// checkListen returns an error for settings of the network that cannot be used.
+// checkListen returns an error for settings of URL and Listen that cannot be used.
 func (s *Settings) checkListen() error {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
@@ -75,7 +76,7 @@ func isLoopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// CheckPublic returns an error for settings with which a centre cannot be served without --dev.
+// CheckPublic returns an error for settings that only a centre with --dev can use.
 func (s *Settings) CheckPublic() error {
 	switch {
 	case s.URL == "":

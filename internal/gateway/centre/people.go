@@ -16,11 +16,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of signing in.
+// Limits of signing in.
 const (
 	linkLife         = 15 * time.Minute
-	localSessionLife = 8 * time.Hour // of the administrator of --dev
-	sessionLife      = time.Hour     // bounds how long somebody stays who has left the team
+	localSessionLife = 8 * time.Hour // for the administrator of --dev
+	sessionLife      = time.Hour     // also the longest time for which a person who has left the team stays signed in
 	flowLife         = 10 * time.Minute
 )
 
@@ -38,27 +38,29 @@ func (c *Centre) NewLink(ctx context.Context, who string) (token string, err err
 	return token, c.Store.AddLink(ctx, c.hashSecret("link", token), who, c.now().Add(linkLife))
 }
 
-// UseLink makes a session of a link's token. store.ErrNone: the link was used, ended or never was.
+// UseLink makes a session for a link's token. store.ErrNone: there is no such link, or it was used or has
+// expired.
 func (c *Centre) UseLink(ctx context.Context, token string) (session string, err error) {
 	session = newSecret()
 	now := c.now()
 	return session, c.Store.UseLink(ctx, c.hashSecret("link", token), c.hashSecret("session", session), now, now.Add(c.SessionLife()))
 }
 
-// SignIn makes a session of a person whom the identity provider has named.
+// SignIn makes a session for a person whom the identity provider has identified.
 func (c *Centre) SignIn(ctx context.Context, p principal.Principal) (session string, err error) {
 	session = newSecret()
 	now := c.now()
 	return session, c.Store.AddSession(ctx, c.hashSecret("session", session), p, now, now.Add(c.SessionLife()))
 }
 
-// FindPerson returns who has a session, with the roles of now; store.ErrNone if nobody.
+// FindPerson returns the person who has a session, with their present roles; store.ErrNone if the session is
+// not valid.
 func (c *Centre) FindPerson(ctx context.Context, session string) (principal.Principal, error) {
 	p, _, err := c.findSession(ctx, c.hashSecret("session", session))
 	return p, err
 }
 
-// findSession returns who has the session of a hash, with the roles of now, and when it ends.
+// findSession returns the person whose session has a hash, with their present roles, and when it ends.
 func (c *Centre) findSession(ctx context.Context, hash string) (principal.Principal, time.Time, error) {
 	p, expires, err := c.Store.FindSession(ctx, hash, c.now())
 	if err == nil && !c.knows(p) {
@@ -73,14 +75,14 @@ func (c *Centre) SignOut(ctx context.Context, session string) error {
 	return c.Store.EndSession(ctx, c.hashSecret("session", session))
 }
 
-// FormToken returns what a form of a session's pages must send along. No other site can know it.
+// FormToken returns the token that each form of a session must send. No other site can know it.
 func (c *Centre) FormToken(session string) string { return c.hashSecret("form", session) }
 
 // IsFormToken reports whether a form was made for a session.
 func (c *Centre) IsFormToken(session, token string) bool { return c.isSecret("form", session, token) }
 
-// NewFlow begins an attempt to sign in, after which the page next is opened. cookie goes to the browser,
-// and is all that is kept of the attempt: the secrets follow from it by the centre's key.
+// NewFlow begins an attempt to sign in, after which the page next is opened. The browser keeps the cookie.
+// The centre stores nothing of the attempt: it computes the attempt's secrets from the cookie and its key.
 func (c *Centre) NewFlow(next string) (cookie string, f signin.Flow) {
 	cookie = newSecret() + "." + strconv.FormatInt(c.now().Add(flowLife).Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(next))
 	return cookie, c.flowOf(cookie)
@@ -90,8 +92,9 @@ func (c *Centre) flowOf(cookie string) signin.Flow {
 	return signin.Flow{State: c.hashSecret("state", cookie), Nonce: c.hashSecret("nonce", cookie), Verifier: c.hashSecret("verifier", cookie)}
 }
 
-// ReadFlow returns the attempt of a cookie; ok is false if it is none, or has expired. Its State proves
-// that the centre made the cookie, once the identity provider has brought it back.
+// ReadFlow returns the attempt of a cookie; ok is false if the cookie has another form or has expired. The
+// caller must compare f.State with the state that the identity provider returns: only that proves that the
+// centre made the cookie.
 func (c *Centre) ReadFlow(cookie string) (f signin.Flow, next string, ok bool) {
 	parts := strings.Split(cookie, ".")
 	if len(parts) != 3 {
@@ -105,13 +108,13 @@ func (c *Centre) ReadFlow(cookie string) (f signin.Flow, next string, ok bool) {
 	return c.flowOf(cookie), string(path), true
 }
 
-// TakeAnswer counts an answer of the identity provider that a browser brings, and reports false if there
-// are too many from its address, which a whole office may share.
+// TakeAnswer counts a sign-in that comes back from the identity provider. It reports false if there were too
+// many from the network of an address. The limit is high, because a whole office may share one address.
 func (c *Centre) TakeAnswer(address string) bool { return c.answers.take(networkOf(address), c.now()) }
 
-// knows reports whether this centre, as it is served now, vouches for who somebody is: by its identity
-// provider, or by the links of --dev. The folder may be of a time when it had another provider, or none.
-// Whoever was signed in, voted, or owned a laptop then may be anybody of now.
+// knows reports whether a person was identified by the present identity provider or, with --dev, by a link.
+// The centre's folder may contain people from a time with another provider, or with --dev: they are not
+// trusted, because another provider may give the same name to another person.
 func (c *Centre) knows(p principal.Principal) bool {
 	if c.Dev {
 		return p.Issuer == principal.Local
@@ -119,9 +122,9 @@ func (c *Centre) knows(p principal.Principal) bool {
 	return p.Issuer == c.Settings.OIDC.Issuer
 }
 
-// IdentityOf returns what a laptop is told of its owner, with the roles of now; nil if nobody is known to
-// own it. Rules ask for Who, so it is the verified e-mail address or the key: people choose other names
-// themselves. Groups count for some days after the owner has last signed in.
+// IdentityOf returns the identity of a laptop's owner for the laptop's rules, with the present roles; nil if
+// the owner is not known. Who is the verified e-mail address or the key, because people choose other names
+// themselves. Groups are included only for OIDC.GroupsDays after the owner's last sign-in.
 func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	o := l.Owner
 	if o.Subject == "" || !c.knows(o.Principal) {
@@ -149,7 +152,7 @@ func (c *Centre) ownerOf(l *store.Laptop) *principal.Principal {
 }
 
 // isApprover reports whether a rule's list of approvers names a person. The administrator of --dev has
-// every role, also those that gateway.toml does not name.
+// every role, also roles that gateway.toml does not define.
 func (c *Centre) isApprover(p principal.Principal, approvers []string) bool {
 	if !c.knows(p) {
 		return false

@@ -17,20 +17,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of questions.
+// Limits of questions.
 const (
-	// QuestionLife is how long a question can be answered, and how long an approval is kept for the
-	// next call like it.
+	// QuestionLife is how long a question can be answered, and how long an approval is valid for the
+	// next call with the same digest.
 	QuestionLife = 15 * time.Minute
-	maxPending   = 20 // of one laptop
+	maxPending   = 20 // pending questions of one laptop
 	maxCalls     = 100
-	maxHold      = 10 * time.Minute // a call waits no longer
-	maxNote      = 500              // characters of a person's words for the agent
-	keptDays     = 30               // questions are kept to be looked at
+	maxHold      = 10 * time.Minute // longest time for which a call itself waits
+	maxNote      = 500              // bytes of a person's words for the agent
+	keptDays     = 30               // days for which questions are kept
 	maxKept      = 64 << 20         // bytes of one laptop's questions
 )
 
-// Errors that a person or a laptop is told as they are.
+// Errors whose text a person or a laptop gets unchanged.
 var (
 	ErrBadQuestion  = errors.New("this is no question that a person could answer")
 	ErrMuchKept     = fmt.Errorf("the centre keeps %d MiB of a laptop's questions, each for %d days, and no more of this one", maxKept>>20, keptDays)
@@ -44,8 +44,8 @@ var (
 	ErrOnPage       = errors.New("it is your own laptop that asks, whose agent could use your command line; allow it on the page")
 )
 
-// checkQuestion returns an error for a question that cannot be shown or answered. Texts that a
-// database could not keep are cleaned; nothing is cut.
+// checkQuestion returns an error for a question that cannot be shown or answered. It replaces bytes that a
+// database cannot store, but it shortens no text.
 func checkQuestion(a *enrolment.AskQuestion) error {
 	if digest, err := hex.DecodeString(a.Digest); err != nil || len(digest) != 32 || strings.ToLower(a.Digest) != a.Digest {
 		return fmt.Errorf("%w: its digest is none", ErrBadQuestion)
@@ -70,7 +70,8 @@ func checkQuestion(a *enrolment.AskQuestion) error {
 	return nil
 }
 
-// Ask takes a laptop's question, whose title is one line for people. If the same one waits, or was allowed and not used, it is that one.
+// Ask adds a laptop's question. title is one line for people. If the same question is pending, or has an
+// unused approval, it returns that one.
 func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion, title string) (store.Question, error) {
 	if err := checkQuestion(&asked); err != nil {
 		return store.Question{}, err
@@ -88,14 +89,14 @@ func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQue
 		err = ErrManyWait
 	case errors.Is(err, store.ErrFull):
 		err = ErrMuchKept
-	case err == nil && q.Created.Equal(now): // no other like it waited
+	case err == nil && q.Created.Equal(now): // a new question
 		c.Figures.CountQuestion(figures.Asked)
 	}
 	return q, err
 }
 
-// EachPending returns the questions that wait, the oldest first. It reads so few at a time that long ones of
-// many laptops do not fill the memory.
+// EachPending returns the pending questions, the oldest first. It reads 50 at a time, so that many long
+// questions do not fill the memory.
 func (c *Centre) EachPending(ctx context.Context) iter.Seq2[store.Question, error] {
 	const most = 50
 	return func(yield func(store.Question, error) bool) {
@@ -118,7 +119,7 @@ func (c *Centre) EachPending(ctx context.Context) iter.Seq2[store.Question, erro
 	}
 }
 
-// findQuestion returns a question of a laptop; store.ErrNone if it has none with this name.
+// findQuestion returns a question of a laptop; store.ErrNone if the laptop has no question with this id.
 func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (store.Question, error) {
 	q, err := c.Store.FindQuestion(ctx, id)
 	if err == nil && q.Laptop != l.ID {
@@ -127,7 +128,7 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 	return q, err
 }
 
-// AwaitQuestion returns a laptop's question as soon as it is not pending, or when the time is up.
+// AwaitQuestion returns a laptop's question as soon as it is not pending, at the latest after the time wait.
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
 	woken, end := c.Store.Watch(id)
 	defer end()
@@ -142,18 +143,18 @@ func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, w
 			return q, ctx.Err()
 		case <-over:
 			return q, nil
-		case <-woken: // also when it has just expired
+		case <-woken: // a change, or PollEvery has passed: the question may have expired
 		}
 	}
 }
 
-// CancelQuestion ends a question whose call is over: nobody may allow it any more.
+// CancelQuestion ends a question whose call does not wait any more. It cannot be allowed after that.
 func (c *Centre) CancelQuestion(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
 	return c.changeOwn(ctx, &l, id, figures.Cancelled, func(q *store.Question) error { return q.Cancel(c.now()) })
 }
 
-// UseApproval uses up the approval of a question, once. Everybody who allowed it must still be one of
-// its approvers.
+// UseApproval uses the approval of a question, which is possible once. Everybody who allowed it must still
+// be one of its approvers.
 func (c *Centre) UseApproval(ctx context.Context, l store.Laptop, id string) (store.Question, error) {
 	owner := c.ownerOf(&l)
 	return c.changeOwn(ctx, &l, id, figures.Used, func(q *store.Question) error {
@@ -185,7 +186,7 @@ func (c *Centre) changeOwn(ctx context.Context, l *store.Laptop, id, outcome str
 	return q, err
 }
 
-// mayAllow returns why a person may not allow a question of a laptop's owner.
+// mayAllow returns nil if a person may allow a question from a laptop of owner, or the reason why not.
 func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner *principal.Principal) error {
 	switch {
 	case !c.isApprover(p, a.Approvers):
@@ -196,25 +197,25 @@ func (c *Centre) mayAllow(a *enrolment.AskQuestion, p principal.Principal, owner
 	return nil
 }
 
-// The ways on which an answer comes.
+// The ways by which a person's answer comes (Ballot.Way).
 const (
 	ByPage    = "page"
 	ByCommand = "command line"
 	BySlack   = "Slack"
 )
 
-// Rights are what a person may do with a question.
+// Rights describes what a person may do with a question.
 type Rights struct {
 	Allow error // why the person may not allow it; nil if they may
 	Deny  bool
-	Read  bool                 // what the call carries
-	Owner *principal.Principal // of the laptop; nil if not known
+	Read  bool                 // the person may read the arguments of the call
+	Owner *principal.Principal // owner of the laptop; nil if not known
 }
 
-// RightsOf returns what a person may do with a question on a way: its approvers answer it, and the owner of
-// the laptop can deny what their own agent asks. What a command line keeps of a sign-in, an agent on the
-// same machine could use. So it allows nothing that a laptop of the same person asks; with --dev there is one
-// person alone.
+// RightsOf returns what a person may do with a question on a way. Approvers may allow and deny it. The owner
+// of the laptop may deny what their own agent asks. A command line may not allow a question from a laptop of
+// the same person, because an agent on the same machine could use the stored sign-in. With --dev it may,
+// because there is only one person.
 func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, way string, q *store.Question) (Rights, error) {
 	l, _, err := c.Store.FindLaptop(ctx, q.Laptop)
 	if err != nil {
@@ -235,15 +236,15 @@ func (c *Centre) RightsOf(ctx context.Context, p principal.Principal, way string
 
 // Ballot is the answer of a person to a question.
 type Ballot struct {
-	By       principal.Principal // with the roles of now
+	By       principal.Principal // with the present roles
 	Way      string
 	Question string
-	Digest   string // that the person was shown
+	Digest   string // digest of the call that the person has seen
 	Allow    bool
 	Words    string
 }
 
-// Vote keeps an answer. All ways end here.
+// Vote checks and stores a person's answer. Answers of all ways come through Vote.
 func (c *Centre) Vote(ctx context.Context, b Ballot) (store.Question, error) {
 	found, err := c.Store.FindQuestion(ctx, b.Question)
 	if err != nil {
@@ -269,7 +270,7 @@ func (c *Centre) Vote(ctx context.Context, b Ballot) (store.Question, error) {
 		c.Figures.CountQuestion(figures.Late)
 	case errors.Is(err, store.ErrVoted):
 		err = ErrAnswered
-	case err == nil && q.State != enrolment.QuestionPending: // one of several that are needed leaves it pending
+	case err == nil && q.State != enrolment.QuestionPending: // if more votes are needed, the question is still pending
 		c.Figures.CountAnswer(q.State, q.Decided.Sub(q.Created))
 	}
 	return q, err

@@ -29,16 +29,16 @@ type signedLine struct {
 	Note string `json:"note"`
 }
 
-// signedFile is the file to which each checkpoint is added. It is outside the database, so that whoever
-// changes the one must also change the other.
+// signedFile is the file to which each checkpoint is appended. It is outside the database, so that a forger
+// must change both.
 type signedFile struct {
-	length int64  // of the file, as it was read or written last
-	size   int64  // of the last checkpoint
+	length int64  // length of the file in bytes when it was last read or written
+	size   int64  // size of the tree in the last checkpoint
 	note   string // the last checkpoint
-	known  bool
+	known  bool   // the other fields are valid
 }
 
-// open reads the file if it is another one than it was.
+// open reads the file if its length has changed since it was last read or written.
 func (f *signedFile) open(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,9 +68,9 @@ func (f *signedFile) open(path string) error {
 	return nil
 }
 
-// add adds checkpoints to the file, and returns when they are on the disk.
+// add appends checkpoints to the file. When it returns, they are on the disk.
 func (f *signedFile) add(path string, all []store.Checkpoint) (err error) {
-	// A line that a crash left half is ended first. Whoever reads the file knows it by the whole one behind it.
+	// If a crash has left half a line, end that line first. Readers skip it, because the whole line follows it.
 	var text []byte
 	if f.length > 0 {
 		end, err := lastByte(path)
@@ -88,8 +88,8 @@ func (f *signedFile) add(path string, all []store.Checkpoint) (err error) {
 		}
 		text = append(append(text, line...), '\n')
 	}
-	f.known = false                                                          // until all is written
-	to, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644) //nolint:gosec // what is in it is for all to check
+	f.known = false                                                          // until everything is written
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644) //nolint:gosec // the file is public
 	if err != nil {
 		return err
 	}
@@ -119,13 +119,13 @@ func lastByte(path string) (byte, error) {
 	return end[0], err
 }
 
-// isForeign reports whether another key than the public one has signed a checkpoint.
+// isForeign reports whether a checkpoint was signed by another key than the one with this public key.
 func isForeign(note, public string) bool {
 	_, err := checkpoint.Read([]byte(note), public)
 	return errors.Is(err, checkpoint.ErrForeign)
 }
 
-// isNewestOwn reports whether there is a checkpoint, and the newest one is not of an earlier key.
+// isNewestOwn reports whether there is a checkpoint and the present key has signed the newest one.
 func (c *Centre) isNewestOwn(ctx context.Context, public string) (bool, error) {
 	newest, err := c.Store.FindNewestCheckpoint(ctx)
 	if errors.Is(err, store.ErrNone) {
@@ -140,8 +140,8 @@ func (c *Centre) isNewestOwn(ctx context.Context, public string) (bool, error) {
 	return false, err
 }
 
-// bringCheckpoints adds to the file the checkpoints that it does not have, and gives the witness the
-// newest one. A witness that does not answer keeps nothing from the file.
+// bringCheckpoints appends the checkpoints that the file does not have, and then sends the newest one to the
+// witness. The file gets them even if the witness does not answer.
 func (c *Centre) bringCheckpoints(ctx context.Context, public string) error {
 	own, err := c.isNewestOwn(ctx, public)
 	for above := c.signed.size; err == nil && own; {
@@ -153,7 +153,7 @@ func (c *Centre) bringCheckpoints(ctx context.Context, public string) error {
 			break
 		}
 		above = all[len(all)-1].Size
-		// Those of an earlier key are in the file that was moved away with it.
+		// Checkpoints by an earlier key are in an earlier file, which was moved away when the key changed.
 		if all = slices.DeleteFunc(all, func(k store.Checkpoint) bool { return isForeign(k.Note, public) }); len(all) == 0 {
 			continue
 		}
@@ -173,11 +173,11 @@ func (c *Centre) bringCheckpoints(ctx context.Context, public string) error {
 	return nil
 }
 
-// witnessPatience is how long a witness may take.
+// witnessPatience is the maximum time for the requests to a witness.
 const witnessPatience = 30 * time.Second
 
-// askWitness gives the witness the newest checkpoint, by add-checkpoint of C2SP tlog-witness. The witness
-// keeps the largest size that it has seen, and takes only what provably begins with that.
+// askWitness sends the newest checkpoint to the witness (add-checkpoint of C2SP tlog-witness). The witness
+// stores the newest checkpoint that it has seen, and accepts only a tree that provably begins with that one.
 func (c *Centre) askWitness(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, witnessPatience)
 	defer cancel()
@@ -198,8 +198,8 @@ func (c *Centre) askWitness(ctx context.Context) error {
 	}
 }
 
-// sendToWitness sends the newest checkpoint, with the proof that it begins with the tree of an old size. Of
-// a conflict, has is the size that the witness has; -1 if it names none.
+// sendToWitness sends the newest checkpoint, with the proof that its tree begins with the tree of size old.
+// If the status is a conflict (409), has is the size that the witness has seen; -1 if it names none.
 func (c *Centre) sendToWitness(ctx context.Context, old int64) (status int, has int64, err error) {
 	var body strings.Builder
 	fmt.Fprintf(&body, "old %d\n", old)

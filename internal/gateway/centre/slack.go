@@ -8,14 +8,14 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 )
 
-// Errors that a user of Slack is told as they are.
+// Errors whose text a user of Slack gets unchanged.
 var (
 	ErrNotKnown = errors.New("the centre does not know who you are in Slack; sign in on its page once, with the same e-mail address, or ask its administrator for a [[slack.user]]")
 	ErrNotWhole = errors.New("the message does not show all that the call carries; read and allow it on the page")
 )
 
-// FindUser returns the person who is a user of Slack, with the roles of now. Their groups are those of their
-// last sign-in at the centre, as long as gateway.toml lets these count in Slack.
+// FindUser returns the person who is a user of Slack, with their present roles. Groups are those of the
+// person's last sign-in at the centre; they are left out if that was more than slack.groups_hours ago.
 func (c *Centre) FindUser(ctx context.Context, s *message.Slack, user string) (principal.Principal, error) {
 	var none principal.Principal
 	name, err := s.FindName(ctx, user)
@@ -26,7 +26,7 @@ func (c *Centre) FindUser(ctx context.Context, s *message.Slack, user string) (p
 	if err != nil {
 		return none, err
 	}
-	// Of two accounts with one address, nobody can say which one clicked.
+	// If two accounts have the same address, it is not known which of them clicked.
 	if len(all) != 1 || !c.knows(all[0].Principal) {
 		return none, ErrNotKnown
 	}
@@ -37,7 +37,8 @@ func (c *Centre) FindUser(ctx context.Context, s *message.Slack, user string) (p
 	return c.withRoles(p), nil
 }
 
-// VoteInSlack keeps the answer of a click.
+// VoteInSlack stores the answer of a click. ErrNotWhole: the click allows a call that the message does not
+// show whole.
 func (c *Centre) VoteInSlack(ctx context.Context, s *message.Slack, click message.Click) error {
 	p, err := c.FindUser(ctx, s, click.User)
 	if err != nil {

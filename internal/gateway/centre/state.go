@@ -10,18 +10,18 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// LaptopState is how a laptop does, in one look and a few words. A laptop that somebody must look at
-// is Refused, which the pages show red.
+// LaptopState is the state of a laptop. Look is view.Refused, which pages show in red, if somebody must look
+// at the laptop.
 type LaptopState struct {
 	Look view.Look
-	Name string // one of a few, for figures
-	Word string
+	Name string // stable word for /metrics
+	Word string // text for people
 }
 
 // IsRed reports whether somebody must look at the laptop.
 func (s LaptopState) IsRed() bool { return s.Look == view.Refused }
 
-// StateOf returns how a laptop does. newest is the counter of the newest bundle; 0 if there is none.
+// StateOf returns the state of a laptop. newest is the counter of the newest bundle; 0 if there is none.
 func (c *Centre) StateOf(l *store.Laptop, newest uint64) LaptopState {
 	now, silent := c.now(), time.Duration(c.Settings.SilentMinutes)*time.Minute
 	since := l.Enrolled
@@ -38,7 +38,7 @@ func (c *Centre) StateOf(l *store.Laptop, newest uint64) LaptopState {
 	case l.Seen.IsZero():
 		return LaptopState{view.Refused, "silent", "never heard"}
 	case now.Sub(l.Seen) > silent && (l.Report.Sessions > 0 || l.Report.Backlog > 0):
-		// It said that it had more to ship. A laptop without sessions has nothing to say.
+		// In its last report the laptop had more to ship. A laptop without sessions sends nothing.
 		return LaptopState{view.Refused, "silent", "stopped shipping " + SpanText(now.Sub(l.Seen)) + " ago"}
 	case l.Report.Error != "":
 		return LaptopState{view.Refused, "error", "reports an error"}
@@ -52,7 +52,7 @@ func (c *Centre) StateOf(l *store.Laptop, newest uint64) LaptopState {
 	return LaptopState{view.Allowed, "in_order", "in order"}
 }
 
-// ReadFigures returns how the centre stands.
+// ReadFigures returns the present counts of laptops, bundles and pending questions.
 func (c *Centre) ReadFigures(ctx context.Context) (is figures.Snapshot, err error) {
 	is.Laptops, is.Bundles = map[string]int{"silent": 0, "changed": 0}, map[string]int{}
 	if is.Waiting, err = c.Store.CountPending(ctx, c.now()); err != nil {
@@ -81,7 +81,7 @@ func (c *Centre) ReadFigures(ctx context.Context) (is figures.Snapshot, err erro
 	return is, err
 }
 
-// SpanText returns a span of time in its largest unit.
+// SpanText returns a duration in its largest unit, from seconds to days.
 func SpanText(d time.Duration) string {
 	switch {
 	case d < time.Minute:

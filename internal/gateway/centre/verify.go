@@ -16,13 +16,13 @@ import (
 	"github.com/clawai/clawai/internal/state/checkpoint"
 )
 
-// Verification is what a comparison of the database with the file of checkpoints shows.
+// Verification is the result of comparing the database with the file of checkpoints.
 type Verification struct {
 	Checkpoints int // in the file
 	Heads       int64
 	Segments    int
 	Bytes       int64
-	Findings    []string // what the centre alone never does
+	Findings    []string // differences that the centre itself never causes
 	Notes       []string
 }
 
@@ -31,15 +31,15 @@ type verifier struct {
 	Verification
 	c      *Centre
 	public string
-	signed []checkpoint.Checkpoint // of the file, in its order
-	notes  map[int64]string        // of the file, by size
+	signed []checkpoint.Checkpoint // checkpoints of the file, in its order
+	notes  map[int64]string        // texts of these checkpoints, by size
 }
 
 func (v *verifier) find(format string, a ...any) {
 	v.Findings = append(v.Findings, fmt.Sprintf(format, a...))
 }
 
-// Verify compares the database with the checkpoints in a file, by the public key alone.
+// Verify compares the database with the checkpoints in a file. It needs only the public key.
 func (c *Centre) Verify(ctx context.Context, file io.Reader, public string) (Verification, error) {
 	v := &verifier{c: c, public: public, notes: map[int64]string{}}
 	if err := v.readFile(file); err != nil {
@@ -53,14 +53,15 @@ func (c *Centre) Verify(ctx context.Context, file io.Reader, public string) (Ver
 	return v.Verification, nil
 }
 
-// maxSignedLine is how long a line of the file may be: a note, in which JSON may write six bytes for one.
+// maxSignedLine is the maximum length of a line of the file in bytes: JSON may need six bytes for one byte
+// of a note.
 const maxSignedLine = 8 * checkpoint.MaxNote
 
 // readFile reads the checkpoints of the file. Each must be signed and larger than the one before it.
 func (v *verifier) readFile(file io.Reader) error {
 	r := bufio.NewScanner(file)
 	r.Buffer(nil, maxSignedLine)
-	var broken []brokenLine // that a crash or a full disk may have left of the line behind them
+	var broken []brokenLine // a crash or a full disk may have left these parts of the next whole line
 	line := 0
 	for r.Scan() {
 		line++
@@ -92,19 +93,19 @@ func (v *verifier) readFile(file io.Reader) error {
 	return r.Err()
 }
 
-// brokenLine is a line of the file that is no checkpoint.
+// brokenLine is a line of the file that is no JSON.
 type brokenLine struct {
 	at   int
 	text []byte
 }
 
-// mostBroken is how many broken lines one after the other can be the beginning of the same line. It bounds
-// the memory for a file that is none of checkpoints.
+// mostBroken is the maximum number of broken lines that are kept to compare them with the next whole line. It
+// bounds the memory for a file that has no checkpoints.
 const mostBroken = 64
 
-// takeBrokenEnd looks at a broken line behind which no checkpoint stands. The beginning of a line is what a
-// centre leaves that writes it now, was ended meanwhile, or has a full disk. The end of the file is then missing, as in
-// an older copy: what the database has behind it is named, too.
+// takeBrokenEnd judges a broken line after the last checkpoint. If it is the beginning of a line, the centre
+// is writing it now, was killed while it wrote it, or had a full disk: that is a note, not a finding. Then the
+// file is shorter than the database, as an older copy is, and checkKept reports the further checkpoints.
 func (v *verifier) takeBrokenEnd(b brokenLine) {
 	if start := []byte(`{"size":`); bytes.HasPrefix(b.text, start) || bytes.HasPrefix(start, b.text) {
 		v.Notes = append(v.Notes, fmt.Sprintf("line %d of the file, at its end, is no whole checkpoint: the centre writes it now, or could not; it writes it again with the next one", b.at))
@@ -157,7 +158,7 @@ func (v *verifier) checkTree(ctx context.Context) error {
 						from = v.signed[done-1].Size
 					}
 					v.find("the heads %d to %d in the database are not those that were signed on %s: they were changed, dropped, inserted or moved", from, left[0].Size-1, left[0].Made.Format(time.DateTime))
-					return nil // all behind it differ, too
+					return nil // all later roots differ, too
 				}
 				left = left[1:]
 			}
@@ -174,7 +175,7 @@ func (v *verifier) checkTree(ctx context.Context) error {
 // checkKept compares the checkpoints in the database with those of the file.
 func (v *verifier) checkKept(ctx context.Context) error {
 	kept, above, others := map[int64]bool{}, int64(0), 0
-	var oldest, newest int64 // of the file
+	var oldest, newest int64 // sizes of the first and last checkpoint of the file
 	if len(v.signed) > 0 {
 		oldest, newest = v.signed[0].Size, v.signed[len(v.signed)-1].Size
 	}
@@ -216,8 +217,8 @@ func (v *verifier) checkKept(ctx context.Context) error {
 	return nil
 }
 
-// checkSegments compares the bytes of each segment with its heads. Heads whose segment is gone are found by
-// a second look at the tree.
+// checkSegments compares the bytes of each segment with its heads. Then it reads all heads again to find
+// those whose segment is missing.
 func (v *verifier) checkSegments(ctx context.Context) error {
 	var laptop, name string
 	for {
@@ -245,7 +246,7 @@ func (v *verifier) checkSegment(ctx context.Context, laptop, name string) error 
 	if err != nil {
 		return err
 	}
-	// The segment is read after its heads, because a centre that runs adds to both meanwhile.
+	// The segment is read after its heads: a running centre may add to both, and must not seem to have cut it.
 	g, err := v.c.Store.FindSegment(ctx, laptop, name)
 	if errors.Is(err, store.ErrNone) {
 		v.find("%s is not in the database any more: it was dropped just now", where)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// MailSettings are the [mail] of gateway.toml. The zero value sends nothing.
+// MailSettings is the table [mail] of gateway.toml. With the zero value no mail is sent.
 type MailSettings struct {
 	Server       string   `toml:"server"` // HOST:PORT
 	TLS          string   `toml:"tls"`    // "starttls" or "tls"
@@ -25,13 +25,13 @@ type MailSettings struct {
 	To           []MailTo `toml:"to"`
 }
 
-// MailTo is an address, and whose questions it gets.
+// MailTo is a mail address, and the approvers whose questions are sent to it; all questions if there are none.
 type MailTo struct {
 	Address   string   `toml:"address"`
 	Approvers []string `toml:"approvers"`
 }
 
-// DefaultMail returns what holds where gateway.toml says nothing.
+// DefaultMail returns the settings for keys that gateway.toml does not have.
 func DefaultMail() MailSettings { return MailSettings{TLS: "starttls"} }
 
 func (s *MailSettings) password() Secret {
@@ -104,17 +104,18 @@ type mailWay struct {
 	password string
 	to       MailTo
 	now      func() time.Time
-	tls      *tls.Config // of tests
+	tls      *tls.Config // only tests set it
 }
 
 func (w *mailWay) Name() string { return "mail " + w.to.Address }
 
 func (w *mailWay) Concerns(approvers []string) bool { return concerns(w.to.Approvers, approvers) }
 
-// Update does nothing: a mail cannot be taken back, and its page says how the question stands.
+// Update does nothing: a sent mail cannot be changed. The linked page shows the present state of the question.
 func (w *mailWay) Update(context.Context, string, *Notice) error { return nil }
 
-// Send sends a mail with a link. It carries no argument, and opening its link decides nothing.
+// Send sends a mail with a link to the question's page. The mail contains no argument of the call, and opening
+// the link decides nothing.
 func (w *mailWay) Send(ctx context.Context, n *Notice) (string, error) {
 	if err := w.send(ctx, w.text(n)); err != nil {
 		return "", fmt.Errorf("mail to %s: %w", w.to.Address, err)
@@ -122,7 +123,7 @@ func (w *mailWay) Send(ctx context.Context, n *Notice) (string, error) {
 	return "", nil
 }
 
-// text returns a mail. Its headers hold no text of a laptop.
+// text returns a mail. Its headers contain no text from a laptop.
 func (w *mailWay) text(n *Notice) []byte {
 	care := ""
 	if n.Dangerous {
@@ -195,6 +196,6 @@ func (w *mailWay) send(ctx context.Context, text []byte) error {
 	if err = errors.Join(err, data.Close()); err != nil {
 		return err
 	}
-	_ = c.Quit() // the mail is taken
+	_ = c.Quit() // the server has already accepted the mail
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package message tells people elsewhere of the centre's questions: in Slack, by webhooks and by mail. What
-// it sends decides nothing; a person's click in Slack comes back as an answer that the centre judges.
+// Package message sends messages about the centre's questions: to Slack, to webhooks and by mail. A message
+// decides nothing. A person's click in Slack comes back as an answer, which the centre checks.
 package message
 
 import (
@@ -21,19 +21,20 @@ import (
 // sendTime limits one exchange with a service.
 const sendTime = 10 * time.Second
 
-// Way is one way out of the centre.
+// Way is one destination of messages: a channel of Slack, a webhook or a mail address.
 type Way interface {
-	// Name identifies the way for as long as gateway.toml names it.
+	// Name identifies the way. It is the same as long as gateway.toml has the way.
 	Name() string
-	// Concerns reports whether the approvers of a question are told on this way.
+	// Concerns reports whether questions with these approvers are sent on this way.
 	Concerns(approvers []string) bool
-	// Send sends a question, and returns by what it is found again.
+	// Send sends a question. reference identifies the message for Update; "" if it cannot be changed.
 	Send(ctx context.Context, n *Notice) (reference string, err error)
-	// Update says how a question stands now that was sent before. A way without that does nothing.
+	// Update sends the present state of a question that was sent before. It does nothing if the way cannot
+	// do that.
 	Update(ctx context.Context, reference string, n *Notice) error
 }
 
-// LaterError is the error of a service that wants to be asked again later.
+// LaterError means that a service accepts no further message before After has passed.
 type LaterError struct {
 	After time.Duration
 	Err   error
@@ -44,22 +45,23 @@ func (e *LaterError) Error() string { return e.Err.Error() }
 // Unwrap returns the service's error.
 func (e *LaterError) Unwrap() error { return e.Err }
 
-// Notice is a question as it is told. All texts of laptops in it are harmless.
+// Notice is the content of a message about a question. Texts from laptops are escaped in it.
 type Notice struct {
 	ID, Digest, Link   string
 	State              string
 	Laptop, Owner      string
 	Approvers          []string
 	Given, Wanted      int
-	Votes              []string // in words
+	Votes              []string // each vote as a text for people
 	Expires            time.Time
-	Tool               string   // names alone, without arguments
+	Tool               string   // names of the tools and of the server, without arguments
 	Dangers            []string // may quote arguments
 	Lines              []string // everything that the page shows of the call; the dangers first
 	NotSelf, Dangerous bool
 }
 
-// NewNotice returns what is told of a question. owner is "" if it is not known.
+// NewNotice returns the message content for a question. address is the address of the centre. owner is "" if
+// it is not known.
 func NewNotice(q *store.Question, state, laptop, owner, address string) (*Notice, error) {
 	is, err := shown.NewQuestion(&q.Asked)
 	if err != nil {
@@ -84,8 +86,8 @@ func NewNotice(q *store.Question, state, laptop, owner, address string) (*Notice
 	return n, nil
 }
 
-// toolOf returns which tools a question is about, without their arguments: a resource's name is one, so only
-// its kind is told.
+// toolOf returns the names of a question's tools and of their server, without arguments. The name of a
+// resource counts as an argument, so for a resource it returns the method.
 func toolOf(a *enrolment.AskQuestion) string {
 	const most = 5
 	var all []string
@@ -107,7 +109,7 @@ func toolOf(a *enrolment.AskQuestion) string {
 	return strings.Join(all, ", ") + " on " + term.VisibleLine(string(server[:min(len(server), 80)]))
 }
 
-// stateWords are the states of a question in words.
+// stateWords are texts for people for the states of a question.
 var stateWords = map[string]string{
 	enrolment.QuestionPending:   "waits",
 	enrolment.QuestionApproved:  "allowed, not used yet",
@@ -117,12 +119,14 @@ var stateWords = map[string]string{
 	enrolment.QuestionCancelled: "over: the call was withdrawn",
 }
 
-// concerns reports whether a way that tells some approvers tells those of a question; all if it names none.
+// concerns reports whether a way for the approvers told gets a question for approvers. A way without
+// approvers gets all questions.
 func concerns(told, approvers []string) bool {
 	return len(told) == 0 || slices.ContainsFunc(told, func(one string) bool { return slices.Contains(approvers, one) })
 }
 
-// checkAddress returns an error for an address to which nothing may be sent: others on the way could read it.
+// checkAddress returns an error for an address to which nothing may be sent. It must have https, because others
+// on the network could read the messages; http is only for this machine.
 func checkAddress(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -140,7 +144,7 @@ func checkAddress(text string) error {
 	return fmt.Errorf("%q would send questions in clear; it begins with https://", text)
 }
 
-// Secret says where a secret is: in a file, or in a variable of the environment.
+// Secret is the place of a secret: a file, or an environment variable. Of is its key in gateway.toml.
 type Secret struct{ Of, File, Env string }
 
 func (s Secret) check() error {
@@ -150,7 +154,7 @@ func (s Secret) check() error {
 	return nil
 }
 
-// Read returns a secret.
+// Read is a function that reads a secret.
 type Read func(Secret) (string, error)
 
 var errRedirect = errors.New("it was led to another address, which is not followed")

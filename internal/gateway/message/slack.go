@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// SlackSettings are the [slack] of gateway.toml. The zero value sends nothing.
+// SlackSettings is the table [slack] of gateway.toml. With the zero value nothing is sent.
 type SlackSettings struct {
 	Team        string         `toml:"team"` // id of the workspace: T...
 	TokenFile   string         `toml:"token_file"`
@@ -33,28 +33,28 @@ type SlackSettings struct {
 	SigningFile string         `toml:"signing_secret_file"`
 	SigningEnv  string         `toml:"signing_secret_env"`
 	URL         string         `toml:"url"`
-	Payload     bool           `toml:"payload"`      // arguments are shown in Slack, too; only then it has a button that allows
-	GroupsHours int            `toml:"groups_hours"` // for so long after a sign-in at the centre a person's groups count here
+	Payload     bool           `toml:"payload"`      // messages also show arguments; only such a message has a button that allows
+	GroupsHours int            `toml:"groups_hours"` // hours after a sign-in at the centre for which a person's groups are valid in Slack
 	Channels    []SlackChannel `toml:"channel"`
 	Users       []SlackUser    `toml:"user"`
 }
 
-// SlackChannel is a channel, and whose questions it gets.
+// SlackChannel is a channel, and the approvers whose questions it gets; all questions if there are none.
 type SlackChannel struct {
 	ID        string   `toml:"id"`
 	Approvers []string `toml:"approvers"`
 }
 
-// SlackUser says who a user of Slack is.
+// SlackUser names the person who is a user of Slack.
 type SlackUser struct {
 	ID     string `toml:"id"`
 	Person string `toml:"person"` // ISSUER#SUBJECT, or a verified e-mail address
 }
 
-// DefaultSlack returns what holds where gateway.toml says nothing.
+// DefaultSlack returns the settings for keys that gateway.toml does not have.
 func DefaultSlack() SlackSettings { return SlackSettings{URL: "https://slack.com", GroupsHours: 12} }
 
-// IsOn reports whether gateway.toml wants Slack.
+// IsOn reports whether gateway.toml configures Slack.
 func (s *SlackSettings) IsOn() bool { return s.Team != "" || len(s.Channels) > 0 }
 
 func (s *SlackSettings) token() Secret { return Secret{"slack.token", s.TokenFile, s.TokenEnv} }
@@ -118,7 +118,7 @@ func checkApprovers(all []string) error {
 	return nil
 }
 
-// Slack speaks with Slack.
+// Slack is a client of Slack's Web API. It also checks the requests that Slack sends.
 type Slack struct {
 	settings SlackSettings
 	token    string
@@ -128,10 +128,10 @@ type Slack struct {
 	client   *http.Client
 
 	mu   sync.Mutex
-	seen map[string]time.Time // signatures of requests
+	seen map[string]time.Time // signatures of accepted requests, with the requests' times
 }
 
-// NewSlack returns the Slack of gateway.toml.
+// NewSlack returns a client with the settings of gateway.toml. read reads its secrets.
 func NewSlack(s SlackSettings, read Read, now func() time.Time) (*Slack, error) {
 	token, err := read(s.token())
 	if err != nil {
@@ -185,7 +185,7 @@ func (w *slackWay) Update(ctx context.Context, reference string, n *Notice) erro
 	return w.slack.call(ctx, "chat.update", m, nil)
 }
 
-// Names of the buttons, and bounds of what a message shows.
+// Names of the buttons, and limits of what a message shows.
 const (
 	allowAction = "clawai_allow"
 	denyAction  = "clawai_deny"
@@ -193,8 +193,9 @@ const (
 	maxDangers  = 10
 )
 
-// message returns a question as a message. Texts of laptops stand in elements of rich text alone, which have no
-// signs for a mention, a link or a format. It can be allowed from Slack only if all of it is shown.
+// message returns a message about a question. Texts from laptops are only in text elements of rich text, in
+// which no characters make a mention, a link or a format. The message has a button that allows the call only if
+// it shows the whole call.
 func (w *slackWay) message(n *Notice) map[string]any {
 	rows, whole := w.rows(n)
 	blocks := []any{
@@ -223,7 +224,8 @@ func (w *slackWay) headline(n *Notice) string {
 	return fmt.Sprintf("%sA laptop's agent asks its team: %s", care, stateWords[n.State])
 }
 
-// rows returns what a message shows of a question, the dangers first, and whether that is all of it.
+// rows returns the lines that a message shows of a question, the dangers first. whole is true if they show the
+// whole call.
 func (w *slackWay) rows(n *Notice) (rows []string, whole bool) {
 	whole = w.slack.settings.Payload
 	switch text := strings.Join(n.Lines, "\n"); {
@@ -304,7 +306,7 @@ func (s *Slack) exchange(r *http.Request, method string, answer any) error {
 	resp, err := s.client.Do(r)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
-			err = failed.Err // the address says nothing more than the method
+			err = failed.Err // drop the address: the error names the method
 		}
 		return fmt.Errorf("slack: %s: %w", method, err)
 	}
@@ -333,14 +335,15 @@ func (s *Slack) exchange(r *http.Request, method string, answer any) error {
 	return nil
 }
 
-// maxAge is how old a signed request may be.
+// maxAge is the maximum age of a signed request.
 const maxAge = 5 * time.Minute
 
-// ErrNotSlack means that a request is not one that Slack has signed now, for the first time.
+// ErrNotSlack means that Slack has not signed a request, or that the request is too old or was sent before.
 var ErrNotSlack = errors.New("this is no request of Slack")
 
-// CheckSignature returns ErrNotSlack unless Slack has signed a body now, and it comes for the first time. What
-// was signed before this centre started is refused, too, because it may have been taken then.
+// CheckSignature returns nil if Slack has signed a request within maxAge and the request comes for the first
+// time, and ErrNotSlack otherwise. It also refuses a request that was signed before this centre started, because
+// it may have been accepted then.
 func (s *Slack) CheckSignature(h http.Header, body []byte) error {
 	stamps, signatures := h.Values("X-Slack-Request-Timestamp"), h.Values("X-Slack-Signature")
 	if len(stamps) != 1 || len(signatures) != 1 || len(stamps[0]) > 20 {
@@ -380,8 +383,8 @@ type Click struct {
 	Allow            bool
 }
 
-// ReadClick reads the body of an interaction whose signature was checked. ok is false for what is no answer,
-// such as the button that opens the page.
+// ReadClick reads the body of an interaction whose signature was checked. ok is false if the click is no answer,
+// such as a click on the button that opens the page.
 func (s *Slack) ReadClick(body []byte) (c Click, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil || len(form["payload"]) != 1 {
@@ -434,7 +437,7 @@ func (s *Slack) ReadClick(body []byte) (c Click, ok bool, err error) {
 	return c, true, nil
 }
 
-// ShowsWhole reports whether messages of a question show all of it, so that it may be allowed there.
+// ShowsWhole reports whether messages about a question show the whole call, so that it may be allowed in Slack.
 func (s *Slack) ShowsWhole(q *store.Question) bool {
 	n, err := NewNotice(q, q.State, "", "", "")
 	if err != nil {
@@ -444,18 +447,18 @@ func (s *Slack) ShowsWhole(q *store.Question) bool {
 	return whole
 }
 
-// GroupsLife returns for how long after a sign-in a person's groups count in Slack.
+// GroupsLife returns the time after a sign-in for which a person's groups are valid in Slack.
 func (s *Slack) GroupsLife() time.Duration { return time.Duration(s.settings.GroupsHours) * time.Hour }
 
-// FindName returns by which name the centre knows a user: that of gateway.toml, or the e-mail address that
-// the user has confirmed to Slack; "" if there is none.
+// FindName returns the name by which the centre knows a user (store.People.ListPeople): the name in
+// gateway.toml, or the e-mail address that the user has confirmed to Slack; "" if there is none.
 func (s *Slack) FindName(ctx context.Context, user string) (string, error) {
 	for _, u := range s.settings.Users {
 		if u.ID == user {
 			return u.Person, nil
 		}
 	}
-	ctx, stop := context.WithTimeout(ctx, 2*time.Second) // Slack waits three for the answer to a click
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second) // Slack waits three seconds for the answer to a click
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.settings.URL, "/")+"/api/users.info?user="+url.QueryEscape(user), http.NoBody)
 	if err != nil {
@@ -484,7 +487,7 @@ func (s *Slack) FindName(ctx context.Context, user string) (string, error) {
 	return u.Profile.Email, nil
 }
 
-// Tell tells one user something in a channel, which nobody else sees.
+// Tell shows a text to one user in a channel. Other users do not see it.
 func (s *Slack) Tell(ctx context.Context, channel, user, text string) error {
 	return s.call(ctx, "chat.postEphemeral", map[string]any{
 		"channel": channel, "user": user, "text": "Your click at the team's centre", "parse": "none", "link_names": false,

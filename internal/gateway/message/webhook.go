@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// WebhookSettings are a [[webhook]] of gateway.toml.
+// WebhookSettings is one [[webhook]] of gateway.toml.
 type WebhookSettings struct {
 	Name       string   `toml:"name"`
 	URL        string   `toml:"url"`
 	SecretFile string   `toml:"secret_file"`
 	SecretEnv  string   `toml:"secret_env"`
-	Approvers  []string `toml:"approvers"` // whose questions are sent; all if there are none
-	Payload    bool     `toml:"payload"`   // what the call carries is sent, too
+	Approvers  []string `toml:"approvers"` // questions for these approvers are sent; without any, all questions
+	Payload    bool     `toml:"payload"`   // the arguments of the call are also sent
 }
 
 func (s *WebhookSettings) secret() Secret {
@@ -69,7 +69,7 @@ func (w *webhook) Concerns(approvers []string) bool {
 
 // webhookEvent is the body of a request.
 type webhookEvent struct {
-	ID        string    `json:"id"` // of this event; the same when it is sent again
+	ID        string    `json:"id"` // id of the event; the same when the event is sent again
 	Question  string    `json:"question"`
 	State     string    `json:"state"` // as docs/gateway.md lists them
 	Page      string    `json:"page"`
@@ -80,10 +80,10 @@ type webhookEvent struct {
 	Wanted    int       `json:"wanted"`
 	NotSelf   bool      `json:"not_self,omitempty"`
 	Dangerous bool      `json:"dangerous"`
-	Call      string    `json:"call"` // names alone
+	Call      string    `json:"call"` // names of the tools and of the server, without arguments
 	Expires   time.Time `json:"expires"`
-	Digest    string    `json:"digest,omitempty"` // with payload: who guesses a call could prove it by its digest
-	Lines     []string  `json:"lines,omitempty"`  // with payload
+	Digest    string    `json:"digest,omitempty"` // only with payload: the digest would confirm a guess of the arguments
+	Lines     []string  `json:"lines,omitempty"`  // only with payload
 	Votes     []string  `json:"votes,omitempty"`
 }
 

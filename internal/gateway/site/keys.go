@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// keyRow is a key of a machine in the list. It has nothing of the secret.
+// keyRow is a key of a machine in the list. It contains neither the secret nor its hash.
 type keyRow struct {
 	ID, Name, Roles, State, Created, Used, Revoked string
 	Over                                           bool

@@ -19,10 +19,10 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// maxMessage is how many bytes a message of a laptop may have, other than a part of a segment.
+// maxMessage is the maximum size of a laptop's message in bytes, except for questions and parts of segments.
 const maxMessage = 16 << 10
 
-// serveLaptop answers a laptop. The paths and shapes are those of package enrolment.
+// serveLaptop answers a laptop. Package enrolment defines the paths and the JSON of messages.
 func (s *Site) serveLaptop(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.answerLaptop(w, r)
 	switch {
@@ -35,13 +35,13 @@ func (s *Site) serveLaptop(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reply is what a laptop is answered.
+// reply is an answer to a laptop, a machine or a command line.
 type reply struct {
 	status int
 	body   any
 }
 
-// errorWord returns the word of a status in a Refusal.
+// errorWord returns the word for an HTTP status in enrolment.Refusal, such as not_found.
 func errorWord(status int) string {
 	return strings.ToLower(strings.ReplaceAll(http.StatusText(status), " ", "_"))
 }
@@ -54,7 +54,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 
 // answerLaptop returns the answer to a laptop; nil if it is already written.
 func (s *Site) answerLaptop(w http.ResponseWriter, r *http.Request) (*reply, error) {
-	// A browser says where it comes from; a laptop is none.
+	// Refuse browsers: a browser sends one of these headers, and a laptop sends none of them.
 	if page.CheckHost(r, s.origin) != nil {
 		return nil, refuse(http.StatusMisdirectedRequest, "This is not the address of the centre.")
 	}
@@ -140,13 +140,13 @@ func bearerOf(r *http.Request) string {
 	return token
 }
 
-// readMessage reads a message of a laptop. Members that are not known are left: a newer laptop may
-// say more.
+// readMessage reads a message of a laptop. It ignores unknown members, because a newer clawai may send
+// more of them.
 func readMessage(w http.ResponseWriter, r *http.Request, into any) error {
 	return readLongMessage(w, r, into, maxMessage)
 }
 
-// readLongMessage is readMessage for a message that may have most bytes.
+// readLongMessage is readMessage with another limit: most is the maximum size in bytes.
 func readLongMessage(w http.ResponseWriter, r *http.Request, into any, most int64) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -199,7 +199,7 @@ func (s *Site) answerToken(w http.ResponseWriter, r *http.Request) (*reply, erro
 }
 
 func (s *Site) answerBundle(w http.ResponseWriter, r *http.Request) (*reply, error) {
-	// Most polls end here: the bundle itself is read only for a laptop that does not have it.
+	// For most polls this is enough: the bundle itself is read only for a laptop that does not have it.
 	newest, err := s.centre.Store.ListBundles(r.Context(), 1)
 	if err != nil {
 		return nil, err
@@ -275,7 +275,7 @@ func (s *Site) answerRecords(w http.ResponseWriter, r *http.Request, l store.Lap
 	return &reply{http.StatusOK, held}, err
 }
 
-// readSize reads a number of heads from the query; 0 if it is not there.
+// readSize reads a number of heads from the query; 0 if the query has no such name.
 func readSize(r *http.Request, name string) (int64, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// machinePrefix begins the paths for machines, such as jobs of CI. They show a key of the centre, or a
-// token of their platform.
+// machinePrefix begins the paths for machines, such as jobs of CI. A machine sends a key of the centre, or a
+// token from its platform.
 const machinePrefix = "/v1/machine/"
 
-// machineRoutes are what a machine can ask, each for one of some roles.
+// machineRoutes are the requests of machines. Each needs one of its roles.
 var machineRoutes = map[string]struct {
 	method string
 	roles  []string
-	once   bool // a token of a workload counts once
+	once   bool // a token of a workload is valid for one such request
 	answer func(*visit) (*reply, error)
 }{
 	machinePrefix + "bundle":  {http.MethodPut, []string{principal.Publish}, true, (*visit).takeBundle},
@@ -61,8 +61,8 @@ func (s *Site) answerMachine(w http.ResponseWriter, r *http.Request) (*reply, er
 	return rt.answer(&visit{s: s, w: w, r: r, who: who.Principal})
 }
 
-// refuseMachine returns what a machine is told that is not let in. Of a token, the centre's administrator is told
-// more: what the rules are is not for whoever sends one.
+// refuseMachine returns the refusal for a machine that is not let in. For a token, it reports the details to the
+// centre's administrator only: the sender of a wrong token must not learn the rules.
 func (s *Site) refuseMachine(w http.ResponseWriter, r *http.Request, err error) error {
 	refused, ok := errors.AsType[*workload.Error](err)
 	switch {
@@ -82,7 +82,7 @@ func (s *Site) refuseMachine(w http.ResponseWriter, r *http.Request, err error) 
 	return err
 }
 
-// takeBundle publishes a bundle that others have signed.
+// takeBundle publishes a signed bundle.
 func (v *visit) takeBundle() (*reply, error) {
 	src, err := readBody(v.w, v.r, bundle.MaxSize)
 	if err != nil {
@@ -102,8 +102,8 @@ func (v *visit) takeBundle() (*reply, error) {
 	}{b.Counter, b.Digest, b.Key}}, nil
 }
 
-// machineRecord is a record as machines read it. What may hold arguments is left out without the role of the
-// payload, as on the pages.
+// machineRecord is the JSON of a record for machines. As on the pages, fields that may contain arguments are
+// left out for a machine without the role principal.Payload.
 type machineRecord struct {
 	Time     string `json:"time"`
 	Laptop   string `json:"laptop"`
@@ -119,7 +119,7 @@ type machineRecord struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// answerRecordList lists records by the filters of the page of records.
+// answerRecordList lists records. It takes the same filters as the page of records.
 func (v *visit) answerRecordList() (*reply, error) {
 	q, err := parseQuery(v.r.URL.Query(), v.s.centre.Now())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// readyTime is how long the database has to answer.
+// readyTime is the maximum time for the database to answer /readyz.
 const readyTime = 2 * time.Second
 
 // ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs,

@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// What the first page shows: so many hours, so many tools, and so many laptops, or all that are red.
+// Numbers of hours, tools and laptops on the first page. It shows more laptops only if more of them are red.
 const (
 	hours       = 24
 	mostTools   = 5
 	mostLaptops = 12
 )
 
-// bar is an hour in the picture: its parts from below.
+// bar is one hour in the chart. Its parts are stacked from the bottom.
 type bar struct {
 	X     int
 	Parts []part
@@ -31,22 +31,23 @@ type part struct {
 	Y, Height int
 }
 
-// Size of the picture, in units of its own.
+// Sizes of the chart, in SVG units.
 const (
 	barStep   = 40
 	barWidth  = 32
 	barHeight = 300
 )
 
-// stacked are the looks of a bar, from below.
+// stacked are the looks of a bar's parts, from the bottom.
 var stacked = []store.Look{store.LookAllowed, store.LookAsked, store.LookRefused}
 
-// newBars returns the calls of the last hours as a picture, and how many there were of each look.
+// newBars returns the bars for the calls of the last hours, the number of calls with each look, and the largest
+// number of calls in an hour.
 func newBars(sums []store.Sum, now time.Time) (bars []bar, totals map[store.Look]int, most int) {
 	counts := map[time.Time]map[store.Look]int{}
 	totals = map[store.Look]int{}
 	for _, s := range sums {
-		if s.Hour.After(now) { // by the clock of a laptop that is ahead; it would make all other bars low
+		if s.Hour.After(now) { // the clock of a laptop is ahead; such an hour is not shown, and must not set the scale
 			continue
 		}
 		if counts[s.Hour] == nil {
@@ -79,10 +80,10 @@ func newBars(sums []store.Sum, now time.Time) (bars []bar, totals map[store.Look
 	return bars, totals, most
 }
 
-// count is a number of calls with its look.
+// count is the number of calls with one look.
 type count struct{ Look, Sign, Number string }
 
-// ranked is a tool with a number of calls.
+// ranked is a row in a list of the tools with the most calls of one look.
 type ranked struct {
 	Tool, Server, Number, Of, Look, Link string
 	Width                                int
@@ -154,7 +155,7 @@ func (v *visit) showOverview(string) error {
 	})
 }
 
-// axisTexts returns the texts below the picture, one for six hours.
+// axisTexts returns the texts below the chart, one for every six hours.
 func axisTexts(since time.Time) (all []string) {
 	for i := 0; i < hours; i += 6 {
 		all = append(all, since.Add(time.Duration(i)*time.Hour).Format("15:04")+" UTC")

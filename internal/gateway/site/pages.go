@@ -41,22 +41,22 @@ type visit struct {
 	s       *Site
 	w       http.ResponseWriter
 	r       *http.Request
-	session string // of the cookie; "" for nobody
+	session string // secret of the session, from the cookie; "" if nobody is signed in
 	who     principal.Principal
 	form    url.Values
-	files   map[string][]*multipart.FileHeader // of a form with files
-	again   int                                // see frame
+	files   map[string][]*multipart.FileHeader // files in the form
+	again   int                                // see frame.Again
 }
 
-// route is one page, or one thing that a form does.
+// route is one page, or one action of a form.
 type route struct {
 	method string
 	open   bool     // works without a session
-	roles  []string // one of them is needed; nil: whoever is signed in
+	roles  []string // one of them is needed; nil: every person who is signed in
 	serve  func(v *visit, rest string) error
 }
 
-// The roles that pages ask for.
+// Roles that pages require; one of a list is enough.
 var (
 	readers   = []string{principal.Admin, principal.Auditor, principal.Payload}
 	admins    = []string{principal.Admin}
@@ -65,13 +65,13 @@ var (
 	simulators = []string{principal.Admin, principal.Payload}
 )
 
-// tabs are the pages that the head of each page leads to.
+// tabs are the pages to which the head of each page has links.
 var tabs = []struct {
 	path, title string
 	roles       []string
 }{{questionsPage, "Questions", nil}, {"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {keysPage, "Keys", admins}, {enrollPage, "Enrol a laptop", enrollers}}
 
-// routes has the path of each page; one that ends with / has something behind it.
+// routes holds the routes by path. A path that ends with / stands for all paths with one more element.
 var routes = map[string][]route{
 	questionsPage:       {{http.MethodGet, false, nil, (*visit).showQuestions}},
 	questionsPage + "/": {{http.MethodGet, false, nil, (*visit).showQuestion}},
@@ -103,7 +103,7 @@ var (
 	badForm  = &page.Refusal{Status: http.StatusForbidden, Text: "This form is not one of this session. Load the page again and try once more."}
 )
 
-// maxForm is how many bytes a form, or a filter in an address, may have.
+// maxForm is the maximum size of a form, or of the query in an address, in bytes.
 const maxForm = 8 << 10
 
 // servePage answers a browser.
@@ -172,13 +172,15 @@ func findRoutes(u *url.URL) (list []route, rest string) {
 	return nil, ""
 }
 
-// isText reports whether a database can keep a text of an address or a form, whatever it has behind %.
+// isText reports whether the text of a query or a form, once it is unescaped, can be stored in a database: valid
+// UTF-8 without zero bytes. It returns true for a text that cannot be unescaped.
 func isText(escaped string) bool {
 	text, err := url.QueryUnescape(escaped)
 	return err != nil || utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }
 
-// beginVisit checks who sent a request, and that a form was made for them.
+// beginVisit finds the person who sent a request. For a form, it checks that the form was made for the person's
+// session.
 func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*visit, error) {
 	v := &visit{s: s, w: w, r: r}
 	if c := r.CookiesNamed(s.cookie); len(c) == 1 {
@@ -221,7 +223,7 @@ func (v *visit) readForm() error {
 	return nil
 }
 
-// show writes a page for who is signed in.
+// show writes a page for the person who is signed in.
 func (v *visit) show(name, title, tab string, data any) error {
 	return v.write(http.StatusOK, name, title, tab, data)
 }
@@ -255,19 +257,19 @@ func (s *Site) writePageError(w http.ResponseWriter, r *http.Request, err error)
 	}
 }
 
-// goTo answers a form with another page.
+// goTo answers a form with a redirect to a page.
 func (v *visit) goTo(path string) error {
 	http.Redirect(v.w, v.r, path, http.StatusSeeOther)
 	return nil
 }
 
-// enrollData is what the page of an enrolment shows.
+// enrollData is the data of the page of an enrolment.
 type enrollData struct {
 	Code    string
 	Trouble string
 	Wish    *wish
 	Done    string
-	MayList bool // of laptops
+	MayList bool // the person may open the list of laptops
 }
 
 type wish struct{ Name, OS, Version, Address, Asked string }
@@ -276,7 +278,7 @@ func newWish(e *store.Enrolment, now time.Time) *wish {
 	return &wish{e.Ask.Name, e.Ask.OS, e.Ask.Version, e.Address, centre.SpanText(now.Sub(e.Created)) + " ago"}
 }
 
-// explainCode returns what a person is told of a code; ok is false for an error of another kind.
+// explainCode returns a text for a person about an error of a typed code; ok is false for other errors.
 func explainCode(err error) (text string, ok bool) {
 	switch {
 	case errors.Is(err, centre.ErrNoCode), errors.Is(err, centre.ErrTooOften):
@@ -287,7 +289,7 @@ func explainCode(err error) (text string, ok bool) {
 	return "", false
 }
 
-// readCode returns the data of a page that shows the wish with the code in its address.
+// readCode returns the data of a page that shows the request with the code in the page's address.
 func (v *visit) readCode(find func(ctx context.Context, typed string, who principal.Principal) (store.Enrolment, error)) (enrollData, error) {
 	d := enrollData{Code: v.r.URL.Query().Get("code")}
 	if d.Code == "" {
@@ -300,7 +302,7 @@ func (v *visit) readCode(find func(ctx context.Context, typed string, who princi
 	return v.showWish(d, &e, err)
 }
 
-// decideCode returns the data of a page after the person has answered the wish with the code in the form.
+// decideCode decides the request with the code in the form, and returns the data of the page that follows.
 func (v *visit) decideCode(decide func(ctx context.Context, typed string, allow bool) (store.Enrolment, error)) (enrollData, error) {
 	answer := v.form.Get("answer")
 	if answer != "allow" && answer != "deny" {
@@ -314,7 +316,7 @@ func (v *visit) decideCode(decide func(ctx context.Context, typed string, allow 
 	return d, err
 }
 
-// showWish adds a wish to the data of a page, or why the code is not one.
+// showWish adds a request to the data of a page, or the reason why there is none with the code.
 func (v *visit) showWish(d enrollData, e *store.Enrolment, err error) (enrollData, error) {
 	if text, ok := explainCode(err); ok {
 		d.Trouble = text
@@ -379,7 +381,8 @@ func (v *visit) newLaptopRow(l *store.Laptop, newest uint64) laptopRow {
 	}
 }
 
-// listLaptops returns all laptops, those first that somebody must look at.
+// listLaptops returns all laptops, the red ones first. red is the number of red laptops: somebody must look at
+// them. newest is the counter of the newest bundle.
 func (v *visit) listLaptops(ctx context.Context) (rows []laptopRow, red int, newest uint64, err error) {
 	newest, err = v.s.centre.NewestCounter(ctx)
 	if err != nil {
@@ -412,7 +415,7 @@ func (v *visit) showLaptops(string) error {
 	}{rows, v.s.Address()})
 }
 
-// mostFindings is how many findings a page shows.
+// mostFindings is the maximum number of findings on a page.
 const mostFindings = 100
 
 type findingRow struct {
@@ -475,7 +478,7 @@ func (v *visit) revokeLaptop(string) error {
 	return v.goTo(laptopsPage + "/" + url.PathEscape(id))
 }
 
-// agoText returns how long ago something was.
+// agoText returns a text such as "5 min ago"; "never" for the zero time.
 func agoText(t, now time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -496,7 +499,7 @@ func sizeText(n int64) string {
 	return strconv.FormatInt(n, 10) + " bytes"
 }
 
-// numberText returns a number with its thousands apart.
+// numberText returns a number with a comma between thousands.
 func numberText(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0; at -= 3 {

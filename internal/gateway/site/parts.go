@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 )
 
-// A part of more than largePart bytes is one of a backlog. Of these, at most mostLarge are in memory; others wait
-// unread, the first one first. What sessions write now comes in smaller parts, and waits for none of them. After an
-// outage all laptops ship a backlog at once.
+// A part of more than largePart bytes belongs to a backlog: after an outage all laptops ship a backlog at once.
+// At most mostLarge such parts are in memory; further ones wait unread, in the order in which they came. Running
+// sessions send smaller parts, which do not wait.
 const (
 	largePart = 128 << 10
 	mostLarge = 16
 )
 
-// readPart reads the part in a request. Whoever has kept it calls end.
+// readPart reads the part in a request. The caller calls end when it does not need body any more.
 func (s *Site) readPart(w http.ResponseWriter, r *http.Request) (body []byte, end func(), err error) {
 	end = func() {}
 	if r.ContentLength < 0 || r.ContentLength > largePart {

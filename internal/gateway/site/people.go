@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// CallbackPath is where the identity provider sends people back to.
+// CallbackPath is the path to which the identity provider sends a browser back.
 const CallbackPath = callback
 
 // flowCookie is the name of the cookie that binds an attempt to sign in to a browser.
 const flowCookie = "__Host-clawai-sign-in"
 
-// checkOrigin refuses what another site could have caused. A public centre is also opened from links
-// elsewhere, such as in a chat: opening a page decides nothing.
+// checkOrigin refuses requests that another site could have caused. Only in a public centre, a page may be
+// opened from a link on another site, such as a chat, because opening a page decides nothing.
 func (s *Site) checkOrigin(r *http.Request) error {
 	isOpened := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	if s.provider != nil && isOpened && r.URL.Path != beginPath && len(r.Header.Values("Origin")) == 0 {
@@ -34,8 +34,9 @@ func (s *Site) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// newCookie returns a cookie of the session, or of an attempt; with a life below zero, its removal. An
-// answer of the identity provider comes from another site, so a public centre cannot use Strict.
+// newCookie returns a cookie for a session, or for an attempt to sign in. A negative life removes the cookie.
+// A public centre uses SameSite=Lax: the identity provider, another site, sends the browser back, and then
+// the browser would not send a Strict cookie.
 func (s *Site) newCookie(name, value string, life time.Duration) *http.Cookie {
 	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(life / time.Second)} //nolint:gosec // below
 	if s.provider != nil {
@@ -92,12 +93,12 @@ func (v *visit) beginSignIn(string) error {
 		return v.failSignIn(err)
 	}
 	http.SetCookie(v.w, v.s.newCookie(flowCookie, cookie, 10*time.Minute))
-	http.Redirect(v.w, v.r, to, http.StatusSeeOther) //nolint:gosec // it is the provider's address, from its own discovery
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther) //nolint:gosec // the address comes from the provider's own metadata
 	return nil
 }
 
-// finishSignIn makes a session of the identity provider's answer. It opens no other page by a redirect:
-// browsers would say of that one that another site has sent it, and keep a strict cookie back.
+// finishSignIn makes a session from the identity provider's answer. It opens the next page by a Refresh header
+// and not by a redirect: for a redirect, browsers would treat the request as one from the provider's site.
 func (v *visit) finishSignIn(string) error {
 	if v.s.provider == nil {
 		return notFound
@@ -134,7 +135,8 @@ func (v *visit) finishSignIn(string) error {
 	return writePage(v.w, http.StatusOK, "signedIn", frame{Title: "Signed in", Data: struct{ Name, Next string }{p.Name, localPath(next)}})
 }
 
-// failSignIn tells a person why they are not signed in, and the centre's administrator the whole of it.
+// failSignIn returns a refusal that tells a person why they are not signed in. It reports the details to the
+// centre's administrator.
 func (v *visit) failSignIn(err error) error {
 	failed, ok := errors.AsType[*signin.Error](err)
 	if !ok {
@@ -169,7 +171,7 @@ func (v *visit) signOut(string) error {
 	return writePage(v.w, http.StatusOK, "message", frame{Title: "Signed out", Data: text})
 }
 
-// meData is what a person's own page shows.
+// meData is the data of a person's own page.
 type meData struct {
 	Lack             string
 	Name, Key, Email string
@@ -184,7 +186,8 @@ func (v *visit) newMe(lack string) meData {
 
 func (v *visit) showMe(string) error { return v.show("me", "You", mePage, v.newMe("")) }
 
-// showLack tells a person which role a page asks for. The first page leads on to one that they may see.
+// showLack shows which roles a page requires. For the path "/" it redirects to the first page that the person
+// may see.
 func (v *visit) showLack(roles []string) error {
 	if v.r.URL.Path == "/" {
 		for _, t := range tabs {

@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// personMethods are the methods of the paths for a person's command line.
+// personMethods returns the methods of a path for a person's command line; "" if it is no such path.
 func personMethods(path string) string {
 	switch {
 	case path == enrolment.SignInPath:
@@ -29,7 +29,7 @@ func personMethods(path string) string {
 	return ""
 }
 
-// answerPerson answers a person's command line. A laptop's token does not count here.
+// answerPerson answers a person's command line. A laptop's token is not valid here.
 func (s *Site) answerPerson(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	switch {
 	case r.URL.Path == enrolment.SignInPath && r.Method == http.MethodPost:
@@ -81,7 +81,7 @@ func (s *Site) beginCommand(w http.ResponseWriter, r *http.Request) (*reply, err
 	return s.newCodeReply(code, commandPage), nil
 }
 
-// newCodeReply returns a code with the page on which a person confirms it.
+// newCodeReply returns a reply with a code, and the address of the page on which a person confirms it.
 func (s *Site) newCodeReply(code enrolment.DeviceCode, page string) *reply {
 	code.VerificationURI = s.Address() + page
 	code.Complete = code.VerificationURI + "?code=" + code.UserCode
@@ -103,7 +103,7 @@ func (s *Site) answerSignIn(w http.ResponseWriter, r *http.Request) (*reply, err
 	return &reply{http.StatusOK, signIn}, nil
 }
 
-// listAsked returns the questions that a person may answer, or could.
+// listAsked returns the pending and recent questions that a person may answer, or could have answered.
 func (s *Site) listAsked(r *http.Request, p principal.Principal) (*reply, error) {
 	list := enrolment.AskedList{Waiting: []enrolment.AskedState{}, Over: []enrolment.AskedState{}}
 	err := s.listQuestions(r.Context(), func(q *store.Question, waits bool) (bool, error) {
@@ -120,7 +120,7 @@ func (s *Site) listAsked(r *http.Request, p principal.Principal) (*reply, error)
 	return &reply{http.StatusOK, list}, err
 }
 
-// answerAsked answers with a question, to who may answer it.
+// answerAsked returns a reply with a question. The person must have the right to answer it.
 func (s *Site) answerAsked(r *http.Request, p principal.Principal, q *store.Question) (*reply, error) {
 	rights, err := s.centre.RightsOf(r.Context(), p, centre.ByCommand, q)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Site) answerAsked(r *http.Request, p principal.Principal, q *store.Ques
 	return &reply{http.StatusOK, asked}, nil
 }
 
-// askedStateOf returns how a question stands for somebody with rights.
+// askedStateOf returns the state of a question for a person with these rights.
 func (s *Site) askedStateOf(q *store.Question, rights *centre.Rights) enrolment.AskedState {
 	state := enrolment.AskedState{
 		QuestionState: s.stateOf(q), Created: q.Created, Decided: q.Decided,
@@ -164,7 +164,7 @@ func (s *Site) takeAnswer(w http.ResponseWriter, r *http.Request, p principal.Pr
 	return s.answerAsked(r, p, &q)
 }
 
-// commandData is what the page shows on which a command line is confirmed.
+// commandData is the data of the page on which a person confirms a command line.
 type commandData struct {
 	enrollData
 	Until string

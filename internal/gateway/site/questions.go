@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// usePath ends the path at which a laptop uses up an approval.
+// usePath ends the path of the request with which a laptop uses an approval.
 const usePath = "/use"
 
 // explainQuestion returns the refusal that a person or a laptop gets for an error of a question.
@@ -39,7 +39,7 @@ func explainQuestion(err error) error {
 	return err
 }
 
-// stateOf returns a question as its laptop reads it.
+// stateOf returns the state of a question in the form that its laptop gets.
 func (s *Site) stateOf(q *store.Question) enrolment.QuestionState {
 	now := s.centre.Now()
 	state := enrolment.QuestionState{ID: q.ID, State: q.StateAt(now), Until: int(max(q.Expires.Sub(now), 0) / time.Second)}
@@ -66,7 +66,7 @@ func (s *Site) takeQuestion(w http.ResponseWriter, r *http.Request, l store.Lapt
 	return &reply{http.StatusOK, s.stateOf(&q)}, nil
 }
 
-// serveQuestion answers a laptop that asks for a question of its own.
+// serveQuestion answers a laptop's request about one of its questions.
 func (s *Site) serveQuestion(r *http.Request, l store.Laptop) (*reply, error) {
 	id, use := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, enrolment.QuestionsPath+"/"), usePath)
 	if !enrolment.IsName(id) {
@@ -108,7 +108,7 @@ type questionRow struct {
 	Approvers, Given, Owner                          string
 	Votes                                            []voteRow
 	Waits, Held                                      bool
-	Shown                                            bool // the person reads records, or may answer it
+	Shown                                            bool // the person may see the row: they may answer the question, or read records
 
 	Client, Digest, Hidden string
 	Lines, Entire          []shownLine
@@ -118,7 +118,7 @@ type questionRow struct {
 
 type voteRow struct{ Who, Word, Look, Words, At, Way string }
 
-// questionWords are the states in words, and their look.
+// questionWords are the texts for people and the looks of the states.
 var questionWords = map[string]struct {
 	word string
 	look view.Look
@@ -131,8 +131,9 @@ var questionWords = map[string]struct {
 	enrolment.QuestionCancelled: {"the call was withdrawn", view.Refused},
 }
 
-// newQuestionRow returns a question for a person. What its call carries is shown only to who may read it;
-// its lines only with entire: to make them of a long call takes a second.
+// newQuestionRow returns a question for a person. The content of the call is left out if the person may not
+// read it. Lines and Entire are set only if entire is true, because computing them for a long call takes a
+// second.
 func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entire bool) (questionRow, error) {
 	now := v.s.centre.Now()
 	rights, err := v.s.centre.RightsOf(v.r.Context(), v.who, centre.ByPage, q)
@@ -174,7 +175,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	if !rights.Read {
 		return row, nil
 	}
-	// Whoever guesses what a call carries could prove it by its digest.
+	// The digest is only for people who may read the call: it would confirm a guess of its arguments.
 	row.Client, row.Digest = term.VisibleText(q.Asked.Client), q.Asked.Digest
 	row.Title = cmp.Or(q.Title, "a call")
 	if q.Asked.Hidden > 0 {
@@ -196,15 +197,16 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 	return row, nil
 }
 
-// What the list of questions shows.
+// Limits of the list of questions.
 const (
 	mostQuestions = 100
 	questionDays  = 7
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
-// listQuestions gives show the questions that wait, and those that are over. show says whether it shows a person
-// a question: many answered questions, or questions for others, must not push one that waits out of a list.
+// listQuestions calls show for the pending questions, and then for the recent ones that have ended. show returns
+// true if it shows the question. Only shown questions count towards mostQuestions: many questions for other
+// people must not push a pending one out of the list.
 func (s *Site) listQuestions(ctx context.Context, show func(q *store.Question, waits bool) (bool, error)) error {
 	shown := 0
 	for q, err := range s.centre.EachPending(ctx) {
@@ -276,7 +278,7 @@ func (v *visit) showQuestion(id string) error {
 	return v.show("question", "Question", questionsPage, row)
 }
 
-// answerQuestion takes the answer of a person. Only a form that was made for this session gets here.
+// answerQuestion takes the answer of a person. beginVisit has checked that the form was made for this session.
 func (v *visit) answerQuestion(string) error {
 	id, answer := v.form.Get("question"), v.form.Get("answer")
 	if answer != "allow" && answer != "deny" {

@@ -19,13 +19,13 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// pageLength is how many records a page lists.
+// pageLength is the maximum number of records on a page.
 const pageLength = 100
 
-// filterNames are the names that the address of the records may have.
+// filterNames are the names that the query of the page of records may have.
 var filterNames = []string{"laptop", "session", "server", "tool", "decision", "kind", "rule", "since", "until", "before"}
 
-// looks are the looks of a call, by their word.
+// looks are the looks of a call by their stored word.
 var looks = map[store.Look]view.Look{store.LookAllowed: view.Allowed, store.LookAsked: view.Asked, store.LookRefused: view.Refused}
 
 // parseQuery reads the filter in an address.
@@ -123,9 +123,9 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 	return rows
 }
 
-// hidePayload leaves out what may hold arguments: the main argument, the reason, which may quote one, the
-// description of the rule, which an answer "always" makes of one, and names that are no tool's, such as the
-// address of a resource.
+// hidePayload removes texts that may contain arguments: the main argument; the reason, which may quote one; the
+// description of the rule, which may be made from a call by an answer "always"; and names that are not of tools
+// or prompts, such as the address of a resource.
 func (row *recordRow) hidePayload(r *store.Record) {
 	row.About, row.Reason, row.RuleText = "", r.Code, ""
 	if isNamed := r.Subject == "tool" || r.Subject == "prompt" || r.Name == r.Method; !isNamed || !toolName.MatchString(row.Tool) {
@@ -133,7 +133,7 @@ func (row *recordRow) hidePayload(r *store.Record) {
 	}
 }
 
-// toolName is a name that somebody without the role of the payload sees: that of a tool or a prompt.
+// toolName matches names of tools and prompts that are shown to people without the role principal.Payload.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 // nameLaptops returns the names of all laptops by their ids.
@@ -146,7 +146,7 @@ func (v *visit) nameLaptops() (names map[string]string, all []store.Laptop, err 
 	return names, all, err
 }
 
-// choice is one value of a control.
+// choice is one value of a select control.
 type choice struct {
 	Value, Text string
 	Chosen      bool
@@ -159,13 +159,13 @@ func newChoices(chosen string, values ...string) (all []choice) {
 	return all
 }
 
-// chip is a part of the filter that no control shows, with the address without it.
+// chip is a part of the filter that no control shows. Without is the address without this part.
 type chip struct{ Name, Value, Without string }
 
-// findRecords returns a page of records, and the value of the filter before for the next page; "" for the
-// last page.
+// findRecords returns a page of records. before is the value of the filter "before" for the next page; "" on
+// the last page.
 func (v *visit) findRecords(q store.Query) (records []store.Record, before string, err error) {
-	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // who finds a name knows it
+	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // a match would confirm a guessed name that the person may not see
 	records, err = v.s.centre.Store.ListRecords(v.r.Context(), q)
 	if len(records) > pageLength {
 		records = records[:pageLength]
@@ -224,7 +224,7 @@ func (v *visit) showRecords(string) error {
 	})
 }
 
-// withValue returns the address of the records with another value for one name.
+// withValue returns the address of the page of records in which one name of the query has another value.
 func withValue(values url.Values, name, value string) string {
 	pairs := []string{name, value}
 	for other := range values {
@@ -235,7 +235,7 @@ func withValue(values url.Values, name, value string) string {
 	return page.Address(recordsPage, pairs...)
 }
 
-// neighbours is how many records of a session a record's page shows before and behind it.
+// neighbours is the number of records before, and after, a record on the record's page.
 const neighbours = 8
 
 func (v *visit) showRecord(text string) error {

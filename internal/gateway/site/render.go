@@ -16,18 +16,18 @@ import (
 //go:embed templates
 var files embed.FS
 
-// makeVisible is what every value goes through before a template writes it. Package html/template
-// escapes it then for the place where it stands.
+// makeVisible is the name of the template function that every value passes before a template writes it. After
+// that, package html/template escapes the value for its place.
 const makeVisible = "visible"
 
-// shownLine is a line of a question. Package view has made it harmless; twice would change it.
+// shownLine is a line of a question. Package view has already escaped it; escaping it again would change it.
 type shownLine string
 
-// maxShown is how many bytes of one text a page shows.
+// maxShown is the maximum number of bytes of one text on a page.
 const maxShown = 64 << 10
 
-// visible returns a text as a page may show it, and a number as it is. It refuses any other value,
-// so that no text comes to a page on another way.
+// visible returns a text with escapes for characters that are not visible, and a number unchanged. It returns an
+// error for any other value, so that every text on a page is escaped.
 func visible(v any) (any, error) {
 	if line, ok := v.(shownLine); ok {
 		return string(line), nil
@@ -45,7 +45,7 @@ func visible(v any) (any, error) {
 	return nil, fmt.Errorf("a template writes a %T", v)
 }
 
-// loadTemplates returns the templates. Each value that one of them writes is made visible.
+// loadTemplates returns the templates. It adds makeVisible to each value that a template writes.
 var loadTemplates = sync.OnceValues(func() (*template.Template, error) {
 	t, err := template.New("").Funcs(template.FuncMap{makeVisible: visible}).ParseFS(files, "templates/*.html")
 	if err != nil {
@@ -59,7 +59,7 @@ var loadTemplates = sync.OnceValues(func() (*template.Template, error) {
 	return t, nil
 })
 
-// hardenList puts makeVisible behind everything that a list of nodes writes.
+// hardenList appends makeVisible to the pipeline of every value that a list of nodes writes.
 func hardenList(list *parse.ListNode) {
 	if list == nil {
 		return
@@ -84,22 +84,22 @@ func hardenList(list *parse.ListNode) {
 	}
 }
 
-// frame is what every page has.
+// frame is the data of every page.
 type frame struct {
 	Title string
-	Path  string // of its tab
-	Tabs  []tab  // that the person may open
-	Who   string // who is signed in; "" for nobody
-	Form  string // what a form sends along
-	Asked int    // questions that wait
-	Again int    // after so many seconds the page is loaded again; 0: never
+	Path  string // path of the page's tab
+	Tabs  []tab  // tabs that the person may open
+	Who   string // name of the person who is signed in; "" for nobody
+	Form  string // token that each form must send (centre.FormToken)
+	Asked int    // number of pending questions
+	Again int    // seconds after which the browser loads the page again; 0: never
 	Data  any
 }
 
-// tab is a page that the head of a page leads to.
+// tab is a link in the head of a page.
 type tab struct{ Path, Title string }
 
-// writePage writes a page whole, or not at all.
+// writePage writes a page. If the template fails, it writes nothing.
 func writePage(w http.ResponseWriter, status int, name string, f frame) error {
 	t, err := loadTemplates()
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package site is the centre on HTTP: the interface of laptops below /v1/, and the pages of people. It
-// answers to no other host name than its own one, and refuses what another site could have caused. A
-// page has no script; all texts on it are foreign, and are made harmless at the one place where a
-// template writes them.
+// Package site is the HTTP server of the centre: the interface for laptops below /v1/, and the pages for
+// people. It answers only requests to its own host name, and refuses requests that another site could have
+// caused. Pages have no scripts. No text on a page is trusted: each is escaped where a template writes it.
 package site
 
 import (
@@ -29,19 +28,19 @@ type Site struct {
 	centre   *centre.Centre
 	listener net.Listener
 	origin   string           // scheme and host, which is the only accepted value of Host
-	cookie   string           // name of the session's cookie; other ports of this address have their own
+	cookie   string           // name of the session's cookie; with --dev it contains the port, because browsers send cookies to all ports of a host
 	provider *signin.Provider // nil: the administrator of --dev signs in by a link
 	proxied  bool             // a proxy on this machine ends TLS
 
 	mu    sync.Mutex
-	works map[string]int // what is done now and takes memory or time, by laptop and kind
-	large chan struct{}  // holds something for each large part that is in memory
+	works map[string]int // number of expensive requests that are being answered, by laptop and kind
+	large chan struct{}  // holds one element for each large part in memory
 
-	// Slack takes clicks; nil if gateway.toml names none. It is set before Serve.
+	// Slack checks and reads clicks in Slack; nil if gateway.toml does not configure Slack. Set it before Serve.
 	Slack *message.Slack
 
-	// Report is told of each fault of the centre itself, of which a laptop or a browser is told no
-	// details; nil for nobody.
+	// Report is called with each error of the centre itself, because the answers to laptops and browsers do
+	// not contain its details. It may be nil.
 	Report func(error)
 }
 
@@ -55,8 +54,8 @@ func New(c *centre.Centre, l net.Listener) (*Site, error) {
 }
 
 // NewPublic returns the site of a centre with an identity provider, at the address that gateway.toml
-// names. l ends TLS with the settings of t; without them a proxy does, and l must listen on a loopback
-// address. Serve closes l.
+// names. The site serves TLS on l with the settings t. If t is nil, a proxy on this machine ends TLS, and l
+// must listen on a loopback address. Serve closes l.
 func NewPublic(c *centre.Centre, l net.Listener, t *tls.Config, p *signin.Provider) (*Site, error) {
 	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, works: map[string]int{}, large: make(chan struct{}, mostLarge)}
 	if t != nil {
@@ -76,8 +75,8 @@ func checkLoopback(l net.Listener) error {
 // Address returns the site's address, without a path.
 func (s *Site) Address() string { return s.origin }
 
-// addressOf returns from which address of the network a request came. What a proxy says of it is the last
-// word of X-Forwarded-For; those before it may be anybody's.
+// addressOf returns the network address from which a request came. Behind a proxy it is the last address in
+// X-Forwarded-For, because the proxy has added that one; the client may have invented the others.
 func (s *Site) addressOf(r *http.Request) string {
 	if all := r.Header.Values("X-Forwarded-For"); s.proxied && len(all) > 0 {
 		last := all[len(all)-1]
@@ -89,10 +88,10 @@ func (s *Site) addressOf(r *http.Request) string {
 	return host
 }
 
-// SignInLink returns the address at which a link's token signs a person in.
+// SignInLink returns the address of the link that signs a person in with a token.
 func (s *Site) SignInLink(token string) string { return s.Address() + SignInPath + token }
 
-// Limits of one connection. A part of a segment may take its time.
+// Limits of one connection. The times are long enough for a part of a segment on a slow network.
 const (
 	headerTime = 5 * time.Second
 	readTime   = 60 * time.Second
@@ -123,7 +122,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.provider != nil {
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser names no Origin when it sends a form
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser would send a form without the Origin header
 	if r.URL.Path == slackPath {
 		s.serveSlack(w, r)
 		return
@@ -140,15 +139,15 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // refuse returns a refusal with a text for a person.
 func refuse(status int, text string) error { return &page.Refusal{Status: status, Text: text} }
 
-// report tells of an error that is a fault of the centre itself.
+// report passes an error to Report, unless it is a refusal.
 func (s *Site) report(r *http.Request, err error) {
 	if _, refusal := errors.AsType[*page.Refusal](err); !refusal && s.Report != nil && r.Context().Err() == nil {
 		s.Report(err)
 	}
 }
 
-// statusOf returns the status and the text of an error. A fault of the centre itself is told without
-// its details, which are for its administrator alone.
+// statusOf returns the HTTP status and the text for an error. For an error of the centre itself the text has no
+// details, because these are only for its administrator.
 func statusOf(err error) (int, string) {
 	if e, ok := errors.AsType[*page.Refusal](err); ok {
 		return e.Status, e.Text
@@ -156,15 +155,16 @@ func statusOf(err error) (int, string) {
 	return http.StatusServiceUnavailable, "The centre cannot answer now. Try again, or run: clawai-gateway doctor"
 }
 
-// maxParts is how many parts of one laptop are read or verified at the same time. clawai sends one; a
-// connection that broke may leave another one.
+// maxParts is the maximum number of parts of one laptop, or requests of one machine, that are handled at the
+// same time. clawai sends one part at a time, but after a broken connection the one before may still be handled.
 const maxParts = 2
 
-// maxWaits is how many requests of one laptop wait for the answer to a question. clawai sends one for each
-// question.
+// maxWaits is the maximum number of requests of one laptop that wait for the answer to a question. clawai
+// sends one for each question.
 const maxWaits = 64
 
-// beginWork counts a work, and reports false if there are most of this key already.
+// beginWork counts one more request with a key, and returns true. If the number of such requests that are being
+// answered has reached most, it counts nothing and returns false.
 func (s *Site) beginWork(key string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *Site) endWork(key string) {
 	}
 }
 
-// readBody reads a body of at most most bytes.
+// readBody reads a request's body. It returns a refusal if the body has more than most bytes.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -12,17 +12,17 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// slackPath is where Slack tells of clicks.
+// slackPath is the path to which Slack sends clicks.
 const slackPath = "/slack/interactions"
 
-// maxClick is how many bytes the body of a click may have; Slack sends the whole message along.
+// maxClick is the maximum size of a click's body in bytes. Slack sends the whole message with the click.
 const maxClick = 256 << 10
 
-// maxTelling is how many users of Slack are told something at the same time.
+// maxTelling is the maximum number of texts that are being sent to users of Slack at the same time.
 const maxTelling = 8
 
-// serveSlack takes a click that Slack has signed. Slack waits three seconds for the answer; what becomes of the
-// click is told in Slack afterwards.
+// serveSlack handles a click that Slack has signed. Slack waits three seconds for the answer, so if the click is
+// refused, the reason is sent to the user in a message after that (tellClick).
 func (s *Site) serveSlack(w http.ResponseWriter, r *http.Request) {
 	if s.Slack == nil || page.CheckHost(r, s.origin) != nil {
 		http.Error(w, "There is nothing here.", http.StatusNotFound)
@@ -55,7 +55,7 @@ func (s *Site) serveSlack(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tellClick tells who clicked why nothing came of it.
+// tellClick sends the user who clicked the reason why the click decided nothing.
 func (s *Site) tellClick(r *http.Request, c message.Click, err error) {
 	err = explainQuestion(err)
 	for _, known := range []error{centre.ErrNotKnown, centre.ErrNotWhole} {

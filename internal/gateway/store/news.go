@@ -2,17 +2,18 @@ package store
 
 import "time"
 
-// PollEvery is how long a change can stay unheard if the database could not tell of it.
+// PollEvery is the longest delay of a notification that the database could not deliver itself.
 const PollEvery = 2 * time.Second
 
-// News tells of changes of questions as they happen, also of those that another centre on the same database
-// makes.
+// News notifies of changes of questions as they happen, also of those that another centre on the same
+// database makes.
 type News interface {
-	// Watch tells of changes of a question: it was added, answered, used or ended. With "" it tells of all questions
-	// of the organisation. After a change is committed, woken has a value. One value may stand for several
-	// changes, and a value may come without a change: at the latest PollEvery after the last one. So whoever
-	// waits watches first, then reads, and reads again for each value. end ends the watch.
+	// Watch notifies of changes of a question: it was added, answered, used or ended. "" stands for all
+	// questions of the organisation. After a change is committed, woken receives a value. One value may stand
+	// for several changes. A value also comes every PollEvery, without a change. So the caller calls Watch
+	// first, then reads the question, and reads it again after each value. end ends the watch.
 	Watch(question string) (woken <-chan struct{}, end func())
-	// SetReport lets f be told why changes of others come late. It is called before the store is used.
+	// SetReport sets a function that gets the error if notifications of other centres' changes are delayed.
+	// Call it before the store is used.
 	SetReport(f func(error))
 }

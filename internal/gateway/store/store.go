@@ -1,7 +1,7 @@
-// Package store says what the team's centre keeps, and by which door: laptops and their enrolment,
-// bundles, the record's segments with an index of their records, and who is signed in. Package
-// sqlstore keeps it in a database. Every key has the organisation in front; a Store is one
-// organisation's.
+// Package store defines what the team's centre keeps, and the interface to it: laptops and their
+// enrolment, bundles, the record's segments with an index of their records, questions, and sessions of
+// people. Package sqlstore implements it with a database. Several organisations can share a database; a
+// Store belongs to one of them.
 package store
 
 import (
@@ -25,7 +25,7 @@ var (
 	ErrLocked = errors.New("another program keeps the database locked")
 )
 
-// Store keeps everything. It is safe for concurrent use.
+// Store keeps all data of one organisation. It is safe for concurrent use.
 type Store interface {
 	Enrolments
 	Laptops
@@ -39,7 +39,7 @@ type Store interface {
 	Keys
 	News
 	Workloads
-	// Check reads the whole database and writes to it, and returns what is wrong with it.
+	// Check reads the whole database and writes to it, and returns an error if something is wrong with it.
 	Check(ctx context.Context) error
 	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
 	// store is used.
@@ -54,34 +54,35 @@ const (
 	Denied  = "denied"
 )
 
-// Enrolment is a laptop's wish to be enrolled. Of both codes only keyed hashes are kept.
+// Enrolment is a laptop's request to be enrolled. It has only keyed hashes of the request's two codes.
 type Enrolment struct {
 	DeviceHash, UserHash string
 	Ask                  enrolment.AskEnrolment
-	Address              string // of the network, from which it came
+	Address              string // network address from which it came
 	Created, Expires     time.Time
 	Status               string
-	Polled               time.Time // when the laptop asked last
+	Polled               time.Time // when the laptop last asked for the decision
 	Interval             time.Duration
-	Laptop               string // once a token was given: the laptop's id
-	By                   string // who decided
+	Laptop               string // id of the laptop; "" before it got a token
+	By                   string // name and key of the person who decided
 }
 
-// Enrolments keeps wishes to be enrolled until they expire.
+// Enrolments keeps requests to be enrolled until they expire.
 type Enrolments interface {
-	// AddEnrolment adds a wish, and removes those that expired before Created. ErrMany: as many as most
-	// are waiting.
+	// AddEnrolment adds a request, and removes those that expired before e.Created. ErrMany: the number of
+	// pending requests has reached most.
 	AddEnrolment(ctx context.Context, e Enrolment, most int) error
-	// FindEnrolment returns the wish of a user code; ErrNone if there is none.
+	// FindEnrolment returns the request with a user code; ErrNone if there is none.
 	FindEnrolment(ctx context.Context, userHash string) (Enrolment, error)
-	// DecideEnrolment changes a pending wish to Allowed or Denied. Whoever allows it becomes the owner of
-	// the laptop. ErrTwice: it is not pending.
+	// DecideEnrolment changes a pending request to Allowed or Denied. The person who allows it becomes the
+	// owner of the laptop. ErrTwice: it is not pending.
 	DecideEnrolment(ctx context.Context, userHash, status string, by principal.Principal) error
-	// PollEnrolment returns the wish of a device code as it was before this poll, and keeps the time and
-	// interval of the poll.
+	// PollEnrolment returns the request with a device code as it was before this poll, and stores Polled and
+	// Interval as change sets them.
 	PollEnrolment(ctx context.Context, deviceHash string, change func(*Enrolment)) (Enrolment, error)
-	// AddLaptop makes a laptop of an allowed wish, or gives its laptop another token if that one has
-	// never used its own: the answer with the token may have been lost. ErrTwice: it has.
+	// AddLaptop adds the laptop of an allowed request. If it was added before and has never used its token,
+	// the laptop gets the new token, because the answer with the old one may have been lost. ErrTwice: it
+	// has used its token, or the request is not allowed.
 	AddLaptop(ctx context.Context, deviceHash string, l Laptop, tokenHash string) (id string, err error)
 }
 
@@ -91,17 +92,17 @@ type Laptop struct {
 	Enrolled              time.Time
 	By                    string // who allowed it
 	Owner                 Owner
-	Revoked               time.Time // its token is not taken since
+	Revoked               time.Time // its token is refused since then
 	RevokedBy             string
 	Seen                  time.Time // when it last asked for anything
 	Report                enrolment.Report
 	Shipped               time.Time // when bytes of its record last came
 	Bytes, Records        int64     // of its record
-	Findings              int       // what its record shows that clawai alone never writes
+	Findings              int       // number of findings in its record that prove a change
 }
 
-// Owner is the person to whom a laptop belongs, as they were when they last signed in. The zero value
-// is nobody: the laptop was enrolled before the centre knew people.
+// Owner is the person to whom a laptop belongs, with the data of their last sign-in. The zero value means
+// that there is no owner: the laptop was enrolled by an older version of the centre.
 type Owner struct {
 	principal.Principal // without roles
 	Seen                time.Time
@@ -114,19 +115,19 @@ type Laptops interface {
 	ListLaptops(ctx context.Context) ([]Laptop, error)
 	// RevokeLaptop ends the token of a laptop. ErrNone: there is none. ErrTwice: it was revoked before.
 	RevokeLaptop(ctx context.Context, id, by string, now time.Time) error
-	// TouchLaptop keeps that a laptop asked for something.
+	// TouchLaptop sets the time of a laptop's last request (Seen), unless a later one is set.
 	TouchLaptop(ctx context.Context, id string, now time.Time) error
 	AddReport(ctx context.Context, id string, r enrolment.Report, now time.Time) error
 }
 
-// Bundle is a signed bundle, as it was published.
+// Bundle is a published bundle with its signature.
 type Bundle struct {
 	Counter   uint64
 	Digest    string // SHA-256 of Bytes, 64 hexadecimal digits
 	Created   time.Time
 	Published time.Time
 	Key       string // name of the key that signed it
-	By        string // who published it; "" of a bundle that came before this was kept
+	By        string // who published it; "" if the bundle is older than this field
 	Bytes     []byte
 }
 
@@ -140,73 +141,77 @@ type Bundles interface {
 	ListBundles(ctx context.Context, most int) ([]Bundle, error)
 }
 
-// Segment is what is held of a segment of a laptop's record.
+// Segment is the state of one segment of a laptop's record. It has not the segment's bytes.
 type Segment struct {
 	Laptop, Session, Name string
 	Size                  int64 // in bytes
-	Complete              bool  // nothing more comes
+	Complete              bool  // the laptop has said that the segment ends here
 	Arrival               audit.Arrival
-	Sum                   string // state of the SHA-256 of its bytes, as the centre writes it; "" of a segment that came before the centre kept it
+	Sum                   string // state of the SHA-256 of the bytes so far, in base64; "" if the segment is older than this field
 	Changed               time.Time
 }
 
-// Extension is what changes when a part of a segment comes.
+// Extension is a new part of a segment, with the segment's new state and the records and findings in
+// the part.
 type Extension struct {
-	Part     []byte // behind what is held; may be empty
+	Part     []byte // bytes to append to the segment; may be empty
 	Segment  Segment
 	Records  []Record
 	Findings []Finding
 }
 
-// Holding is a segment inside the transaction that may extend it. Whoever has one must not ask the
-// Store for anything else: all its connections may belong to those who wait for this transaction.
+// Holding is a segment inside the transaction that may extend it. While the transaction runs, its user
+// must not call other methods of the Store: all connections may be taken by callers that wait for this
+// transaction.
 type Holding interface {
-	// Segment is what is held; of a new segment its Size is 0.
+	// Segment returns the segment before it is extended. Size is 0 for a new segment.
 	Segment() Segment
-	// ReadHeld returns the held bytes from an offset on, at most most of them.
+	// ReadHeld returns stored bytes of the segment from an offset on. most is the maximum number of bytes.
 	ReadHeld(from int64, most int) ([]byte, error)
 	// ListSession returns the other segments of the session, by name.
 	ListSession() ([]Segment, error)
-	// CountSegments returns how many segments of the laptop are held, and how many of the session.
+	// CountSegments returns the number of stored segments of the laptop, and of the session.
 	CountSegments() (all, ofSession int, err error)
-	// CountFindings returns how many findings of the laptop are kept, and how many of them are notes.
+	// CountFindings returns the number of stored findings of the laptop, and the number of notes among them.
 	CountFindings() (all, notes int, err error)
 }
 
 // Segments keeps the bytes of records.
 type Segments interface {
-	// FindSegment returns what is held of a segment; ErrNone if there is nothing.
+	// FindSegment returns a segment; ErrNone if there is none.
 	FindSegment(ctx context.Context, laptop, name string) (Segment, error)
-	// ExtendSegment calls extend and keeps what it returns, all or nothing, while nobody else extends
-	// the segment. Nothing is kept if extend returns an error.
+	// ExtendSegment calls extend and stores the result in the same transaction. No other call extends the
+	// segment at that time. If extend returns an error, nothing is stored.
 	ExtendSegment(ctx context.Context, laptop, session, name string, extend func(Holding) (Extension, error)) error
-	// ListChangedSegments returns segments of a laptop that changed since a time, in the order of their sessions
-	// and, in a session, of their beginning, behind the session and the name of the last one before.
+	// ListChangedSegments returns segments of a laptop that changed since a time, in the order of session and
+	// name. A name begins with the time at which the segment begins. session and name are those of the last
+	// segment of the page before.
 	ListChangedSegments(ctx context.Context, laptop string, since time.Time, session, name string, most int) ([]Segment, error)
 	// ReadSegment returns bytes of a segment.
 	ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error)
 }
 
-// Finding is what the chain of a segment shows.
+// Finding is one fault that the check of a segment's chain of digests found.
 type Finding struct {
 	Laptop, Segment string
 	Line            int // 0: the whole segment
 	What            string
-	Note            bool // it does not prove that somebody changed the record
+	Note            bool // the fault does not prove that somebody changed the record
 	Found           time.Time
 }
 
 // Look says in one word how a call ended, as the pages of clawai show it.
 type Look string
 
-// The looks of a Record; "" of what is no decision.
+// The looks of a Record. A record that is no decision has "".
 const (
 	LookAllowed Look = "allowed"
 	LookAsked   Look = "asked"
 	LookRefused Look = "refused"
 )
 
-// Record is the index of one record. The line itself is in the segment. All texts are foreign.
+// Record is the index entry of one record. The line itself is in the segment. The texts come from the
+// laptop, so none of them is trusted.
 type Record struct {
 	ID              int64 // in the database
 	Laptop, Session string
@@ -230,10 +235,10 @@ type Record struct {
 type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
-	NamesOnly                                 bool      // Tool is compared with names of tools and prompts, and with methods, alone
+	NamesOnly                                 bool      // Tool is compared only with names of tools and prompts, and with methods
 	Since, Until                              time.Time // Until is excluded
-	Before                                    Place     // only those that come after this place in the list
-	Most                                      int       // at most so many
+	Before                                    Place     // only records that come after this place in the list
+	Most                                      int       // maximum number of records
 }
 
 // Place is a place in the list of records, the newest first.
@@ -242,14 +247,15 @@ type Place struct {
 	ID   int64
 }
 
-// Sum is how many calls of one hour, laptop and tool had a look.
+// Sum is the number of calls with one look in one hour, of one laptop and tool. Each query says which
+// fields it sets.
 type Sum struct {
 	Hour         time.Time
 	Laptop       string
 	Server, Tool string
 	Look         Look
 	N            int
-	Of           int // of CountTools: the calls of the tool with any look
+	Of           int // set by CountTools: the number of the tool's calls with any look
 }
 
 // Records finds records.
@@ -263,8 +269,8 @@ type Records interface {
 	CountHours(ctx context.Context, since time.Time) ([]Sum, error)
 	// CountTools returns the tools with the most calls of a look since a time.
 	CountTools(ctx context.Context, look Look, since time.Time, most int) ([]Sum, error)
-	// ListFindings returns what was found: notes behind all others, the newest first. "" means all
-	// laptops, or all segments.
+	// ListFindings returns findings, the newest first; notes come after all others. "" means all laptops,
+	// or all segments.
 	ListFindings(ctx context.Context, laptop, segment string, most int) ([]Finding, error)
 }
 
@@ -275,15 +281,15 @@ var (
 	ErrVoted = errors.New("this person has answered it before")
 )
 
-// Question is what a laptop asks the approvers of a rule. Times are those of the centre.
+// Question is a laptop's question to the approvers of a rule. All times are by the centre's clock.
 type Question struct {
 	ID, Laptop string
 	Asked      enrolment.AskQuestion
-	Title      string // the call in one harmless line; it may hold arguments
+	Title      string // the call in one line without control characters; it may contain arguments
 	Created    time.Time
-	Held       time.Time // until then the call itself waits; later an approval is kept for the next call like it
-	Expires    time.Time // of the question; once it is approved, of the approval
-	State      string    // as it was written; see StateAt
+	Held       time.Time // until then the call itself waits; a later approval is for the next call with the same digest
+	Expires    time.Time // when the question expires; once it is approved: when the approval expires
+	State      string    // the stored state, which may have expired; see StateAt
 	Decided    time.Time
 	Votes      []Vote // in the order in which they came
 }
@@ -294,14 +300,15 @@ type Vote struct {
 	Allow bool
 	Words string
 	At    time.Time
-	Way   string // on which it came; "" of an answer that was given before ways were kept
+	Way   string // how it came: page, command line or Slack; "" if the vote is older than this field
 }
 
-// maxStep is how far a clock may be set back before what is open counts as expired.
+// maxStep is how far a clock may be set back before an open question counts as expired.
 const maxStep = time.Minute
 
-// IsOpen reports whether a question waits at a time, or its approval can be used. What has expired is not
-// open, whatever is written, nor is what began later than now: a clock that is set back must not lengthen it.
+// IsOpen reports whether a question waits at a time, or its approval can be used. An expired question is
+// not open, whatever its stored state. A question or approval whose beginning is in the future is not open
+// either: a clock that was set back must not lengthen its life.
 func (q *Question) IsOpen(now time.Time) bool {
 	begun := q.Created
 	if q.Decided.After(begun) {
@@ -318,7 +325,7 @@ func (q *Question) StateAt(now time.Time) string {
 	return q.State
 }
 
-// Given returns how many persons allowed it.
+// Given returns the number of people who allowed it.
 func (q *Question) Given() (n int) {
 	for i := range q.Votes {
 		if q.Votes[i].Allow {
@@ -328,9 +335,9 @@ func (q *Question) Given() (n int) {
 	return n
 }
 
-// AddVote adds the answer of one person. One who denies decides alone; of those who allow, as many
-// are needed as the rule says. kept is how long the approval lives. Until that is used, it can be denied,
-// also by somebody who allowed it.
+// AddVote adds the answer of one person. One denial ends the question. An approval needs as many people as
+// the rule says (Asked.Approvals), and lives for kept. Until it is used, one denial ends it; also a person
+// who allowed the call can deny it.
 func (q *Question) AddVote(v Vote, kept time.Duration) error {
 	if !q.IsOpen(v.At) || v.Allow && q.State != enrolment.QuestionPending {
 		return ErrOver
@@ -358,7 +365,7 @@ func (q *Question) Use(now time.Time) error {
 	return nil
 }
 
-// Cancel ends a question whose call is over.
+// Cancel ends a question whose call does not wait any more.
 func (q *Question) Cancel(now time.Time) error {
 	if !q.IsOpen(now) {
 		return ErrOver
@@ -367,42 +374,42 @@ func (q *Question) Cancel(now time.Time) error {
 	return nil
 }
 
-// Questions keeps questions and who answered them.
+// Questions keeps questions and their votes.
 type Questions interface {
-	// AddQuestion adds a question. If one of the same laptop and digest, with the same approvers, is
-	// pending or approved at the time q.Created, it returns that one instead, held until q.Held. ErrMany:
-	// as many questions of the laptop as most are pending. ErrFull: all that are kept of it, with this one,
-	// would have more than kept bytes.
+	// AddQuestion adds a question. If a question of the same laptop, digest and approvers is pending or
+	// approved at the time q.Created, it returns that one instead, with Held set to q.Held. ErrMany: the number
+	// of the laptop's pending questions has reached most. ErrFull: with this one, the laptop's questions would
+	// have more than kept bytes.
 	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question; ErrNone if there is none.
 	FindQuestion(ctx context.Context, id string) (Question, error)
-	// ListPending returns the questions that are pending at a time, the oldest first, from the one behind
-	// another on; from the first on behind the zero value.
+	// ListPending returns questions that are pending at a time, the oldest first. It begins after the question
+	// in behind, or with the oldest one if behind is the zero value.
 	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns questions made since a time, the newest first.
 	ListQuestions(ctx context.Context, since time.Time, most int) ([]Question, error)
 	// CountPending returns how many questions are pending at a time.
 	CountPending(ctx context.Context, now time.Time) (int, error)
-	// ChangeQuestion changes a question while nobody else does. change may set Votes, State,
-	// Decided, Held and Expires. Nothing is kept if it returns an error.
+	// ChangeQuestion changes a question; no other call changes it at that time. change may set Votes, State,
+	// Decided, Held and Expires. If change returns an error, nothing is stored.
 	ChangeQuestion(ctx context.Context, id string, change func(*Question) error) (Question, error)
 	// RemoveQuestions removes the questions that were made before a time.
 	RemoveQuestions(ctx context.Context, before time.Time) error
 }
 
-// Delivery is what was sent of a question on a way out of the centre.
+// Delivery is the state of the messages about one question on one way out of the centre (message.Way).
 type Delivery struct {
 	Question, Way string
-	Reference     string // by which the message is found again; "" for none
-	Told          string // how the question stood in what was sent last; "" if nothing was sent
-	Open          bool   // more may have to be sent
-	Tries         int    // that failed in a row
+	Reference     string // identifies the message at the service, for updates; "" for none
+	Told          string // state of the question in the last message; "" if none was sent
+	Open          bool   // a message may still have to be sent
+	Tries         int    // number of failures in a row
 	Next          time.Time
 }
 
-// Deliveries keeps what was sent.
+// Deliveries keeps the state of messages about questions.
 type Deliveries interface {
-	// FindDelivery returns what was sent of a question on a way; ErrNone if there is nothing.
+	// FindDelivery returns the delivery of a question on a way; ErrNone if there is none.
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
 	// ClaimDelivery keeps until when a delivery is somebody's to send, in Next of d, if what is kept is still as it
 	// was found, or nothing is. ErrTwice: another centre was faster.
@@ -413,18 +420,20 @@ type Deliveries interface {
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)
 }
 
-// People keeps who is signed in. Of links and sessions only keyed hashes are kept, of people no roles.
+// People keeps links and sessions of people. It has only keyed hashes of links and sessions, and no roles
+// of people.
 type People interface {
-	// AddLink adds a link that signs a local person in once, in the place of every other link of theirs.
+	// AddLink adds a link that signs a local person in once. It removes all other links of that person.
 	AddLink(ctx context.Context, hash, who string, expires time.Time) error
-	// UseLink makes a session of a link. ErrNone: there is no such link, or it was used or expired.
+	// UseLink replaces a link by a session. ErrNone: there is no such link, or it was used or has expired.
 	UseLink(ctx context.Context, hash, session string, now, expires time.Time) error
-	// AddSession makes a session of a person, and keeps their groups for the laptops that are theirs.
+	// AddSession adds a session of a person. It also stores the person, with their groups, as the owner of
+	// their laptops.
 	AddSession(ctx context.Context, hash string, p principal.Principal, now, expires time.Time) error
-	// FindSession returns who has a session, and when it ends; ErrNone if there is none or it has expired.
+	// FindSession returns the person of a session, and when it ends; ErrNone if there is none or it has expired.
 	FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error)
 	EndSession(ctx context.Context, hash string) error
-	// ListPeople returns who has signed in with a key or, if that has no #, with an e-mail address that the
-	// provider has verified, each as they were at their last sign-in.
+	// ListPeople returns the people who have signed in with a name, as they were at their last sign-in. The
+	// name is a person's key (ISSUER#SUBJECT) or, without "#", an e-mail address that the provider has verified.
 	ListPeople(ctx context.Context, name string) ([]Owner, error)
 }

@@ -417,7 +417,7 @@ func (l *looker) addNamedBeside(found []inspect.Found, name, value string) []ins
 	return found
 }
 
-// nameEnd stands between a name and its value in the text that is searched for both.
+// nameEnd joins a name and its value into one text, which is then searched for findings.
 const nameEnd = `":"`
 
 // isDull reports whether a text is too short and plain to hold anything, with or without a name

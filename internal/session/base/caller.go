@@ -27,7 +27,8 @@ type Caller struct {
 // centre takes effect within this time.
 const lookEvery = time.Second
 
-// NewCaller returns the caller of sessions under a policy, with the state folder. It reads nothing yet.
+// NewCaller returns a Caller for sessions under policy p. state is the path of the state folder.
+// NewCaller reads no file; Identify does that.
 func NewCaller(state string, p *policy.Policy) *Caller {
 	c := &Caller{state: state}
 	c.SetPolicy(p)

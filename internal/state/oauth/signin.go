@@ -254,10 +254,12 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// wantedScopes returns the scopes to request: those that the owner chose, or else the scopes of the
-// challenge, or else of the metadata (listed); the scopes granted before; those that a step-up
-// wants; and offline_access if the authorization server supports it (known), because some servers
-// issue no refresh token without it.
+// wantedScopes returns the scopes to request. It merges:
+//   - the scopes that the owner chose; without any, those of the challenge; without these, listed (from
+//     the metadata). With wider (a step-up), the owner's scopes and those of the challenge or listed.
+//   - the scopes that were granted before (had); for the client credentials grant, those requested before
+//   - offline_access if known, the scopes of the authorization server, contains it: some servers issue no
+//     refresh token without it. The client credentials grant never requests it.
 func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []string, had StoredSignIn, known []string) []string {
 	wanted := listed
 	for _, ch := range challenges {

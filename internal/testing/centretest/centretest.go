@@ -1,5 +1,5 @@
 // Package centretest is a team's centre for tests of the laptop's side: it answers as docs/team.md
-// says, keeps all in memory, and can be told to fail.
+// says, keeps everything in memory, and fails if a test tells it to.
 package centretest
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Centre is a centre in memory. Its fields are set before it is used.
+// Centre is a centre in memory. Set its fields before it is used.
 type Centre struct {
 	Offline enrolment.Offline
-	Answer  string // the code of RFC 8628 that the token's path refuses with; "" grants at once
+	Answer  string // error code (RFC 8628) with which polls for a token are refused; "": a token is granted at once
 
-	Secret, Public string // the pair of keys of bundles
+	Secret, Public string // key pair that signs bundles
 
 	mu       sync.Mutex
 	server   *httptest.Server
 	tokens   map[string]string // token to laptop
 	bundle   []byte
 	who      *enrolment.Identity
-	fail     int // the status of every answer; 0: none fails
+	fail     int // status of every answer; 0: answers do not fail
 	segments map[string]*stored
 	reports  []enrolment.Report
 	requests []string
 	begun    int
-	failPuts int // this many PUTs take half of their body and end the connection
+	failPuts int // number of next PUTs that store half of the body and then close the connection
 }
 
 type stored struct {
@@ -46,7 +46,7 @@ type stored struct {
 	complete bool
 }
 
-// Start starts a centre on the loopback, for the time of a test.
+// Start starts a centre on the loopback interface. It ends with the test.
 func Start(t testing.TB) *Centre {
 	t.Helper()
 	c, err := Open()
@@ -57,7 +57,7 @@ func Start(t testing.TB) *Centre {
 	return c
 }
 
-// Open starts a centre on the loopback.
+// Open starts a centre on the loopback interface. The caller closes it.
 func Open() (*Centre, error) {
 	c := &Centre{Offline: enrolment.Offline{Days: 7, Then: enrolment.Keep}, tokens: map[string]string{}, segments: map[string]*stored{}}
 	var err error
@@ -77,7 +77,7 @@ func (c *Centre) Close() {
 // URL returns the centre's address.
 func (c *Centre) URL() string { return c.server.URL }
 
-// Sign returns a signed bundle of files, of which the first is the policy.
+// Sign returns a signed bundle with a policy and further files.
 func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundle.File) []byte {
 	t.Helper()
 	src, err := bundle.Write(bundle.Bundle{Counter: counter, Created: time.Now(), Files: append([]bundle.File{{Name: bundle.PolicyName, Text: []byte(policy)}}, more...)})
@@ -90,7 +90,7 @@ func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundl
 	return src
 }
 
-// Refuse makes the token's path refuse with a code of RFC 8628; "" ends that.
+// Refuse makes the centre refuse polls for a token with an error code (RFC 8628); "" ends that.
 func (c *Centre) Refuse(code string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,35 +104,36 @@ func (c *Centre) Publish(src []byte) {
 	c.bundle = src
 }
 
-// Tell sets whom laptops belong to, as they are told; nil for nobody.
+// Tell sets the owner that laptops get in answers; nil for none.
 func (c *Centre) Tell(who *enrolment.Identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.who = who
 }
 
-// Fail makes every answer have a status; 0 ends that.
+// Fail makes the centre answer every request with a status; 0 ends that.
 func (c *Centre) Fail(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fail = status
 }
 
-// CutPuts makes the next n uploads end in the middle, after half of the bytes were kept.
+// CutPuts makes the next n uploads fail after half of the bytes were stored.
 func (c *Centre) CutPuts(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failPuts = n
 }
 
-// Forget ends all enrolments, as the centre's owner can.
+// Forget makes the tokens of all laptops invalid, as a revocation does.
 func (c *Centre) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.tokens)
 }
 
-// Segments returns what laptops have copied, by LAPTOP/SESSION/SEGMENT, and which of it is complete.
+// Segments returns the bytes of segments that laptops have shipped, and whether the segments are complete.
+// The keys are LAPTOP/SESSION/SEGMENT.
 func (c *Centre) Segments() (texts map[string]string, complete map[string]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +144,7 @@ func (c *Centre) Segments() (texts map[string]string, complete map[string]bool) 
 	return texts, complete
 }
 
-// Reports returns what laptops have said of themselves.
+// Reports returns the reports that laptops have sent.
 func (c *Centre) Reports() []enrolment.Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,7 +201,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 		}
 		if c.Answer != "" {
 			code := c.Answer
-			if code == enrolment.Pending { // the next one is granted
+			if code == enrolment.Pending { // the next poll is granted
 				c.Answer = ""
 			}
 			return http.StatusBadRequest, refuse(code)
@@ -232,7 +233,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 			return http.StatusBadRequest, refuse("invalid_request")
 		}
 		c.reports = append(c.reports, report)
-		if c.who == nil { // as a centre that knows nothing of people
+		if c.who == nil { // as an old centre, which does not know owners
 			return http.StatusNoContent, nil
 		}
 		return http.StatusOK, enrolment.Told{Who: c.who}

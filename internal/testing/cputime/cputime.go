@@ -17,10 +17,10 @@ func Of(t testing.TB, f func()) time.Duration {
 }
 
 // CheckLinear fails the test if f needs more than linear time for the text that makeText
-// returns. The long text has 64 KiB, 8 times the bytes of the short one.
-// Quadratic work would take 64 times as long. Caches, the garbage collector and looks ahead of
-// up to 4 KiB make a few times more than 8 of linear work, so the bound is 28. A failure is tried
-// again.
+// returns. It compares a text of 64 KiB with one of 8 KiB. Linear work takes 8 times as long for the
+// long text, and quadratic work 64 times. Because of caches, the garbage collector and reading up to
+// 4 KiB ahead, linear work may take a few times more than that, so the bound is 28 times. After a
+// failure the measurement is repeated.
 func CheckLinear(t *testing.T, unit string, makeText func(size int) string, f func(text string)) {
 	t.Helper()
 	const size = 8 << 10

@@ -14,7 +14,7 @@ func Used(t testing.TB) time.Duration {
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {
 		t.Fatal(err)
 	}
-	const unit = 100 * time.Nanosecond // of a Filetime that is a duration
+	const unit = 100 * time.Nanosecond // unit of a Filetime that holds a duration
 	return unit * time.Duration(ticks(kernel)+ticks(user))
 }
 

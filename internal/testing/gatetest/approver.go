@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Person answers the questions of an Approver under test. Its methods may be
-// called before the question is visible, and must wait for it.
+// Person answers the questions of an Approver under test. A test may call its
+// methods before the question is visible; then they must wait for it.
 type Person interface {
 	Say(r gate.Reply) // answers the one open question
 	Leave()           // ends the input without an answer

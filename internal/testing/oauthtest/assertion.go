@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Trust makes the provider accept assertions that are signed by the key of key.
+// Trust makes the provider accept assertions whose signatures the public key verifies.
 func (p *Provider) Trust(key crypto.PublicKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

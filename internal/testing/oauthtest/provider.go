@@ -45,7 +45,7 @@ type ProviderKind struct {
 	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
-// Kinds returns thirteen kinds.
+// Kinds returns the kinds of providers that are imitated, one for each real provider.
 func Kinds() []ProviderKind {
 	exact := func(server string) string { return server }
 	origin := func(server string) string { u, _ := url.Parse(server); return u.Scheme + "://" + u.Host }
@@ -67,7 +67,7 @@ func Kinds() []ProviderKind {
 	}
 }
 
-// FindKind returns the kind of a name.
+// FindKind returns the kind with a name. It panics if there is none.
 func FindKind(name string) ProviderKind {
 	all := Kinds()
 	return all[slices.IndexFunc(all, func(k ProviderKind) bool { return k.Name == name })]
@@ -105,7 +105,7 @@ type Played struct {
 	Bare      bool          // requests must name no resource, because the owner chose so
 	Callback  string        // the one address to which browsers are sent, if it is not ""
 	Ends      string        // the error code with which a device code ends; "": the owner enters it
-	Pending   []string      // the error codes of the polls before that
+	Pending   []string      // error codes for the first polls for the device code
 	Online    bool          // the scope offline_access is refused
 	Granted   []url.Values  // the form of each request that got a token
 	Devices   int           // device codes that were asked for
@@ -292,7 +292,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	s := p.state
 	p.mu.Unlock()
 	if (p.Fixed || s.Callback != "") && q.Get("redirect_uri") != s.Callback {
-		w.WriteHeader(http.StatusBadRequest) // such a page is not left
+		w.WriteHeader(http.StatusBadRequest) // the browser stays on the page
 		return
 	}
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
@@ -396,7 +396,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	switch {
 	case !p.knows(r):
-		if !r.PostForm.Has("client_assertion") { // an assertion may be for another audience at first
+		if !r.PostForm.Has("client_assertion") { // the client may first send an assertion for another audience, and then use the code again
 			p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
 		}
 		p.refuse(w, r, http.StatusUnauthorized, "invalid_client")

@@ -1,5 +1,5 @@
-// Package oidctest plays a team's identity provider for tests: OpenID Connect with the code flow, its
-// keys, and every way of answering wrong. It also signs tokens of workloads.
+// Package oidctest plays a team's identity provider for tests: OpenID Connect with the code flow and with
+// signing keys. Tests can make each of its answers wrong. It also signs tokens of workloads.
 package oidctest
 
 import (
@@ -23,31 +23,32 @@ import (
 	"time"
 )
 
-// The client that the provider knows.
+// The only client that the provider accepts.
 const (
 	ClientID = "centre"
 	Secret   = "the client's secret"
 )
 
-// Provider is a provider. Whoever opens its page is signed in at once as Claims say. Change its fields
-// under Set.
+// Provider is an identity provider. A browser that opens its authorization page is signed in at once, as
+// the person in Claims. Change its fields only inside Set. A nil member in Claims or Header removes the
+// member from the token.
 type Provider struct {
-	Claims   map[string]any // of the ID token, besides iss, aud, exp, iat and nonce; these win
-	UserInfo map[string]any // of the answer about the person; nil: sub alone
-	Header   map[string]any // of the ID token; these win
-	Metadata map[string]any // of the discovery document; these win
+	Claims   map[string]any // claims of the ID token; they replace the default iss, aud, exp, iat and nonce
+	UserInfo map[string]any // members of the answer at /me, added to sub; nil: the answer has only sub
+	Header   map[string]any // members of the token's header; they replace the defaults
+	Metadata map[string]any // members of the discovery document; they replace the defaults
 	Sign     func(input []byte) []byte
-	KeyUse   string // of the key, as the set of keys says it; "" is sig
-	KeysDown bool   // the keys are answered with 503
-	Down     bool   // everything is answered with 503
-	NoIss    bool   // the answer in the browser has no iss
+	KeyUse   string // member use of the key in the key set; "": sig
+	KeysDown bool   // requests for the keys get status 503
+	Down     bool   // all requests get status 503
+	NoIss    bool   // the browser comes back without the parameter iss
 	Iss      string
 
 	server *httptest.Server
 	key    *rsa.PrivateKey
 
 	mu       sync.Mutex
-	given    map[string]attempt // by code
+	given    map[string]attempt // authorization requests by code
 	keysRead int
 }
 
@@ -55,7 +56,7 @@ type attempt struct{ nonce, challenge, redirect string }
 
 var makeKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-// Start starts a provider on the loopback, for the time of a test.
+// Start starts a provider on the loopback interface. It ends with the test.
 func Start(t testing.TB) *Provider {
 	t.Helper()
 	key, err := makeKey()
@@ -68,30 +69,30 @@ func Start(t testing.TB) *Provider {
 	return p
 }
 
-// Issuer returns the provider's address.
+// Issuer returns the provider's address, which is its issuer.
 func (p *Provider) Issuer() string { return p.server.URL }
 
-// Set changes the provider.
+// Set changes the provider's fields, while it answers no request.
 func (p *Provider) Set(change func(p *Provider)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(p)
 }
 
-// KeysRead returns how often the keys were asked for.
+// KeysRead returns the number of requests for the keys.
 func (p *Provider) KeysRead() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.keysRead
 }
 
-// PublicPEM returns the public key, as an attacker may use it for the secret of an HMAC.
+// PublicPEM returns the public key as PEM: the text that an attacker uses as the secret of an HMAC.
 func (p *Provider) PublicPEM() []byte {
 	raw, _ := x509.MarshalPKIXPublicKey(&p.key.PublicKey)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: raw})
 }
 
-// SignHMAC returns what signs with HS256 and a secret.
+// SignHMAC returns a function for Provider.Sign that signs by HS256 with a secret.
 func SignHMAC(secret []byte) func([]byte) []byte {
 	return func(input []byte) []byte {
 		h := hmac.New(sha256.New, secret)
@@ -100,7 +101,7 @@ func SignHMAC(secret []byte) func([]byte) []byte {
 	}
 }
 
-// ServeHTTP answers as the provider.
+// ServeHTTP answers the provider's requests.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +156,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if p.NoIss {
 		answer.Del("iss")
 	}
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound) //nolint:gosec // a provider of a test knows one client
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound) //nolint:gosec // the address comes from the test itself
 }
 
 func (p *Provider) giveToken(w http.ResponseWriter, r *http.Request) {
@@ -184,7 +185,7 @@ func (p *Provider) makeToken(nonce string) string {
 	return p.sign(claims)
 }
 
-// SignToken returns a token with claims, and with the header that Header says. Claims that are nil are left out.
+// SignToken returns a signed token with claims, and with the members of Header. Claims that are nil are left out.
 func (p *Provider) SignToken(claims map[string]any) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package postgrestest starts servers of PostgreSQL for tests.
+// Package postgrestest starts PostgreSQL servers for tests and measurements.
 package postgrestest
 
 import (
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Server is a server of PostgreSQL in a folder that is thrown away.
+// Server is a PostgreSQL server for a test, in a temporary folder.
 type Server struct {
-	dir, bin string   // the folder, also of its socket; that of PostgreSQL's programs
+	dir, bin string   // dir: folder of the server's files and socket; bin: folder of PostgreSQL's programs
 	settings []string // NAME=VALUE
 }
 
@@ -33,7 +33,8 @@ func findPostgres() string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// Start starts a server of its own with settings, NAME=VALUE, as nobody. It ends with the test.
+// Start starts a new server with settings of the form NAME=VALUE. If the test runs as root, the server runs as
+// the user nobody. It ends with the test. Start skips the test if PostgreSQL is not installed.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	bin := findPostgres()
@@ -115,7 +116,8 @@ func (s *Server) Kill(t testing.TB) {
 	}
 }
 
-// Restart starts a server that was killed. It refuses to start while a process of the old one is left.
+// Restart starts a server that was killed. It tries again as long as PostgreSQL refuses to start, because
+// processes of the old server may still be ending.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	end := time.Now().Add(time.Minute)

@@ -16,14 +16,15 @@ import (
 // ErrMissing means that PostgreSQL is not installed.
 var ErrMissing = errors.New("PostgreSQL is not installed: apt-get install postgresql")
 
-// Cluster is a server of PostgreSQL that a program starts, in a folder that is thrown away. It listens on a socket alone.
+// Cluster is a PostgreSQL server for programs that are no tests, in a temporary folder. It listens only on a
+// Unix socket.
 type Cluster struct {
-	Dir string // of the socket, and of all files
+	Dir string // folder of the socket, the data and the log
 	bin string
 }
 
-// Run makes and starts a server, as nobody if this process belongs to root. The settings are written as
-// NAME=VALUE.
+// Run makes and starts a server with settings of the form NAME=VALUE. If this process runs as root, the server
+// runs as the user nobody. The caller calls Stop.
 func Run(ctx context.Context, settings ...string) (*Cluster, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {
@@ -58,7 +59,7 @@ func (s *Cluster) start(ctx context.Context, settings []string) error {
 	return s.run(ctx, "pg_ctl", "-D", s.data(), "-w", "-l", s.Dir+"/log", "-o", options, "start")
 }
 
-// run runs a program of PostgreSQL.
+// run runs one of PostgreSQL's programs.
 func (s *Cluster) run(ctx context.Context, program string, args ...string) error {
 	args = slices.Concat([]string{s.bin + "/" + program}, args)
 	if os.Geteuid() == 0 {

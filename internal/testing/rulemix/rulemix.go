@@ -1,5 +1,5 @@
-// Package rulemix makes policies up, and the calls that tell them apart: tests try that no change
-// of a policy opens what a rule denies.
+// Package rulemix generates random policies, and calls that they decide differently. Tests use them to
+// check that no change of a policy allows a call that a rule denies.
 package rulemix
 
 import (
@@ -13,7 +13,7 @@ import (
 // Home is the home folder of the policies and the calls.
 const Home = "/home/user"
 
-// WritePolicy returns the text of a policy.
+// WritePolicy returns the text of a random policy.
 func WritePolicy(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(7) {
@@ -38,7 +38,7 @@ func WritePolicy(r *rand.Rand) string {
 
 func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words))] }
 
-// ListCalls returns calls of every kind that the policies tell apart.
+// ListCalls returns calls of every kind that the policies may decide differently.
 func ListCalls() (all []policy.Call) {
 	for _, server := range []string{"files", "git", "web", ""} {
 		for _, tool := range []string{"read_file", "read_text", "write_file", "list_folder", "remove"} {

@@ -14,7 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/state/checkpoint"
 )
 
-// sign returns the hashes by which a tree grows, and a checkpoint whose note is the root.
+// sign is a sign function for AddCheckpoint. It returns the new hashes of the tree, and a checkpoint whose
+// note is the tree's root instead of a signed text.
 func sign(size int64, heads []checkpoint.Head, tree tlog.HashReader) (all []tlog.Hash, c store.Checkpoint, err error) {
 	grown := tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) {
 		hashes := make([]tlog.Hash, len(places))
@@ -66,15 +67,15 @@ func testCheckpoints(t *testing.T, s, other store.Store) {
 	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, func(int64, []checkpoint.Head, tlog.HashReader) ([]tlog.Hash, store.Checkpoint, error) {
 		return nil, store.Checkpoint{}, broken
 	}), broken)
-	unlogged(6) // nothing was kept
+	unlogged(6) // nothing was stored
 	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{head, {Laptop: "laptop2", Segment: segment, Size: 1}}, sign))
 	unlogged(0)
-	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, sign), store.ErrNone) // it is there
+	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, sign), store.ErrNone) // the tree has this head already
 	must(t, extend(t, s, "", true, store.Extension{}))
-	unlogged(6) // it is complete now
+	unlogged(6) // the segment is complete now, so it needs another head
 	whole := head
 	whole.Complete = true
-	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{whole, head}, sign)) // the second one says less
+	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{whole, head}, sign)) // the second head is older, so it is left out
 	unlogged(0)
 
 	heads, err := s.ListHeads(ctx, 0, 10)
@@ -132,7 +133,7 @@ func testCheckpoints(t *testing.T, s, other store.Store) {
 	}
 }
 
-// Replicas that add heads at the same time make one tree, in which each state of a segment is once.
+// Centres that add heads at the same time make one tree, which has each state of a segment once.
 func testRacingCheckpoints(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

@@ -56,7 +56,7 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 		}
 		wants(t, s.ClaimDelivery(ctx, found, found), store.ErrTwice)
 	}
-	// They are removed with their question.
+	// Deliveries are removed with their question.
 	enrol(t, s, 1)
 	q, err := s.AddQuestion(ctx, question("q3", 1, "d1", 1), 10, 1<<20)
 	must(t, err)

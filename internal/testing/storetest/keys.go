@@ -25,14 +25,14 @@ func testKeys(t *testing.T, s, other store.Store) {
 	must(t, s.TouchKey(ctx, "one", began)) // a late write does not set the clock back
 	wants(t, s.TouchKey(ctx, "nobody", began), store.ErrNone)
 
-	// Another key takes its place.
+	// Another key replaces it.
 	next := k
 	next.ID, next.Created = "two", began.Add(time.Minute)
 	wants(t, s.AddKey(ctx, next, "hash2", "nobody", began), store.ErrNone)
 	must(t, s.AddKey(ctx, next, "hash2", "one", began.Add(2*hour)))
 	third := next
 	third.ID, third.Created = "three", began.Add(2*time.Minute)
-	must(t, s.AddKey(ctx, third, "hash3", "one", began.Add(9*hour))) // what ends sooner stays
+	must(t, s.AddKey(ctx, third, "hash3", "one", began.Add(9*hour))) // the earlier end stays
 	k.Used, k.Ends = began.Add(hour), began.Add(2*hour)
 	if all, err := s.ListKeys(ctx); err != nil || len(all) != 3 || !reflect.DeepEqual(all[2], k) || all[0].ID != "three" {
 		t.Errorf("%+v, %v", all, err)

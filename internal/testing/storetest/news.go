@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// patience bounds how long a test waits for what must come.
+// patience is the maximum time for which a test waits for an event that must come.
 const patience = time.Minute
 
-// AwaitWake waits until a watch tells of a change.
+// AwaitWake waits until a watch has a value, and fails the test if none comes. what describes the change.
 func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
 	t.Helper()
 	select {
@@ -22,8 +22,8 @@ func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
 	}
 }
 
-// Marker makes changes in one store and waits until another one has told of them. Databases tell of changes in
-// their order, so what was changed before a mark was told of before it.
+// Marker makes changes in one store (From) and waits until another store (To) has notified of them. Databases
+// send notifications in the order of the changes, so earlier changes were notified before a mark.
 type Marker struct {
 	T        *testing.T
 	From, To store.Store
@@ -31,7 +31,7 @@ type Marker struct {
 	n        int
 }
 
-// Mark makes one change and waits until it was told of.
+// Mark makes one change and waits until To has notified of it.
 func (m *Marker) Mark() {
 	m.T.Helper()
 	m.n++
@@ -43,32 +43,32 @@ func (m *Marker) Mark() {
 	AwaitWake(m.T, woken, id)
 }
 
-// Settle waits until the other store hears of changes. When it begins to listen it wakes everybody, so only
-// the second mark proves it.
+// Settle waits until To receives notifications. When To begins to listen, it wakes all watches once, so only a
+// second mark proves that it listens.
 func (m *Marker) Settle() { m.Mark(); m.Mark() }
 
-// NewMarker enrols a laptop in a store whose changes another one tells of.
+// NewMarker returns a Marker for changes in from that to notifies of. It enrols the Marker's laptop in from.
 func NewMarker(t *testing.T, from, to store.Store) *Marker {
 	t.Helper()
 	enrol(t, from, 90)
 	return &Marker{T: t, From: from, To: to, Laptop: 90}
 }
 
-// AddQuestion adds a question that a laptop of a Marker asks.
+// AddQuestion adds a question of the laptop that NewMarker has enrolled.
 func AddQuestion(t *testing.T, s store.Store, id string) {
 	t.Helper()
 	_, err := s.AddQuestion(t.Context(), question(id, 90, id, 1), 1000, 1<<20)
 	must(t, err)
 }
 
-// ChangeQuestion changes when a question is held until.
+// ChangeQuestion changes the time until which a question is held.
 func ChangeQuestion(t *testing.T, s store.Store, id string, held time.Time) {
 	t.Helper()
 	_, err := s.ChangeQuestion(t.Context(), id, func(q *store.Question) error { q.Held = held; return nil })
 	must(t, err)
 }
 
-// isWoken reports whether a watch has told of something, and forgets it.
+// isWoken reports whether a watch has a value, and takes the value.
 func isWoken(woken <-chan struct{}) bool {
 	select {
 	case <-woken:
@@ -78,7 +78,7 @@ func isWoken(woken <-chan struct{}) bool {
 	}
 }
 
-// testNews needs stores that do not poll. s and twin are of one organisation, other is of another one.
+// testNews needs stores that do not poll. s and twin belong to the same organisation, other to another one.
 func testNews(t *testing.T, s, twin, other store.Store) {
 	ours, others := NewMarker(t, s, twin), NewMarker(t, other, other)
 	marks := func() { ours.Mark(); others.Mark() }
@@ -97,8 +97,8 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 	others.Settle()
 	forget()
 
-	// A change wakes who waits for it and who waits for any: not who waits for another question, nor another
-	// organisation.
+	// A change wakes the watches of its question and of all questions. It wakes no watch of another question or
+	// of another organisation.
 	AddQuestion(t, s, "one")
 	AwaitWake(t, one, "a question was added")
 	AwaitWake(t, all, "a question was added, for who waits for all")
@@ -113,7 +113,7 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 		t.Error("another organisation's question of the same name woke us")
 	}
 
-	// Whoever is woken sees the change: it was told of after it was committed.
+	// A watch is woken after the change was committed, so a read after that sees the change.
 	for i := range 20 {
 		held := began.Add(time.Duration(i+2) * time.Minute)
 		changed := make(chan error, 1)
@@ -138,7 +138,7 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 	must(t, err)
 	AwaitWake(t, one, "the change after its commit")
 
-	// What is not kept is not told of; whoever has ended hears nothing more.
+	// A change that was not stored wakes no watch, and an ended watch gets no more values.
 	marks()
 	forget()
 	no := errors.New("no")

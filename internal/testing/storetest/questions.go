@@ -16,7 +16,7 @@ import (
 // kept is how long an approval lives in these tests.
 const kept = 10 * time.Minute
 
-// question is what laptop n asks about a call.
+// question returns a question of laptop n.
 func question(id string, n int, digest string, approvals int) store.Question {
 	return store.Question{
 		ID: id, Title: "<a> title", Laptop: fmt.Sprint("laptop", n), Created: began, Held: began.Add(time.Minute), Expires: began.Add(15 * time.Minute),
@@ -44,7 +44,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = add(question("q0", 9, "d1", 1), 9) // no such laptop
 	wants(t, err, store.ErrNone)
 
-	// The same call joins the question; another laptop's, or one with other approvers, does not.
+	// A second question about the same call returns the first one. A question of another laptop, or with other
+	// approvers, is a new one.
 	again := question("q2", 1, "d1", 2)
 	again.Created, again.Held = began.Add(time.Second), began.Add(2*time.Minute)
 	if got, err = add(again, 2); err != nil || got.ID != "q1" || !got.Held.Equal(again.Held) {
@@ -62,7 +63,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%d pending, %v", n, err)
 	}
 
-	// Two persons are needed; nobody counts twice; a change that fails keeps nothing.
+	// Two people are needed, no person counts twice, and a change that fails stores nothing.
 	change := func(id string, f func(q *store.Question) error) (store.Question, error) {
 		return s.ChangeQuestion(ctx, id, f)
 	}
@@ -93,7 +94,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v", found.Votes)
 	}
 
-	// What was allowed is there for the same call, and is used once, before it expires.
+	// The same call gets the approval. It can be used once, before it expires.
 	again.ID, again.Created = "q6", at.Add(time.Second)
 	if got, err = add(again, 2); err != nil || got.ID != "q1" || got.State != enrolment.QuestionApproved || len(got.Votes) != 2 {
 		t.Errorf("%+v, %v", got, err)
@@ -108,7 +109,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("a used approval counts again: %+v, %v", got, err)
 	}
 
-	// Until an approval is used, it can be denied, also by who gave it, whose answer that then is.
+	// Until an approval is used, it can be denied. If a person who allowed it denies it, the denial replaces
+	// that person's vote.
 	_, err = add(question("t", 0, "t", 2), 2)
 	must(t, err)
 	for _, v := range []store.Vote{vote("ana", true, began), vote("ben", true, began), vote("ana", false, began)} {
@@ -124,7 +126,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = change("t", votes(vote("eve", false, began)))
 	wants(t, err, store.ErrOver)
 
-	// A clock that was set back lengthens nothing.
+	// A clock that is set back does not lengthen the life of a question or an approval.
 	_, err = add(question("u", 0, "u", 1), 2)
 	must(t, err)
 	_, err = change("u", votes(vote("ana", true, began.Add(-2*time.Minute))))
@@ -134,7 +136,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = change("u", func(q *store.Question) error { return q.Use(at.Add(-2 * time.Minute)) })
 	wants(t, err, store.ErrOver)
 
-	// Of one laptop so many bytes are kept, and no more; what waits is listed by itself, the oldest first.
+	// The bytes of one laptop's questions are limited. Pending questions are listed, the oldest first.
 	_, err = s.AddQuestion(ctx, question("v", 0, "v", 1), 9, 100)
 	wants(t, err, store.ErrFull)
 	waits, err := s.ListPending(ctx, began, store.Question{}, 1)
@@ -148,7 +150,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%d, %d", len(all), len(rest))
 	}
 
-	// A deny decides alone; what has expired takes no answer and is asked anew.
+	// One denial ends a question. An expired question takes no answer, and the same call makes a new question.
 	got, err = change("q3", votes(vote("ana", false, began)))
 	if must(t, err); got.State != enrolment.QuestionDenied {
 		t.Errorf("%+v", got)
@@ -180,7 +182,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	}
 }
 
-// Fifty approvers answer at once, and fifty laptops' retries use the approval: one decision, one use.
+// Fifty approvers answer at the same time, and fifty retries use the approval: there must be one decision and
+// one use.
 func testApprovers(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

@@ -1,4 +1,5 @@
-// Package storetest is the contract of the store of a team's centre: every database must keep it.
+// Package storetest tests that an implementation of store.Store fulfils the interface. The tests of every
+// database run it.
 package storetest
 
 import (
@@ -17,14 +18,14 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// admin is who allows and denies.
+// admin is the person who allows and denies in these tests.
 var admin = principal.Principal{Issuer: "https://idp.example", Subject: "7", Name: "ana's <b>", Email: "ana@example.com", Groups: []string{"old"}, GroupsKnown: true}
 
 var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 
-// Run runs the contract. open returns what opens stores on an empty database, each of an organisation. A store
-// that it returns twice for one organisation is two centres on one database, if that can have two. They do
-// not poll: in these tests a change that nobody tells of is never noticed.
+// Run runs all tests. open makes an empty database, and returns a function that opens the store of an
+// organisation in it. If the database can serve several centres, two stores of one organisation act as two
+// centres. The stores must not poll: a missing notification must be noticed.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
@@ -62,7 +63,7 @@ func wish(n int) store.Enrolment {
 	}
 }
 
-// enrol makes a laptop.
+// enrol enrols laptop n and returns its id.
 func enrol(t *testing.T, s store.Store, n int) string {
 	t.Helper()
 	must(t, s.AddEnrolment(t.Context(), wish(n), 100))
@@ -93,7 +94,7 @@ func testEnrolments(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v, want %+v", e, late)
 	}
 	_, err = s.AddLaptop(ctx, "device4", store.Laptop{ID: "x", Enrolled: began}, "token")
-	wants(t, err, store.ErrTwice) // nobody has allowed it
+	wants(t, err, store.ErrTwice) // it is not allowed
 	before, err := s.PollEnrolment(ctx, "device4", func(e *store.Enrolment) { e.Polled, e.Interval = began, time.Minute })
 	must(t, err)
 	after, err := s.PollEnrolment(ctx, "device4", func(*store.Enrolment) {})
@@ -181,7 +182,7 @@ func record(n int, at time.Time, look store.Look, tool string) store.Record {
 	}
 }
 
-// extend adds a part to the segment.
+// extend adds a part to the segment of the tests.
 func extend(t *testing.T, s store.Store, text string, complete bool, x store.Extension) error {
 	t.Helper()
 	return s.ExtendSegment(t.Context(), "laptop1", "k3f9x2m7qa", segment, func(h store.Holding) (store.Extension, error) {
@@ -386,7 +387,7 @@ func testPeople(t *testing.T, s, other store.Store) {
 	_, _, err = s.FindSession(ctx, "session", began)
 	wants(t, err, store.ErrNone)
 
-	// Who signs in brings new groups to their laptops, and to nobody else's; roles are not kept.
+	// A sign-in changes the groups of the person's own laptops only. Roles are not stored.
 	mine, foreign := enrol(t, s, 1), enrol(t, other, 1)
 	p := admin
 	p.Groups, p.GroupsKnown, p.Roles = []string{"new", "<b>"}, true, []string{"root"}
@@ -410,8 +411,8 @@ func testPeople(t *testing.T, s, other store.Store) {
 	wants(t, err, store.ErrNone)
 }
 
-// Whoever comes at the same time: one link signs in once, one bundle of a counter is kept, parts of a
-// segment follow each other, one decision counts.
+// Of requests at the same time, one link signs in once, one bundle of a counter is stored, parts of a segment
+// follow each other, and one decision counts.
 func testRaces(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)
@@ -452,7 +453,7 @@ func testRaces(t *testing.T, s, _ store.Store) {
 			count(&parts, err, elsewhere)
 		})
 	}
-	// More begin a segment at once than a store has connections.
+	// More sessions begin a segment at the same time than a store has connections.
 	begun := 0
 	for i := range 40 {
 		all.Go(func() {

@@ -20,9 +20,9 @@ func testWorkloads(t *testing.T, s, other store.Store) {
 	must(t, other.UseToken(ctx, "a", began, began.Add(hour)))
 	must(t, s.UseToken(ctx, "b", began.Add(hour), began.Add(2*hour)))
 	wants(t, s.UseToken(ctx, "a", began.Add(hour), began.Add(2*hour)), store.ErrTwice)
-	must(t, s.UseToken(ctx, "a", began.Add(hour+1), began.Add(2*hour))) // its time is over
+	must(t, s.UseToken(ctx, "a", began.Add(hour+1), began.Add(2*hour))) // the stored hash has expired
 
-	// One of those that come together is taken.
+	// Of several uses at the same time, one is accepted.
 	var taken atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {

@@ -31,9 +31,9 @@ func Masked(screen string) string {
 }
 
 // Golden compares a screen with its golden file testdata/NAME. It reads the
-// screen again until both are the same, for a terminal takes what a program
-// draws in pieces. If CLAWAI_UPDATE is set, it writes the file instead, when
-// the screen has rested. Blank rows at the end are ignored.
+// screen again until both are the same, because output arrives in pieces. If
+// CLAWAI_UPDATE is set, it waits until the screen does not change any more, and
+// writes the file instead. Blank rows at the end are ignored.
 func Golden(t testing.TB, name string, screen func() string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))

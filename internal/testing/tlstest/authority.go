@@ -1,5 +1,5 @@
-// Package tlstest plays, for tests, a company's network: an authority of its own, certificates that
-// are right or wrong, and proxies.
+// Package tlstest imitates a company's network for tests: a certificate authority of its own, valid and
+// invalid certificates, and proxies.
 package tlstest
 
 import (
@@ -139,7 +139,7 @@ func NewServer(h http.Handler, set *tls.Config) *httptest.Server {
 	return s
 }
 
-// ClearEnvironment unsets what the machine of the test says of authorities and proxies.
+// ClearEnvironment clears the environment variables that name authorities and proxies.
 func ClearEnvironment(t testing.TB) {
 	t.Helper()
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"} {

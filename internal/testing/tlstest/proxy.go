@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// Proxy is a proxy that finds every host on this machine, whatever its name is.
+// Proxy is a proxy for which every host name is this machine.
 type Proxy struct {
 	Address string // HOST:PORT
 	Refuses int    // status with which an HTTP proxy refuses every host; 0: it refuses none
@@ -27,7 +27,7 @@ type Proxy struct {
 	asked          []string
 }
 
-// Asked returns the hosts with ports to which connections were wanted.
+// Asked returns the HOST:PORT of each requested connection.
 func (p *Proxy) Asked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,7 @@ func (p *Proxy) note(host string) {
 	p.asked = append(p.asked, host)
 }
 
-// NewHTTPProxy starts an HTTP proxy, over TLS with set. It ends with the test.
+// NewHTTPProxy starts an HTTP proxy. If set is not nil, the proxy speaks TLS. It ends with the test.
 func NewHTTPProxy(t testing.TB, name, password string, set *tls.Config) *Proxy {
 	p := &Proxy{name: name, password: password}
 	s := httptest.NewUnstartedServer(p)

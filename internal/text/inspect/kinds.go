@@ -52,9 +52,9 @@ type detector struct {
 	shows string // a text in which the kind is found
 	// find adds its findings in any order; nil if a kind before this one in kinds shares its pass.
 	find func(f *findings)
-	// needs returns what a text must have for the pass to find anything.
-	needs func() need // nil: nothing
-	pack  bool        // the kind is a pack, which may also list other kinds
+	// needs returns what a text must have for the pass to find anything. nil: the pass runs for every text.
+	needs func() need
+	pack  bool // the kind is a pack, which may also list other kinds
 }
 
 // kinds are all kinds in display order. Where two kinds share one pass over the text, only the
@@ -99,7 +99,7 @@ type Kinds struct {
 	any  bool    // the set has "*": every kind. A finding also counts for a pack if that pack is in only
 	own  []*Pack // the owner's packs
 
-	closely bool // see WithCloseLook
+	closely bool // set by WithCloseLook
 
 	packs []Kind  // the packs in only
 	finds *passes // nil for the zero value
@@ -254,7 +254,7 @@ type findings struct {
 	plain [40]byte
 
 	word []byte // a run of a key's letters (escapedSecrets)
-	from []int  // the place of each of them in text
+	from []int  // the offset in text of each letter in word
 }
 
 // count is the number of findings of a kind. cut is the index in found of the entry that reports

@@ -11,7 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// A number needs at least two proofs: one number in ten has a valid check digit by chance.
+// A finding of a number needs more than a valid check digit, which one number in ten has by chance: also
+// the right length, beginning or grouping, or a word beside it.
 
 // brand describes the first digits of a card's numbers (ISO/IEC 7812) and their length.
 type brand struct {
@@ -44,7 +45,7 @@ var testCards = []string{
 	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
 }
 
-// Lengths of numbers without separators, but of a social security number with its dashes.
+// Lengths of numbers without separators. Only lengthSSN includes the dashes.
 const (
 	leastCard = 13
 	leastIBAN = 15
@@ -106,8 +107,8 @@ func (f *findings) findSpacedCards() {
 	}
 }
 
-// areCardGroups reports whether the sizes of groups of digits, of which the first is 4, are those
-// of a card.
+// areCardGroups reports whether the sizes of groups of digits are those of a card. The caller has
+// checked that the first size is 4.
 func areCardGroups(sizes []int) bool {
 	n := len(sizes)
 	if n == 3 {
@@ -153,9 +154,9 @@ func cardName(digits []byte) (name string) {
 	return name
 }
 
-// asCard reports whether digits are grouped as on a card: in fours, as 4-6-5 and 4-6-4, or not at
-// all. A row of a table is no card without a word about cards beside it. Ungrouped digits of an
-// unusual length for a card are another number, unless a word beside them is about cards.
+// asCard reports whether digits are grouped as on a card: in fours, as 4-6-5, 4-6-4 or 6-13, or not at
+// all. A word about cards beside the number is necessary for groups that look like a row of a table, for
+// ungrouped digits of an unusual length (not 14 to 16), and if a word about other numbers is near.
 func (f *findings) asCard(start, end, n int) bool {
 	var sizes [20]int
 	groups := 0
@@ -206,7 +207,7 @@ func countsUp(groups string) bool {
 }
 
 // cardWords stand beside card numbers. otherNumbers stand beside numbers of devices, parcels and
-// papers, one in ten of which has a card's check digit.
+// papers: one in ten of these numbers has a valid check digit of a card.
 var (
 	cardWords    = []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb", "amex", "maestro", "pan"}
 	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}

@@ -34,8 +34,8 @@ func sizeOf(form string) (int, error) {
 }
 
 // Limits of the work of owners' patterns on one text, in instructions: ownEffort, and
-// ownEffortByte for each byte. Ordinary patterns need a hundredth of that, because their near words
-// are rare.
+// ownEffortByte for each byte. Ordinary patterns need a hundredth of this limit, because their near
+// words are rare in texts.
 const (
 	ownEffort     = 128 << 10
 	ownEffortByte = 512

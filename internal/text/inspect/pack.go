@@ -139,7 +139,7 @@ func ParsePack(src []byte) (*Pack, error) {
 	return p, nil
 }
 
-// headerLine returns the line of the nth [[pattern]], from 0; 0 where the header is written in
+// headerLine returns the line of the nth [[pattern]], counted from 0. It returns 0 if the header is written in
 // another way.
 func headerLine(src []byte, n int) int {
 	at := 0
@@ -247,7 +247,7 @@ func wordStart(text string, i int) int {
 	return i
 }
 
-// wordPlaces visits the places of words in order, in any case.
+// wordPlaces visits the places of words in order. Upper and lower case are the same.
 func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	return func(yield func(at int) bool) {
 		var first [256]bool
@@ -270,7 +270,7 @@ func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	}
 }
 
-// standsAt reports whether a word stands at i, in any case, and not inside another word. Letters
+// standsAt reports whether a word stands at i, in upper or lower case, and not inside another word. Letters
 // may follow a word of more than four letters.
 func standsAt(text string, i int, word string) bool {
 	end := i + len(word)

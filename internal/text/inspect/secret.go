@@ -38,7 +38,7 @@ func findSecrets(f *findings) {
 		value := f.text[s.Start:s.End]
 		switch {
 		case !s.Named:
-		case within: // one finding for the value and the secret that extends past it
+		case within: // the value and the secret that ends after it become one finding
 			one := &known[first]
 			one.Start = min(one.Start, s.Start)
 			one.End = max(one.End, s.End)
@@ -49,7 +49,7 @@ func findSecrets(f *findings) {
 		default:
 			if kind := gluedSecret(value); kind != "" {
 				f.addSecret(kind, s.Start, s.End)
-			} else if plain, _, _ := strings.Cut(value, `\`); !isPlaceholder(plain) { // escapes are no letters of a secret
+			} else if plain, _, _ := strings.Cut(value, `\`); !isPlaceholder(plain) { // only the part before the first escape is compared
 				f.addFinding(SecretLikely, "the value of a secret's name", s.Start, s.End)
 			}
 		}

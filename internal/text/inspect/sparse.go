@@ -200,7 +200,7 @@ type variants struct {
 	ring  [closeVariants]struct{ at, bit int }
 	n     int
 	all   uint32 // a bit for each selector seen
-	close bool   // closeVariants selectors spelled a text
+	close bool   // closeVariants selectors that were close together spelled a text
 }
 
 func (v *variants) addVariant(r rune, at int) {

@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// A key with a form of its own is also found where a text spells it in another way: with escapes, with
-// references, with tags or characters that are not drawn between its letters, or encoded. A reader
-// of the text knows the key all the same.
+// A key with a form of its own is also found if a text spells it in another way: with escapes or HTML
+// references, with tags or invisible characters between its letters, or encoded. A reader of the text
+// can read the key in each of these ways.
 
-// respelledSecrets returns such keys, in order.
+// respelledSecrets returns keys that are spelled in another way, in order.
 func (f *findings) respelledSecrets() (known []redact.Span) {
 	known = f.escapedSecrets()
 	for _, s := range packedSecrets(f.text) {
@@ -43,8 +43,8 @@ func hasForm(secret string, s redact.Span) bool {
 	return !s.Named && !s.Placed && s.Kind != "bearer" && isGenuine(secret, s)
 }
 
-// escapedSecrets reads each run of a key's letters in which something is spelled in another way, as one
-// word without that. A run is read once.
+// escapedSecrets finds keys in runs of a key's letters in which at least one letter is spelled in another way,
+// or something invisible stands between letters. It searches each such run once, as one word of the plain letters.
 func (f *findings) escapedSecrets() (known []redact.Span) {
 	t := f.text
 	for i, read := 0, 0; ; {
@@ -113,7 +113,7 @@ func (f *findings) escapedSecrets() (known []redact.Span) {
 
 // nextRespelled returns the next offset at or after i where respell may find something, or the length of the text.
 func nextRespelled(t string, i int) int {
-	for ; i+8 <= len(t); i += 8 { // most of any text
+	for ; i+8 <= len(t); i += 8 { // eight bytes at a time, because most texts have few such places
 		if next := t[i : i+8]; respells[next[0]] || respells[next[1]] || respells[next[2]] || respells[next[3]] || respells[next[4]] || respells[next[5]] || respells[next[6]] || respells[next[7]] {
 			break
 		}
@@ -127,7 +127,7 @@ func nextRespelled(t string, i int) int {
 // leastKey is the minimum length of a key that is looked for in another spelling.
 const leastKey = 20
 
-// keyLetters holds the bytes of which keys with a form of their own consist.
+// keyLetters holds the bytes that keys with a form of their own may contain.
 var keyLetters = func() (t [256]bool) {
 	t = base64Letters
 	for _, c := range []byte(".~=:|") {
@@ -136,7 +136,7 @@ var keyLetters = func() (t [256]bool) {
 	return t
 }()
 
-// respells holds the bytes with which respell may find something.
+// respells holds the first bytes of everything that respellAt can read.
 var respells = func() (t [256]bool) {
 	for _, c := range []byte("%&\\=<\x00\x1b\"'`") {
 		t[c] = true
@@ -147,7 +147,7 @@ var respells = func() (t [256]bool) {
 	return t
 }()
 
-// respellAt does the work of respell at a place of the text, where strings may also be joined.
+// respellAt is respell for the offset i of the text. It also reads what joins two strings, for which c is 0.
 func (f *findings) respellAt(i int) (c byte, n int) {
 	if isQuote[f.text[i]] {
 		if !mayJoin(f.text, i) {
@@ -158,8 +158,8 @@ func (f *findings) respellAt(i int) (c byte, n int) {
 	return respell(f.text[i:])
 }
 
-// respell reads what spells a byte of ASCII in another way, or nothing that is drawn (0), at the start of a
-// text. n is its length; 0 means that there is no such thing.
+// respell reads, at the start of a text, one byte of ASCII that is spelled in another way (c), or something
+// invisible such as a tag (c is 0). n is the length that was read; 0 if there is neither.
 func respell(s string) (c byte, n int) {
 	switch s[0] {
 	case '%':
@@ -190,7 +190,8 @@ func respell(s string) (c byte, n int) {
 	return 0, 0
 }
 
-// respellRune returns the byte of ASCII that a rune at the start of s stands for; 0 if the rune is not drawn.
+// respellRune returns the byte of ASCII for which a rune at the start of s stands, or 0 if the rune is not drawn.
+// ok is false for all other runes.
 func respellRune(r rune, s string) (c byte, ok bool) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -211,17 +212,18 @@ func respellRune(r rune, s string) (c byte, ok bool) {
 	return 0, false
 }
 
-// maxJoin is the maximum length of what stands between two strings that a program joins.
+// maxJoin is the maximum number of bytes between two strings that a program joins.
 const maxJoin = 64
 
-// joins are what programs write between two strings to join them, without blanks, brackets and the quotes.
+// joins are the operators and methods with which programs join two strings.
 var joins = strings.Fields("+ . .. & << || ++ <> ^ ~ += .concat .append .plus %")
 
 // isQuote holds the quotes of strings.
 var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 
-// mayJoin reports whether joinLength is worth calling for the quote t[i]. Most quotes begin a string, or stand before a
-// colon or an element of a list that is too short for the rest of a key.
+// mayJoin reports whether the quote t[i] may end a string that is joined with the next one. It saves most calls of
+// joinLength: most quotes begin a string, or stand before a colon, or before a list element that is too short for the
+// rest of a key.
 func mayJoin(t string, i int) bool {
 	if i == 0 || i+1 == len(t) || !keyLetters[t[i-1]] {
 		return false
@@ -237,7 +239,7 @@ func mayJoin(t string, i int) bool {
 	return at+leastPiece < len(t) && isQuote[t[at]] && keyLetters[t[at+1]] && keyLetters[t[at+leastPiece/2]] && keyLetters[t[at+leastPiece]]
 }
 
-// afterQuote holds the bytes that may stand behind the quote before what joins two strings.
+// afterQuote holds the bytes that may follow the quote that ends a joined string.
 var afterQuote = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte(" \t\r\n()\\_+.&<|^~%\"'`@$", byte(c)) >= 0
@@ -245,19 +247,19 @@ var afterQuote = func() (t [256]bool) {
 	return t
 }()
 
-// leastPiece is the minimum length of an element of a list that may be the rest of a key.
+// leastPiece is the minimum length of a list element that may be the rest of a key.
 const leastPiece = 8
 
-// joinLength returns the length of what joins two strings: from the quote that ends one at the start of a text to the
-// quote that begins the next. before is the byte before the text. 0 if there is no such thing.
+// joinLength returns the length of the join at the start of s, from the quote that ends a string to the quote that
+// begins the next string; 0 if there is no join. before is the byte before s.
 func joinLength(s string, before byte) int {
 	if !keyLetters[before] && before != '\\' {
 		return 0 // the quote begins a string
 	}
 	end := quotesLength(s)
 	if end < len(s) && (s[end] == '_' || s[end] >= '0' && s[end] <= '9' || s[end]|0x20 >= 'a' && s[end]|0x20 <= 'z') {
-		if before == '_' || before == '-' || before >= '0' && before <= '9' { // a letter may be the mark of a string: f"…"
-			return end // ghp_"16C7…" of a shell
+		if before == '_' || before == '-' || before >= '0' && before <= '9' { // after another byte, the quote may begin a string such as f"…"
+			return end // a shell joins the parts of ghp_"16C7…"
 		}
 		return 0
 	}
@@ -279,7 +281,7 @@ func joinLength(s string, before byte) int {
 	if next == 0 {
 		return 0
 	}
-	if end += next; next%2 == 0 && end < maxJoin { // an empty string: another may follow
+	if end += next; next%2 == 0 && end < maxJoin { // an empty string, which may be joined with another one
 		if more := joinLength(s[end-1:min(len(s), maxJoin)], '\\'); more > 0 {
 			return end - 1 + more
 		}
@@ -290,7 +292,7 @@ func joinLength(s string, before byte) int {
 	return end
 }
 
-// stringMarks are letters before a string in Python, C, C# and others.
+// stringMarks are the marks before a string in Python, C, C# and other languages, such as f in f"…".
 const stringMarks = "fFrRbBuUL@$"
 
 // quotesLength returns the length of the quotes at the start of a text.
@@ -309,7 +311,7 @@ func joinGap(s string) (n int) {
 	return n
 }
 
-// joinStarts holds the bytes with which what joins two strings begins, behind the first quote.
+// joinStarts holds the bytes that may begin an operator or a method between two joined strings.
 var joinStarts = func() (t ['~' + 1]byte) {
 	for _, c := range "+.&<|^~%,\"'`" + stringMarks {
 		t[c] = 1
@@ -317,7 +319,7 @@ var joinStarts = func() (t ['~' + 1]byte) {
 	return t
 }()
 
-// operatorLength returns the length of the longest of joins at the start of a text.
+// operatorLength returns the length of the longest element of joins at the start of a text.
 func operatorLength(s string) (n int) {
 	for _, join := range joins {
 		if len(join) > n && strings.HasPrefix(s, join) {
@@ -327,7 +329,8 @@ func operatorLength(s string) (n int) {
 	return n
 }
 
-// isPieceOfKey reports whether an element of a list looks like the rest of a key: most lists hold words.
+// isPieceOfKey reports whether a list element looks like the rest of a key: it has letters and digits. Most
+// lists have words.
 func isPieceOfKey(s string) bool {
 	digits, letters := false, false
 	n := 0
@@ -351,7 +354,7 @@ func respellPercent(s string) (c byte, n int) {
 	return 0, 0
 }
 
-// respellReference reads a reference of HTML. The one by name needs its semicolon.
+// respellReference reads an HTML reference such as &#97; or &amp;. A reference by name must have a semicolon.
 func respellReference(s string) (c byte, n int) {
 	const longest = len("&ZeroWidthSpace;")
 	end := 1
@@ -369,12 +372,13 @@ func respellReference(s string) (c byte, n int) {
 		return 0, 0
 	}
 	if c, ok := respellRune(r, said); ok {
-		return c, end - (len(said) - size) // letters behind a number without a semicolon are their own
+		return c, end - (len(said) - size) // letters after a number without a semicolon are not part of the reference
 	}
 	return 0, 0
 }
 
-// respellEscape reads an escape of a program, of Markdown or of a shell, behind one backslash or more.
+// respellEscape reads an escape of a programming language, of Markdown or of a shell, after one or more
+// backslashes.
 func respellEscape(s string) (c byte, n int) {
 	const deepest = 16
 	at := 0
@@ -435,7 +439,7 @@ func respellEscape(s string) (c byte, n int) {
 	return 0, 0
 }
 
-// hexByte returns the byte that two hexadecimal digits at the start of a text say.
+// hexByte returns the value of two hexadecimal digits at the start of a text.
 func hexByte(s string) (c byte, ok bool) {
 	if len(s) < 2 {
 		return 0, false
@@ -455,7 +459,7 @@ func hexDigit(c byte) byte {
 	return 255
 }
 
-// lineLength returns the length of the line's end at the start of a text.
+// lineLength returns the length of the line end at the start of a text; 0 if there is none.
 func lineLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, "\n"):
@@ -466,7 +470,8 @@ func lineLength(s string) int {
 	return 0
 }
 
-// colorLength returns before and the length of the rest of an escape that colors, behind its ESC; 0 if s is none.
+// colorLength returns before plus the length of s's colour escape (ECMA-48 SGR or EL), which begins after the
+// ESC; 0 if s does not begin with one.
 func colorLength(s string, before int) int {
 	if !strings.HasPrefix(s, "[") {
 		return 0
@@ -481,11 +486,10 @@ func colorLength(s string, before int) int {
 	return before + n + 1
 }
 
-// inline are the tags that may stand within a word.
+// inline are the HTML tags that may stand inside a word.
 var inline = strings.Fields("a abbr b bdi bdo big cite code del em font i ins kbd mark q s samp small span strike strong sub sup tt u var wbr")
 
-// inlineTag returns the length of a tag at the start of a text within which a word goes on, or of a comment;
-// 0 if there is none.
+// inlineTag returns the length of an inline tag or an HTML comment at the start of a text; 0 if there is none.
 func inlineTag(s string) int {
 	const longest = 256
 	s = s[:min(len(s), longest)]
@@ -512,8 +516,7 @@ func inlineTag(s string) int {
 // leastPacked is the minimum length of base64 that may hold a key.
 const leastPacked = leastKey * 4 / 3
 
-// packedSecrets finds keys in base64 and in hexadecimal digits, one level deep. Most runs of letters are
-// neither: their first bytes show that.
+// packedSecrets finds keys in base64 and in hexadecimal digits, one level deep.
 func packedSecrets(t string) (known []redact.Span) {
 	for at := leastPacked - 1; at < len(t); at += leastPacked {
 		if !base64Letters[t[at]] {
@@ -538,7 +541,8 @@ func packedSecrets(t string) (known []redact.Span) {
 // maxStarts is the maximum number of places in a run at which base64 may begin.
 const maxStarts = 16
 
-// packedSecret finds a key in a run of base64 letters. The base64 may begin behind a slash of a path.
+// packedSecret finds a key in a run of base64 letters. The base64 may begin after a slash in the run, because
+// paths have slashes too.
 func packedSecret(run string) (redact.Span, bool) {
 	from := 0
 	for range maxStarts {
@@ -567,7 +571,7 @@ func packedSecret(run string) (redact.Span, bool) {
 	return redact.Span{}, false
 }
 
-// unpack decodes hexadecimal digits or base64 that say printable ASCII.
+// unpack decodes hexadecimal digits or base64. ok is true if the result is printable ASCII.
 func unpack(run string) (said string, ok bool) {
 	if len(run) >= 2*leastKey && len(run)%2 == 0 {
 		if first, is := hexByte(run); is && isShown([]byte{first}) {
@@ -576,10 +580,10 @@ func unpack(run string) (said string, ok bool) {
 			}
 		}
 	}
-	for at := range 2 { // most runs end here
+	for at := range 2 { // for most runs the first six bytes already show that they are no base64 of a text
 		four := uint32(sixBits[run[4*at]])<<18 | uint32(sixBits[run[4*at+1]])<<12 | uint32(sixBits[run[4*at+2]])<<6 | uint32(sixBits[run[4*at+3]])
 		for _, c := range [...]byte{byte(four >> 16), byte(four >> 8), byte(four)} {
-			if c > 0 && !isShown([]byte{c}) { // a zero byte is half a letter of UTF-16
+			if c > 0 && !isShown([]byte{c}) { // a zero byte may be half of a UTF-16 letter
 				return "", false
 			}
 		}

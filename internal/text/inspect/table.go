@@ -7,25 +7,26 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Limits for tables: how many of a text's lines are tried as a head, and how long one may be.
+// Limits for tables: the length of a table's first line in bytes, and the number of columns.
 const (
 	maxHead    = 512
 	maxColumns = 64
 )
 
-// accounts are the names of columns that say whose password stands beside them.
+// accounts are the names of columns that identify the account of a password in the same row.
 var accounts = strings.Fields("user username login login_username email e-mail mail url uri login_uri host hostname server account title name id key site website")
 
-// tableSecrets returns, in order, the values below a column that has the name of a secret and stands beside a column
-// for an account: what browsers, managers of passwords and clouds export as CSV, or a table of Markdown.
+// tableSecrets returns, in order, the secrets in tables: CSV that browsers, password managers and clouds export,
+// and Markdown. These are the values in columns with the name of a secret, if another column names the account
+// or is also a secret.
 func tableSecrets(t string) (known []redact.Span) {
 	if strings.IndexByte(t, '\n') < 0 {
-		return nil // nothing stands below a line
+		return nil // a table has at least two lines
 	}
 	for at := 0; at < len(t); {
 		line, next := lineAt(t, at)
 		mark := strings.IndexAny(line[:min(len(line), maxHead)], ",;\t|")
-		if mark < 0 || len(line) > maxHead || strings.ContainsAny(line, "=:(){}<>'$") || strings.Contains(line, ", ") /* of a sentence */ {
+		if mark < 0 || len(line) > maxHead || strings.ContainsAny(line, "=:(){}<>'$") || strings.Contains(line, ", ") /* in a sentence */ {
 			at = next
 			continue
 		}
@@ -54,7 +55,7 @@ func tableSecrets(t string) (known []redact.Span) {
 	return known
 }
 
-// lineAt returns the line that begins at a place, without its end, and where the next one begins.
+// lineAt returns the line that begins at an offset, without its line end, and the offset of the next line.
 func lineAt(t string, at int) (line string, next int) {
 	n := strings.IndexByte(t[at:], '\n')
 	if n < 0 {
@@ -63,8 +64,8 @@ func lineAt(t string, at int) (line string, next int) {
 	return strings.TrimSuffix(t[at:at+n], "\r"), at + n + 1
 }
 
-// secretColumns returns the columns of a table's head that have the name of a secret, a bit for each, and how many
-// columns there are; 0 if the line is no such head.
+// secretColumns reads a line as the first line of a table. secret has a bit for each column with the name of a
+// secret, and columns is the number of columns. Both are 0 if the line is no first line of a table with secrets.
 func secretColumns(line string, sep byte) (secret uint64, columns int) {
 	const longest = 40
 	named, sound := false, true
@@ -74,7 +75,7 @@ func secretColumns(line string, sep byte) (secret uint64, columns int) {
 		switch {
 		case !sound:
 		case redact.NamesSecret(cell):
-			named = named || secret > 0 // the id of a key, and the key
+			named = named || secret > 0 // two secret columns, such as the id of a key and the key, are enough
 			secret |= 1 << columns
 		default:
 			named = named || slices.ContainsFunc(accounts, func(account string) bool { return strings.EqualFold(account, cell) })
@@ -87,7 +88,7 @@ func secretColumns(line string, sep byte) (secret uint64, columns int) {
 	return secret, columns
 }
 
-// visitCells visits the cells of a line, without their blanks and quotes.
+// visitCells visits the cells of a line. from and to leave out the blanks and quotes around a cell.
 func visitCells(line string, sep byte, visit func(from, to int)) {
 	for at := 0; at <= len(line); {
 		end := at

@@ -420,7 +420,8 @@ func (r *reading) ofSecret(from, to int) bool {
 	return !other
 }
 
-// findKinds finds all places where a text names a kind.
+// findKinds returns all places where a text names the kind of a Kubernetes object, such as
+// kind: Secret.
 func findKinds(s []byte) *kindWords {
 	k := &kindWords{}
 	for at := 0; ; {

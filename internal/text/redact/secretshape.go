@@ -46,8 +46,8 @@ func init() { // filled in place: returning the array by value would allocate it
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
 }
 
-// mayBegin reports whether startAt is worth calling: for most words it is not. No secret has only
-// two bytes.
+// mayBegin reports whether a secret may start at s[i], by its first three bytes. It saves most calls of
+// startAt. Every secret has at least three bytes.
 func mayBegin(s []byte, i int) bool {
 	return i+2 < len(s) && begins[pairHash(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
 }

@@ -127,7 +127,7 @@ func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 }
 
 // IsControlling reports whether f is the terminal that controls this process: a process can query
-// the foreground group of no other terminal (POSIX tcgetpgrp).
+// the foreground group only of its controlling terminal (POSIX tcgetpgrp).
 func IsControlling(f *os.File) bool {
 	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil

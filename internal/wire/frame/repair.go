@@ -136,8 +136,8 @@ func withKnownID(line []byte, p Pending) []byte {
 	return SplicePart(line, ids[0].Bytes(), id)
 }
 
-// withWholeCode returns an error whose code, a whole number written with a fraction or
-// as a text, is replaced by the plain number. It returns nil for any other code.
+// withWholeCode rewrites the code of a JSON-RPC error response as a plain integer if it is
+// written as 1.0 or "1". It returns nil if there is nothing to change.
 func withWholeCode(line []byte) []byte {
 	code := jsonscan.ValueOf(line).Member("error").Member("code")
 	if whole := LooseID(code.Bytes()); validInt([]byte(whole)) && whole != string(code) {

@@ -17,11 +17,11 @@ type places struct {
 	place func(path, base string) (stands, leads string, known bool)
 }
 
-// place is a folder and a glob for the rest of a path. A place with not set excludes
-// its paths, whatever the other places allow.
+// place is a folder and a glob for the rest of a path. If excluded is true, the paths of the
+// place are excluded, even if other places allow them.
 type place struct {
 	folder, rest string
-	not          bool
+	excluded     bool
 }
 
 // Limits on disk queries: folders in which a relative path may begin, paths of one
@@ -52,7 +52,7 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 		text, not := strings.CutPrefix(text, "!")
 		opens = opens || !not
 		if not && strings.HasPrefix(text, "**/") {
-			p.list = append(p.list, place{folder: "/", rest: text, not: true}) // at any depth
+			p.list = append(p.list, place{folder: "/", rest: text, excluded: true}) // at any depth
 			continue
 		}
 		begins := text == "." || text == "~" || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~/") || strings.HasPrefix(text, "/") ||
@@ -68,14 +68,14 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 		}
 		at := strings.IndexAny(text, "*?")
 		if at < 0 {
-			p.list = append(p.list, place{folder: text, not: not})
+			p.list = append(p.list, place{folder: text, excluded: not})
 			continue
 		}
 		at = strings.LastIndexByte(text[:at], '/')
 		if at < 0 {
 			return nil, errors.New("a path cannot begin with a wildcard")
 		}
-		p.list = append(p.list, place{folder: text[:max(at, 1)], rest: text[at:], not: not})
+		p.list = append(p.list, place{folder: text[:max(at, 1)], rest: text[at:], excluded: not})
 	}
 	if !opens {
 		return nil, errors.New("only excludes places; name a place as well, such as \"./**\"")
@@ -120,7 +120,7 @@ func (p *places) matchPath(path, base string) where.Match {
 	v, shut := where.No, where.No
 	for _, e := range p.list {
 		one := e.matchPath(path, base, p.place)
-		if e.not {
+		if e.excluded {
 			shut = max(shut, one)
 		} else {
 			v = max(v, one)

@@ -144,8 +144,8 @@ func (rh *requestHandler) filterHeaders() (twice string) {
 }
 
 // outgoingHeader returns the header of a request to the server: session, message, and the
-// forwarded client headers. ours means a message of this server itself, which the client's
-// headers do not describe.
+// forwarded client headers. ours is true for a message that the proxy itself sends (a refusal):
+// headers that describe the client's message are then left out.
 func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
 	h := make(http.Header, len(rh.forwarded)+8) // room for the other headers
 	maps.Copy(h, rh.forwarded)

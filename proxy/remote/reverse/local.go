@@ -63,8 +63,9 @@ const (
 	maxStreams = 8
 )
 
-// newLocal begins a session of a local server on this route, with this id. c is nil for an MCP
-// session. begins is nil if the client begins the session.
+// newLocal begins a session of a local server on this route, with this id. c is the caller without a
+// session, and nil for an MCP session. begins is closed when a session of an earlier process has been
+// reopened; it is nil if the client sends initialize itself.
 func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begins chan struct{}, run Local) (sess *mcpSession, err error) {
 	g, err := a.makes(at.server)
 	if err != nil {

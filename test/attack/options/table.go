@@ -10,7 +10,7 @@ import (
 
 const tableFile = "../../../policy/where/shell/options.txt"
 
-// row is a row of the table as text, with the lines before it.
+// row is an entry of options.txt as text, with the comments and empty lines before it.
 type row struct {
 	before []string // comments and empty lines
 	names  []string

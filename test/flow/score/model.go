@@ -15,12 +15,12 @@ import (
 	"github.com/clawai/clawai/proxy/model"
 )
 
-// modelTalk is an agent whose calls come as replies of its model, through the model's own channel. The
-// service plays the calls of a trace, and the agent sends back their results.
+// modelTalk is an agent whose calls come as replies of its model, through clawai's proxy for the model's API.
+// The imitated model service asks for the calls of a trace, and the agent sends back their results.
 type modelTalk struct {
 	server       string
-	near, far    *httptest.Server
-	asks         call // what the next reply asks for
+	near, far    *httptest.Server // near is clawai's proxy, far the model service
+	asks         call             // the call for which the next reply asks
 	conversation []any
 }
 
@@ -52,7 +52,7 @@ func (t *modelTalk) end() error {
 // toolName returns the name by which Claude Code calls a tool of a server.
 func (t *modelTalk) toolName() string { return "mcp__" + t.server + "__" + t.asks.Tool }
 
-// reply is the service of the model.
+// reply handles requests to the model service: it asks for the call t.asks.
 func (t *modelTalk) reply(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")
@@ -65,8 +65,8 @@ func (t *modelTalk) use(name string) map[string]any {
 
 func (t *modelTalk) id() string { return fmt.Sprintf("toolu_%d", len(t.conversation)) }
 
-// call lets the model ask for a call. went reports whether the agent would run it; then its result is in the
-// next request.
+// call lets the model ask for a call. went is true if the agent would run it. The next request contains the
+// result, or the client's error for an unknown tool if clawai has denied the call.
 func (t *modelTalk) call(c call, result string) (went bool, err error) {
 	t.asks = c
 	name, err := t.ask()

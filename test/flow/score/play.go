@@ -150,7 +150,7 @@ func injected(calls []call, attack *task) int {
 }
 
 // Way is the way by which the calls of a trace come to clawai. The zero value is the proxy in front of a server.
-type Way struct{ Model bool } // the model's own channel
+type Way struct{ Model bool } // true: through the proxy for the model's API
 
 // caller makes the calls of a trace.
 type caller interface {

@@ -122,8 +122,9 @@ func (r *Result) String() string {
 // PerTask returns n divided by the number of tasks.
 func (r *Result) PerTask(n int) float64 { return float64(n) / float64(max(r.Tasks, 1)) }
 
-// way is another way of asking. It decides by the traits of a call's tool and
-// by what the session has read.
+// way is an alternative to clawai's labels: it decides whether to ask a person
+// by the traits of the called tool (t), and by whether the session has called
+// a tool with public sources (untrusted) or with secret data (held).
 type way struct {
 	name string
 	asks func(t policy.Traits, untrusted, held bool) bool

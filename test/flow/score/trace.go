@@ -35,7 +35,7 @@ type call struct {
 func Load(files ...string) (all []Suite, err error) {
 	for _, name := range files {
 		var some []Suite
-		text, err := os.ReadFile(name) //nolint:gosec // named by whoever starts this
+		text, err := os.ReadFile(name) //nolint:gosec // the file is an argument of the command
 		if err == nil {
 			err = json.Unmarshal(text, &some)
 		}

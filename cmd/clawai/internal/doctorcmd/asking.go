@@ -66,7 +66,7 @@ type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
 	Why       string `json:"why,omitempty"` // why it is not available, or where it may be
-	depends   bool   // only a session can tell
+	depends   bool   // whether the channel is available is known only in a session
 }
 
 func (d channelDoc) String() string {

@@ -82,8 +82,8 @@ const replyProfile = "default"
 // Addition is what a command adds to a policy: a starter policy for some servers, or rules.
 type Addition struct {
 	Profile string   // "" for Rules alone
-	Servers []string // the servers that the rules are about; none: those that the rules themselves name
-	Rules   string   // text of rules with comments; each rule is about Servers
+	Servers []string // the servers that the rules are for; none: the rules of Profile name their servers
+	Rules   string   // text of further rules with comments; each rule names the servers of Servers
 	Folders []string // folders to add to the list of folders that the starter names, spelled as in rules
 	Command []string // the command that writes it, without --yes
 }

@@ -244,7 +244,8 @@ func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	return bundled.Try(b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 }
 
-// signWith signs a bundle with the secret key in a file. It returns an error if others can read it.
+// signWith signs a bundle with the secret key in a file. It returns an error if other users can read
+// that file.
 func signWith(text []byte, name string) ([]byte, error) {
 	key, err := config.ReadSecret(name)
 	if err != nil {

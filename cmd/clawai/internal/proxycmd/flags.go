@@ -32,9 +32,9 @@ func Flags(names ...string) []cli.Flag {
 	return flags
 }
 
-// These types are the library's flags with a Names method of their own. For each flag, the library
-// computes the names of all flags again with a regular expression: this was a fifth of the
-// instructions at start.
+// These types are the library's flags with a Names method that returns the one name. The library's own
+// Names uses a regular expression, and is called for all flags again for each flag. That took a fifth
+// of the instructions at start.
 type (
 	boolFlag struct{ *cli.BoolFlag }
 	listFlag struct{ *cli.StringSliceFlag }

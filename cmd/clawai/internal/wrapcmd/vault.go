@@ -32,7 +32,7 @@ type vaultMove struct {
 	origin  vault.Origin
 	server  vault.Requester
 	label   string // name of the variable or header, for people
-	bound   bool   // the move bound the entry to the server
+	bound   bool   // this move bound the entry to the server, so undoing it may remove the binding
 	written bool   // the vault has the secret and its origin
 }
 
