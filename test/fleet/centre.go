@@ -23,7 +23,7 @@ import (
 // centre is a running clawai-gateway with its database, and the browser of its administrator.
 type centre struct {
 	dir      string
-	postgres *postgrestest.Cluster
+	postgres *postgrestest.Server
 	process  *exec.Cmd
 	said     bytes.Buffer // standard output and error of the centre
 	address  string

@@ -2,110 +2,135 @@
 package postgrestest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// Server is a PostgreSQL server for a test, in a temporary folder.
+// ErrMissing means that PostgreSQL is not installed.
+var ErrMissing = errors.New("PostgreSQL is not installed: apt-get install postgresql")
+
+// Server is a PostgreSQL server in a temporary folder. It listens only on a Unix socket.
 type Server struct {
-	dir, bin string   // dir: folder of the server's files and socket; bin: folder of PostgreSQL's programs
-	settings []string // NAME=VALUE
+	Dir      string // folder of the socket, the data and the log
+	bin      string // folder of PostgreSQL's programs
+	settings []string
 }
 
-// Address returns the address of a database of the server.
-func (s *Server) Address(database string) string {
-	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir)
-}
-
-// findPostgres returns the folder of PostgreSQL's programs; "" if it is not installed.
-func findPostgres() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(found[len(found)-1])
-}
-
-// Start starts a new server with settings of the form NAME=VALUE. If the test runs as root, the server runs as
-// the user nobody. It ends with the test. Start skips the test if PostgreSQL is not installed.
+// Start is Run for a test: the server ends with the test. Start skips the test if PostgreSQL is not installed.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	bin := findPostgres()
-	if bin == "" {
-		if os.Getenv("CLAWAI_TEST_POSTGRES") != "" {
-			t.Fatal("PostgreSQL is not installed, and CLAWAI_TEST_POSTGRES says that it is")
-		}
-		t.Skip("PostgreSQL is not installed")
+	s, err := Run(t.Context(), settings...)
+	if errors.Is(err, ErrMissing) && os.Getenv("CLAWAI_TEST_POSTGRES") == "" {
+		t.Skip(err)
 	}
-	dir, err := os.MkdirTemp("", "pg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &Server{dir: dir, bin: bin, settings: settings}
-	if os.Geteuid() == 0 {
-		if out, err := exec.CommandContext(t.Context(), "chown", "nobody:nogroup", dir).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	if err := s.run("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		if err := s.run("pg_ctl", "-D", s.data(), "-m", "immediate", "stop"); err != nil {
+		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+// Run makes and starts a server with settings of the form NAME=VALUE. If this process runs as root, the server
+// runs as the user nobody. The caller calls Stop.
+func Run(ctx context.Context, settings ...string) (*Server, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		return nil, ErrMissing
+	}
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir, filepath.Dir(found[len(found)-1]), settings}
+	if err := s.create(ctx); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// create makes the data, and starts the server.
+func (s *Server) create(ctx context.Context) error {
+	if os.Geteuid() == 0 {
+		if out, err := exec.CommandContext(ctx, "chown", "nobody:nogroup", s.Dir).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	if err := s.run(ctx, "initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"); err != nil {
+		return err
+	}
+	return s.start(ctx)
+}
+
+// Address returns the address of a database of the server.
+func (s *Server) Address(database string) string {
+	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.Dir)
+}
+
+// Stop ends the server and removes its folder.
+func (s *Server) Stop() error {
+	return errors.Join(s.run(context.Background(), "pg_ctl", "-D", s.data(), "-m", "immediate", "stop"), os.RemoveAll(s.Dir))
+}
+
+func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
 
 // run runs one of PostgreSQL's programs.
-func (s *Server) run(program string, args ...string) error {
-	args = append([]string{filepath.Join(s.bin, program)}, args...)
+func (s *Server) run(ctx context.Context, program string, args ...string) error {
+	args = slices.Concat([]string{filepath.Join(s.bin, program)}, args)
 	if os.Geteuid() == 0 {
-		args = append([]string{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"}, args...)
+		args = slices.Concat([]string{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"}, args)
 	}
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = s.dir, []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "HOME=" + s.dir}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Env = s.Dir, []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "HOME=" + s.Dir}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", args, err, out)
 	}
 	return nil
 }
 
-func (s *Server) start() error {
-	options := "-c listen_addresses='' -k " + s.dir
+func (s *Server) start(ctx context.Context) error {
+	options := "-c listen_addresses='' -k " + s.Dir
 	for _, setting := range s.settings {
 		options += " -c " + setting
 	}
-	return s.run("pg_ctl", "-D", s.data(), "-w", "-l", filepath.Join(s.dir, "log"), "-o", options, "start")
+	return s.run(ctx, "pg_ctl", "-D", s.data(), "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
+}
+
+// Process returns the id of the server's first process, the parent of all others.
+func (s *Server) Process() (int, error) {
+	src, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		return 0, err
+	}
+	line, _, _ := strings.Cut(string(src), "\n")
+	return strconv.Atoi(line)
 }
 
 // Kill kills all processes of the server, as kill -9 does.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	src, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	first, err := s.Process()
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, _ := strings.Cut(string(src), "\n")
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%s/task/%s/children", first, first))
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", first, first))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range append([]string{first}, strings.Fields(string(children))...) {
+	for _, text := range append([]string{strconv.Itoa(first)}, strings.Fields(string(children))...) {
 		pid, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatalf("%q is no process", text)
@@ -122,7 +147,7 @@ func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	end := time.Now().Add(time.Minute)
 	for {
-		err := s.start()
+		err := s.start(t.Context())
 		if err == nil {
 			return
 		}
