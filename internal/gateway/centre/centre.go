@@ -163,6 +163,9 @@ func ReadSettings(folder string) (Settings, error) {
 		}
 		if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 			err = fmt.Errorf("unknown keys:\n%s", unknown.String())
+		} else if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, _ := wrong.Position()
+			err = fmt.Errorf("line %d: %w:\n%s", line, err, wrong.String())
 		}
 	}
 	if err != nil {
