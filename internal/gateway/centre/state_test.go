@@ -98,9 +98,9 @@ func writeFile(t *testing.T, path, text string) {
 func TestSettingsErrorSaysWhere(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"database = \"postgres://u:secret@h/n\"\nurl = \n":                        "line 2, sign ",
+		"database = \"postgres://u:secret@h/n\"\nurl = \n":                         "line 2, sign ",
 		"database = \"postgres://u:secret@h/n\"\n[[workload]]\nclaims = { a = 7 }": "line 3, sign ",
-		"[[workload]]\nroles = \"secret\"":                                        "a text stands in quotes",
+		"[[workload]]\nroles = \"secret\"":                                         "a text stands in quotes",
 	} {
 		writeFile(t, dir+"/"+SettingsFile, text)
 		if _, err := ReadSettings(dir); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
