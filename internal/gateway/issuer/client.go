@@ -116,8 +116,8 @@ func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// errSeldom is the error of a question for keys that comes too soon.
-var errSeldom = errors.New("the keys were asked for several times within a minute, and no key has signed the token")
+// errSeldom is the error of a question for keys that comes too soon. A key may be new, so the token may be good.
+var errSeldom = fmt.Errorf("%w: they were asked for several times within a minute, and no key that is known has signed the token", errNoKeys)
 
 // seldom bounds how often the keys are asked for: each token with the name of an unknown key asks.
 type seldom struct {

@@ -81,7 +81,7 @@ var (
 // What those who send a token are told.
 const (
 	textInvalid  = "This token is not valid here: it cannot be read, or no issuer that this centre knows vouches for it now."
-	textAway     = "The issuer of this token does not answer as it should. Try again in a minute; if it stays so, tell the centre's administrator."
+	textAway     = "Whether this token is valid cannot be said now: its issuer does not answer as it should, or does not know its key. Try again in a minute; if it stays so, tell the centre's administrator."
 	textTime     = "This token counts no more, or not yet: ask your platform for a new one; if it stays so, compare the clocks."
 	textAudience = "This token was made for another audience: ask your platform for one with this centre's audience alone."
 	textRules    = "No rule of this centre lets this workload in; the centre's administrator sees in its log who asked."
