@@ -155,6 +155,8 @@ func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("git is not installed; install it with the packages of this system")
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "", fmt.Errorf("git %s was interrupted; what the remote has by then stays, and the next checkpoint-push goes on", words[0])
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s did not end within %v; try what it does by hand: git ls-remote %s", words[0], timeOut, m.Remote)
 	case err != nil:
