@@ -163,6 +163,9 @@ func ReadSettings(folder string) (Settings, error) {
 		}
 		if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 			err = fmt.Errorf("unknown keys:\n%s", unknown.String())
+		} else if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := wrong.Position() // without the line itself, which may have a password
+			err = fmt.Errorf("line %d, sign %d: %w; a text stands in quotes, and docs/gateway.md has each key with its form", line, column, err)
 		}
 	}
 	if err != nil {

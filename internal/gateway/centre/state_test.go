@@ -2,6 +2,7 @@ package centre
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +91,20 @@ func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An error of the settings says where, and shows no line, which may have a password.
+func TestSettingsErrorSaysWhere(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"database = \"postgres://u:secret@h/n\"\nurl = \n":                         "line 2, sign ",
+		"database = \"postgres://u:secret@h/n\"\n[[workload]]\nclaims = { a = 7 }": "line 3, sign ",
+		"[[workload]]\nroles = \"secret\"":                                         "a text stands in quotes",
+	} {
+		writeFile(t, dir+"/"+SettingsFile, text)
+		if _, err := ReadSettings(dir); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
 	}
 }

@@ -2,19 +2,83 @@ package issuer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-const maxAnswer = 1 << 20 // bytes of one answer
+const (
+	maxAnswer = 1 << 20 // bytes of one answer
+	maxSaid   = 300     // bytes of an error, which may have an answer in it
+)
+
+// AwayError is the error of an issuer that does not give its keys: the token may be good.
+type AwayError struct{ error }
+
+// Unwrap returns why.
+func (e *AwayError) Unwrap() error { return e.error }
+
+// shortenError returns an error on one line: what an issuer answers must not fill the log, nor write its lines.
+func shortenError(err error) error {
+	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || unicode.IsControl(r) }), " ")
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	}
+	return errors.New(text)
+}
+
+// errNoKeys is the error of an issuer that was asked for its keys, and gave none.
+var errNoKeys = errors.New("it does not give its keys (jwks_uri)")
+
+// watched is a set of keys that keeps why the issuer did not give them. The library keeps its text alone.
+type watched struct {
+	oidc.KeySet
+	failed error
+}
+
+// VerifySignature implements oidc.KeySet.
+func (w *watched) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
+	src, err := w.KeySet.VerifySignature(ctx, raw)
+	if errors.Is(err, errNoKeys) {
+		w.failed = err
+	}
+	return src, err
+}
+
+// lookAtKeys asks for the keys, and returns an error if there is none for signatures.
+func (m *Metadata) lookAtKeys(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.keysAt, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := m.client.Do(r)
+	if err != nil {
+		return shortenError(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&set); err != nil {
+		return err
+	}
+	if len(set.Keys) == 0 {
+		return fmt.Errorf("%w: %s has none for signatures", errNoKeys, m.keysAt)
+	}
+	return nil
+}
 
 func newClient() *http.Client {
 	return &http.Client{
@@ -52,16 +116,17 @@ func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// errSeldom is the error of a question for keys that comes too soon.
-var errSeldom = errors.New("the keys were asked for several times within a minute, and no key has signed the token")
+// errSeldom is the error of a question for keys that comes too soon. A key may be new, so the token may be good.
+var errSeldom = fmt.Errorf("%w: they were asked for several times within a minute, and no key that is known has signed the token", errNoKeys)
 
 // seldom bounds how often the keys are asked for: each token with the name of an unknown key asks.
 type seldom struct {
 	next http.RoundTripper
 	now  func() time.Time
 
-	mu    sync.Mutex
-	times []time.Time
+	mu     sync.Mutex
+	times  []time.Time
+	failed error // of the last answer
 }
 
 func (s *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -72,11 +137,19 @@ func (s *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !often {
 		s.times = append(s.times, now)
 	}
+	failed := s.failed
 	s.mu.Unlock()
-	if often {
+	switch {
+	case often && failed != nil:
+		return nil, failed
+	case often:
 		return nil, errSeldom
 	}
-	return s.next.RoundTrip(r)
+	resp, err := s.next.RoundTrip(r)
+	s.mu.Lock()
+	s.failed = err
+	s.mu.Unlock()
+	return resp, err
 }
 
 // signingKeys leaves of a set of keys those that may verify signatures (RFC 7517 sections 4.2 and 4.3). The
@@ -85,17 +158,22 @@ type signingKeys struct{ next http.RoundTripper }
 
 func (s signingKeys) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := s.next.RoundTrip(r)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return resp, err
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoKeys, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	src, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errNoKeys, err)
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%w: %s", errNoKeys, resp.Status)
+	case len(src) >= maxAnswer:
+		return nil, fmt.Errorf("%w: the answer has more than %d bytes", errNoKeys, maxAnswer)
 	}
 	src, err = keepSigningKeys(src)
 	if err != nil {
-		return nil, fmt.Errorf("jwks_uri: the answer is no set of keys: %w", err)
+		return nil, fmt.Errorf("%w: the answer is no set of keys: %w", errNoKeys, err)
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(src)), int64(len(src))
 	return resp, nil

@@ -4,6 +4,7 @@ package issuer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	strictjson "github.com/go-jose/go-jose/v4/json"
 )
 
 const maxSkew = 60 * time.Second // between the clocks of the issuer and the centre
@@ -50,7 +52,9 @@ type Issuer struct {
 type Metadata struct {
 	Provider *oidc.Provider
 	address  string
+	keysAt   string
 	keys     oidc.KeySet
+	client   *http.Client // that asks for the keys
 	at       time.Time
 	date     time.Time // of the answer, by the issuer's clock; zero if it sent none
 }
@@ -89,12 +93,15 @@ func (i *Issuer) Find(ctx context.Context) (*Metadata, error) {
 	return nil, i.failed
 }
 
-// Look asks the issuer what it says of itself, and returns how far its clock is ahead of ours; known is
+// Look asks the issuer what it says of itself and for its keys, and returns how far its clock is ahead of ours; known is
 // false if it did not say the time.
 func (i *Issuer) Look(ctx context.Context) (ahead time.Duration, known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTime)
 	defer cancel()
 	m, err := i.discover(ctx)
+	if err == nil {
+		err = m.lookAtKeys(ctx)
+	}
 	if err != nil {
 		return 0, false, err
 	}
@@ -108,7 +115,7 @@ func (i *Issuer) discover(ctx context.Context) (*Metadata, error) {
 	client.Transport = answers
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, &client), i.address)
 	if err != nil {
-		return nil, err
+		return nil, shortenError(err)
 	}
 	var said struct {
 		Keys string `json:"jwks_uri"`
@@ -116,7 +123,7 @@ func (i *Issuer) discover(ctx context.Context) (*Metadata, error) {
 	if err := found.Claims(&said); err != nil {
 		return nil, err
 	}
-	m := &Metadata{Provider: found, address: i.address, at: i.now(), date: answers.date}
+	m := &Metadata{Provider: found, address: i.address, keysAt: said.Keys, at: i.now(), date: answers.date}
 	if err := m.CheckEndpoint(said.Keys); err != nil {
 		return nil, fmt.Errorf("jwks_uri: %w", err)
 	}
@@ -127,6 +134,7 @@ func (i *Issuer) discover(ctx context.Context) (*Metadata, error) {
 	}
 	keys := *i.client
 	keys.Transport = &seldom{next: signingKeys{i.client.Transport}, now: i.now}
+	m.client = &keys
 	m.keys = oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), &keys), said.Keys)
 	return m, nil
 }
@@ -145,17 +153,36 @@ func (m *Metadata) CheckEndpoint(address string) error {
 // Verify returns a token and its claims if the issuer has signed it. The caller checks for whom it was made,
 // and by CheckTimes when it counts.
 func (m *Metadata) Verify(ctx context.Context, raw string) (*oidc.IDToken, map[string]any, error) {
-	verifier := oidc.NewVerifier(m.address, m.keys, &oidc.Config{
+	keys := &watched{KeySet: m.keys}
+	verifier := oidc.NewVerifier(m.address, keys, &oidc.Config{
 		SupportedSigningAlgs: algorithms,
 		SkipClientIDCheck:    true, // the caller checks it
 		SkipExpiryCheck:      true, // CheckTimes does it, with a smaller skew
 	})
 	token, err := verifier.Verify(ctx, raw)
+	if keys.failed != nil {
+		return nil, nil, &AwayError{shortenError(keys.failed)}
+	}
 	if err != nil {
+		return nil, nil, shortenError(err)
+	}
+	var src json.RawMessage
+	if err := token.Claims(&src); err != nil {
 		return nil, nil, err
 	}
-	said := map[string]any{}
-	return token, said, token.Claims(&said)
+	said, err := readClaims(src)
+	return token, said, err
+}
+
+// readClaims reads claims of a token. Of two members with one name another reader may take the other one.
+func readClaims(src []byte) (said map[string]any, err error) {
+	if !utf8.Valid(src) {
+		return nil, errors.New("its claims cannot be read in one way: they are no UTF-8")
+	}
+	if err := strictjson.Unmarshal(src, &said); err != nil {
+		return nil, fmt.Errorf("its claims cannot be read in one way: %w", shortenError(err))
+	}
+	return said, nil
 }
 
 // CheckTimes checks when a token counts (RFC 7519 section 4.1), and returns when it expires and when it was made.
@@ -163,6 +190,11 @@ func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, er
 	at := func(name string) (time.Time, bool) {
 		seconds, ok := said[name].(float64)
 		return time.Unix(int64(min(max(seconds, 0), 1<<40)), 0), ok
+	}
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		if _, ok := said[name].(float64); said[name] != nil && !ok || said[name] == nil && name != "nbf" {
+			return expires, made, fmt.Errorf("the token says no time by a number in %s, which each token must have here", name)
+		}
 	}
 	expires, ok := at("exp")
 	if !ok || !now.Before(expires.Add(maxSkew)) {
@@ -179,9 +211,10 @@ func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, er
 	return expires, made, nil
 }
 
-// IsPlain reports whether a text of an issuer has at most most bytes, and can be kept and shown as it is.
+// IsPlain reports whether a text of an issuer has at most most bytes, and can be kept and shown as it is. U+FFFD
+// stands for what JSON could not say, so two texts may look alike.
 func IsPlain(s string, most int) bool {
-	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
 // CheckAddress returns an error for a text of the settings that cannot be the address of an issuer.

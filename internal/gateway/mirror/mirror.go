@@ -24,6 +24,7 @@ const (
 	timeOut  = time.Minute // of one run of git
 	maxSaid  = 2000        // bytes of what git writes
 	waitTime = 5 * time.Second
+	keptFor  = "10.minutes.ago" // of objects that the newest commit does not need
 )
 
 // CheckRemote returns an error for a text that is no remote to which git could push without a question.
@@ -35,8 +36,8 @@ func CheckRemote(remote string) error {
 	if err != nil || u.Scheme != "https" && u.Scheme != "ssh" || u.Host == "" || strings.HasPrefix(u.Host, "-") || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("%q is no remote such as ssh://git@HOST/PATH, https://HOST/PATH or /PATH", remote)
 	}
-	if _, has := u.User.Password(); has {
-		return errors.New("it has a password, which other programs of this machine could see; use a key of ssh, or a credential helper of git")
+	if _, has := u.User.Password(); has || u.Scheme == "https" && u.User != nil {
+		return errors.New("it has a password, or a name that may be a token, which other programs of this machine could see; leave out what stands before the @, and use a credential helper of git (a name: git config --global credential.https://HOST.username NAME), or a key of ssh")
 	}
 	return nil
 }
@@ -97,13 +98,18 @@ func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) 
 	return r, nil
 }
 
-// fetch brings the newest commit of the remote, and returns its name; "" if there is none.
+// fetch brings the newest commit of the remote, and returns its name; "" if there is none. Earlier ones, of which
+// each has the whole file, are neither brought nor kept: they would fill the disk.
 func (m *Mirror) fetch(ctx context.Context) (commit string, err error) {
 	said, err := m.run(ctx, nil, "ls-remote", "--", m.Remote, branch)
 	if err != nil || said == "" {
 		return "", err
 	}
-	if _, err := m.run(ctx, nil, "fetch", "--quiet", "--no-tags", "--", m.Remote, "+"+branch+":"+branch); err != nil {
+	if _, err := m.run(ctx, nil, "fetch", "--quiet", "--no-tags", "--depth=1", "--", m.Remote, "+"+branch+":"+branch); err != nil {
+		return "", err
+	}
+	// Younger objects may be those of another run.
+	if _, err := m.run(ctx, nil, "prune", "--expire="+keptFor); err != nil {
 		return "", err
 	}
 	return m.run(ctx, nil, "rev-parse", "--verify", branch+"^{commit}")
@@ -138,9 +144,10 @@ func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string
 	ctx, cancel := context.WithTimeout(ctx, timeOut)
 	defer cancel()
 	// The settings of the user hold, for keys and credential helpers, but for what runs programs or asks.
-	fixed := []string{"--git-dir=" + m.Folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "commit.gpgSign=false", "-c", "push.gpgSign=false", "-c", "gc.autoDetach=false"}
+	fixed := []string{"--git-dir=" + m.Folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "commit.gpgSign=false", "-c", "push.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(fixed, words)...) //nolint:gosec // without a shell; the remote is that of gateway.toml
 	cmd.WaitDelay, cmd.Stdin = waitTime, in
+	leaveTerminal(cmd)
 	cmd.Env = gitEnvironment(os.Environ())
 	out, said := &bounded{most: maxSaid}, &bounded{most: maxSaid}
 	cmd.Stdout, cmd.Stderr = out, said
@@ -148,27 +155,26 @@ func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("git is not installed; install it with the packages of this system")
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "", fmt.Errorf("git %s was interrupted; what the remote has by then stays, and the next checkpoint-push goes on", words[0])
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("git %s did not end within %v", words[0], timeOut)
+		return "", fmt.Errorf("git %s did not end within %v; try what it does by hand: git ls-remote %s", words[0], timeOut, m.Remote)
 	case err != nil:
-		return "", fmt.Errorf("git %s: %w: %s", words[0], err, strings.TrimSpace(said.text.String()))
+		return "", fmt.Errorf("git %s: %w: %s", words[0], err, strings.TrimSpace(strings.ReplaceAll(said.text.String(), "\r", "")))
 	}
 	return strings.TrimSpace(out.text.String()), nil
 }
 
 // gitEnvironment returns an environment in which git works in no other repository than the one that it is told,
-// and asks nobody.
+// and asks nobody: ssh finds no terminal, and no program that asks in a window is run.
 func gitEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "GIT_SSH")
 	})
-	if !slices.ContainsFunc(all, func(entry string) bool { return strings.HasPrefix(entry, "GIT_SSH") }) {
-		all = append(all, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	}
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		all = append(all, "GIT_"+who+"_NAME=clawai-gateway", "GIT_"+who+"_EMAIL=clawai-gateway@localhost")
 	}
-	return append(all, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	return append(all, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
 }
 
 // bounded keeps the beginning of what is written.

@@ -1,12 +1,16 @@
 package mirror
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // world is a file, its mirror and a remote.
@@ -137,7 +141,7 @@ func TestHooksAreNotRun(t *testing.T) {
 
 func TestRemotes(t *testing.T) {
 	for remote, ok := range map[string]bool{
-		"/srv/git/checkpoints.git": true, "ssh://git@host.example/team/checkpoints.git": true, "https://host.example/team/checkpoints.git": true, "https://robot@host.example/c.git": true,
+		"/srv/git/checkpoints.git": true, "ssh://git@host.example/team/checkpoints.git": true, "https://host.example/team/checkpoints.git": true, "https://robot@host.example/c.git": false,
 		"": false, "-oProxyCommand=x": false, "ext::sh -c x": false, "http://host.example/c.git": false, "git://host.example/c.git": false, "file:///srv/c.git": false, "ssh://-oProxyCommand=x/c": false,
 		"https://robot:secret@host.example/c.git": false, "checkpoints.git": false, "git@host.example:c.git": false, "https:///c.git": false, "https://host.example/c.git?x": false,
 	} {
@@ -145,7 +149,94 @@ func TestRemotes(t *testing.T) {
 			t.Errorf("%q: %v", remote, err)
 		}
 	}
-	if err := CheckRemote("https://robot:secret@host.example/c.git"); err == nil || strings.Contains(err.Error(), "secret") {
+	for _, remote := range []string{"https://robot:secret@host.example/c.git", "https://secret@host.example/c.git"} {
+		if err := CheckRemote(remote); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", remote, err)
+		}
+	}
+}
+
+// A repository has the whole file in each commit, so only the newest commit stays in ours.
+func TestOwnRepositoryStaysSmall(t *testing.T) {
+	w := newWorld(t)
+	text := ""
+	for i := range 8 {
+		text += strings.Repeat("x", i) + "\n"
+		if _, err := w.push(text); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Hour)
+		if err := filepath.WalkDir(filepath.Join(w.m.Folder, "objects"), func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Chtimes(path, old, old))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wants(text, "8")
+	if n := strings.Fields(w.git("--git-dir="+w.m.Folder, "count-objects"))[0]; n != "6" {
+		t.Errorf("%s objects; two commits, each with a tree and a file, have 6", n)
+	}
+}
+
+// What the user's settings say of ssh holds, and it finds no terminal at which it could ask.
+func TestSSHOfTheUser(t *testing.T) {
+	w := newWorld(t)
+	said := filepath.Join(t.TempDir(), "said")
+	program := filepath.Join(t.TempDir(), "ssh")
+	// The shell opens a terminal only if there is one.
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n{ echo \"$*\"; (: </dev/tty) 2>/dev/null && echo terminal; } >"+said+"\nexit 1\n"), 0o755); err != nil { //nolint:gosec // it must be able to run
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	w.git("config", "--global", "core.sshCommand", program+" -i deploy.key")
+	w.m.Remote = "ssh://git@host.example/c.git"
+	if _, err := w.push("one\n"); err == nil {
+		t.Error("this ssh fails")
+	}
+	if src, err := os.ReadFile(said); err != nil || !strings.Contains(string(src), "-i deploy.key") || strings.Contains(string(src), "terminal") {
+		t.Errorf("%v: %q", err, src)
+	}
+}
+
+// What git started ends with it.
+func TestNothingGoesOn(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	pid, program := filepath.Join(dir, "pid"), filepath.Join(dir, "ssh")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho $$ >"+pid+".new\nmv "+pid+".new "+pid+"\nexec sleep 1000\n"), 0o755); err != nil { //nolint:gosec // it must be able to run
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_SSH", program)
+	w.m.Remote = "ssh://git@host.example/c.git"
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		f, err := os.Open(os.DevNull)
+		if err == nil {
+			_, err = w.m.Push(ctx, f)
+			_ = f.Close()
+		}
+		ended <- err
+	}()
+	var src []byte
+	for len(src) == 0 {
+		src, _ = os.ReadFile(pid)
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "was interrupted") {
 		t.Errorf("%v", err)
 	}
+	id, err := strconv.Atoi(strings.TrimSpace(string(src)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 500 { // until the system has ended it
+		if stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(id), "stat")); err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("ssh (%d) goes on", id)
 }

@@ -174,7 +174,7 @@ func TestNobodyIsSignedIn(t *testing.T) {
 			p.Header = map[string]any{"kid": "two", "jku": "https://attacker.example/keys"}
 		}, want: "verify"},
 		"expired":                  {idp: func(p *oidctest.Provider) { p.Claims["exp"] = now - 70 }, want: "expired"},
-		"no end":                   {idp: func(p *oidctest.Provider) { p.Claims["exp"] = nil }, want: "expired"},
+		"no end":                   {idp: func(p *oidctest.Provider) { p.Claims["exp"] = nil }, want: "no time by a number in exp"},
 		"not yet":                  {idp: func(p *oidctest.Provider) { p.Claims["nbf"] = now + 120 }, want: "nbf"},
 		"a text for a time":        {idp: func(p *oidctest.Provider) { p.Claims["nbf"] = "yesterday" }, want: ""},
 		"made tomorrow":            {idp: func(p *oidctest.Provider) { p.Claims["iat"] = now + 120 }, want: "iat"},

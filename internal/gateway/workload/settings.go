@@ -50,9 +50,12 @@ var standard = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
 // open has, for hosts whose tokens anybody in the world can get, the claims that say whose a token is. The
 // claim job_workflow_ref of GitHub is none: everybody can call a workflow that is public.
 var open = map[string][]string{
-	"token.actions.githubusercontent.com": {"repository", "repository_id", "repository_owner", "repository_owner_id", "sub"},
-	"gitlab.com":                          {"project_path", "project_id", "namespace_path", "namespace_id", "sub"},
+	"token.actions.githubusercontent.com": {"repository", "repository_id", "repository_owner", "repository_owner_id"},
+	"gitlab.com":                          {"project_path", "project_id", "namespace_path", "namespace_id"},
 }
+
+// shortNames are claims as a subject (sub) writes them, if it uses another name.
+var shortNames = map[string]string{"repository": "repo"}
 
 // CheckSettings returns an error for rules that cannot be meant. clientID is that of people's sign-ins: their
 // tokens must not pass for those of workloads.
@@ -125,10 +128,24 @@ func (s *Settings) checkClaims() error {
 		return err
 	}
 	whose := open[strings.ToLower(at.Hostname())]
-	if whose != nil && !slices.ContainsFunc(whose, func(name string) bool { return isNarrow(s.Claims[name]) }) {
-		return fmt.Errorf("claims says not whose a token is, and everybody can get one at %s; add one of %s, with no wildcard before its first \"/\"", s.Issuer, strings.Join(whose, ", "))
+	if whose != nil && !slices.ContainsFunc(whose, s.namesOwner) {
+		return fmt.Errorf("claims says not whose a token is, and everybody can get one at %s; add one of %s, or a sub that begins with one of them, with no wildcard before its first \"/\"", s.Issuer, strings.Join(whose, ", "))
 	}
 	return nil
+}
+
+// namesOwner reports whether the rule says whose a token is, by a claim or by the beginning of sub. Owners choose
+// of which claims the sub of their tokens is made, so one that begins with another claim may be anybody's.
+func (s *Settings) namesOwner(claim string) bool {
+	if isNarrow(s.Claims[claim]) {
+		return true
+	}
+	name, rest, _ := strings.Cut(s.Claims["sub"], ":")
+	if name != claim && (name == "" || name != shortNames[claim]) {
+		return false
+	}
+	owner, _, _ := strings.Cut(rest, ":")
+	return isNarrow(owner)
 }
 
 // isNarrow reports whether a text names an owner: it has no wildcard, or none before its first "/".

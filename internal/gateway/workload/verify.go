@@ -81,7 +81,7 @@ var (
 // What those who send a token are told.
 const (
 	textInvalid  = "This token is not valid here: it cannot be read, or no issuer that this centre knows vouches for it now."
-	textAway     = "The issuer of this token does not answer as it should. Try again in a minute; if it stays so, tell the centre's administrator."
+	textAway     = "Whether this token is valid cannot be said now: its issuer does not answer as it should, or does not know its key. Try again in a minute; if it stays so, tell the centre's administrator."
 	textTime     = "This token counts no more, or not yet: ask your platform for a new one; if it stays so, compare the clocks."
 	textAudience = "This token was made for another audience: ask your platform for one with this centre's audience alone."
 	textRules    = "No rule of this centre lets this workload in; the centre's administrator sees in its log who asked."
@@ -102,13 +102,16 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Workload, error) {
 	}
 	is := v.issuers[address]
 	if is == nil {
-		return none, &Error{http.StatusUnauthorized, textInvalid, errors.New("no rule names its issuer")}
+		return none, &Error{http.StatusUnauthorized, textInvalid, fmt.Errorf("no rule names its issuer %s; issuer in gateway.toml is that text to the last sign", cutText(address))}
 	}
 	m, err := is.Find(ctx)
 	if err != nil {
 		return none, &Error{http.StatusServiceUnavailable, textAway, fmt.Errorf("%s: %w", address, err)}
 	}
 	token, said, err := m.Verify(ctx, raw)
+	if away, ok := errors.AsType[*issuer.AwayError](err); ok {
+		return none, &Error{http.StatusServiceUnavailable, textAway, fmt.Errorf("%s: %w", address, away)}
+	}
 	if err != nil {
 		return none, &Error{http.StatusUnauthorized, textInvalid, fmt.Errorf("%s: %w", address, err)}
 	}
@@ -132,7 +135,7 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 		return none, &Error{http.StatusUnauthorized, textInvalid, errors.New("its issuer or subject cannot be read in one way")}
 	}
 	who := Workload{Principal: principal.Principal{Issuer: address, Subject: subject, GroupsKnown: true}}
-	refused := &Error{http.StatusUnauthorized, textAudience, errors.New("its audience (aud) is that of no rule")}
+	refused := &Error{http.StatusUnauthorized, textAudience, fmt.Errorf("its audience (aud) %s is that of no rule alone, or it was asked for by another party (azp)", cutText(fmt.Sprint(said["aud"])))}
 	for i := range v.rules {
 		r := &v.rules[i]
 		if r.Issuer != address || !isFor(said, r.Audience, r.Claims) {

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -120,6 +121,10 @@ func TestTokensThatDoNotCount(t *testing.T) {
 		"a deeper branch":               {change: m{"ref": "refs/heads/a/b"}, told: none, details: "ref is"},
 		"a way up":                      {change: m{"ref": "refs/heads/.."}, told: none},
 		"a tag":                         {change: m{"ref": "refs/tags/main"}, told: none},
+		"an iat that is a text":         {change: m{"iat": "1"}, told: late, details: "no time by a number in iat"},
+		"two members with one name":     {change: m{"more": json.RawMessage(`{"a":1,"a":2}`)}, told: invalid, details: "duplicate"},
+		"half a sign":                   {change: m{"ref": json.RawMessage(`"refs/heads/\ud800"`)}, told: none, details: "ref is"},
+		"a byte that is no sign":        {change: m{"ref": json.RawMessage("\"refs/heads/\xff\"")}, told: invalid, details: "in one way"},
 		"alg none":                      {idp: func(p *oidctest.Provider) { p.Header = m{"alg": "none"}; p.Sign = func([]byte) []byte { return nil } }, told: invalid},
 		"HS256 with the public key":     {idp: func(p *oidctest.Provider) { p.Header = m{"alg": "HS256"}; p.Sign = oidctest.SignHMAC(p.PublicPEM()) }, told: invalid},
 		"HS256 named RS256":             {idp: func(p *oidctest.Provider) { p.Sign = oidctest.SignHMAC(p.PublicPEM()) }, told: invalid},
@@ -129,7 +134,7 @@ func TestTokensThatDoNotCount(t *testing.T) {
 			p.Sign = oidctest.SignHMAC([]byte{0, 0, 0})
 		}, told: invalid},
 		"a key of another use":                  {idp: func(p *oidctest.Provider) { p.KeyUse = "enc" }, told: invalid},
-		"keys that are away":                    {idp: func(p *oidctest.Provider) { p.KeysDown = true }, told: invalid},
+		"keys that are away":                    {idp: func(p *oidctest.Provider) { p.KeysDown = true }, told: textAway, details: "does not give its keys (jwks_uri): 503"},
 		"an issuer that is away":                {idp: func(p *oidctest.Provider) { p.Down = true }, told: textAway},
 		"an issuer that names itself otherwise": {idp: func(p *oidctest.Provider) { p.Metadata = m{"issuer": p.Issuer() + "/"} }, told: textAway},
 		"keys in clear":                         {idp: func(p *oidctest.Provider) { p.Metadata = m{"jwks_uri": "http://keys.example/"} }, told: textAway, details: "https"},
@@ -251,6 +256,10 @@ func TestUnknownKeysAreBounded(t *testing.T) {
 			t.Fatal("a token of an unknown key")
 		}
 	}
+	// It may be a new key, for which others kept the centre from asking.
+	if refused, ok := errors.AsType[*Error](func() error { _, err := w.v.Verify(t.Context(), bad); return err }()); !ok || !refused.Away() {
+		t.Errorf("%v", refused)
+	}
 	if n := w.idp.KeysRead(); n != issuer.MostKeys {
 		t.Errorf("the keys were read %d times", n)
 	}
@@ -258,6 +267,30 @@ func TestUnknownKeysAreBounded(t *testing.T) {
 	if _, err := w.v.Verify(t.Context(), good); err != nil {
 		t.Errorf("a known key, while the issuer is away: %v", err)
 	}
+}
+
+// While the issuer does not give its keys, a token is not at fault, also if it was asked for them too often.
+func TestKeysThatAreAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.idp.Set(func(p *oidctest.Provider) { p.KeysDown = true })
+	for range issuer.MostKeys + 2 {
+		_, err := w.v.Verify(t.Context(), w.idp.SignToken(w.claims(nil)))
+		if refused, ok := errors.AsType[*Error](err); !ok || !refused.Away() {
+			t.Errorf("%v", err)
+		}
+	}
+	w.v.Look(t.Context(), func(_ string, _ time.Duration, _ bool, err error) {
+		if err == nil || !strings.Contains(err.Error(), "jwks_uri") {
+			t.Errorf("Look: %v", err)
+		}
+	})
+	w.idp.Set(func(p *oidctest.Provider) { p.KeysDown, p.KeyUse = false, "enc" })
+	w.v.Look(t.Context(), func(_ string, _ time.Duration, _ bool, err error) {
+		if err == nil || !strings.Contains(err.Error(), "none for signatures") {
+			t.Errorf("Look at keys for another use: %v", err)
+		}
+	})
 }
 
 func TestLook(t *testing.T) {
