@@ -402,11 +402,9 @@ type Delivery struct {
 type Deliveries interface {
 	// FindDelivery returns what was sent of a question on a way; ErrNone if there is nothing.
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
-	// ClaimDelivery keeps until when a delivery is somebody's to send, in Next of d, if what is kept is still as it
-	// was found, or nothing is. ErrTwice: another centre was faster.
-	ClaimDelivery(ctx context.Context, found, d Delivery) error
-	// PutDelivery keeps a delivery in the place of an earlier one.
-	PutDelivery(ctx context.Context, d Delivery) error
+	// ReplaceDelivery keeps d if what is kept is still as it was found, or nothing is. ErrTwice: another centre
+	// was faster.
+	ReplaceDelivery(ctx context.Context, found, d Delivery) error
 	// ListOpen returns the open deliveries of a way, that of the oldest question first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)
 }
