@@ -17,7 +17,7 @@ const (
 	longestPause = 5 * time.Minute
 	mostTries    = 20
 	sendWithin   = 15 * time.Second // of the claim
-	claimTime    = 45 * time.Second // after that another centre tries: its clock may be half a minute ahead
+	claimTime    = 45 * time.Second // after that another centre tries: store.Store lets clocks be half a minute apart
 	keepWithin   = 2 * time.Second  // what was sent is noted, also while the centre ends
 )
 
@@ -48,6 +48,9 @@ func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, r
 
 // deliverOnce sends what is due on a way, the oldest question first. A *message.LaterError ends it.
 func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
+	if err := c.Store.CheckReady(ctx, c.now); err != nil {
+		return err // by a wrong clock it would send what another centre sends, or what has not come to pass
+	}
 	open, err := c.Store.ListOpen(ctx, way.Name())
 	if err != nil {
 		return err

@@ -300,6 +300,10 @@ CREATE TABLE person (
 CREATE INDEX person_by_email ON person (org, email);
 `
 
+func newerError(version int) error {
+	return fmt.Errorf("%w (it has schema %d, this one knows %d)", store.ErrNewer, version, len(steps))
+}
+
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.change(ctx, func(t *transaction) error {
@@ -318,7 +322,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 		if version > len(steps) {
-			return fmt.Errorf("%w (it has schema %d, this one knows %d)", store.ErrNewer, version, len(steps))
+			return newerError(version)
 		}
 		for i := version; i < len(steps); i++ {
 			for statement := range strings.SplitSeq(steps[i], ";\n") {
