@@ -314,3 +314,47 @@ func TestReplicasDecideOnce(t *testing.T) {
 		t.Errorf("%d questions are kept of %d: %v", len(over), rounds, err)
 	}
 }
+
+// A folder whose gateway.key is missing or another one than that of the database is refused, and nothing is written
+// into it: its centre would tell all laptops that they were revoked.
+func TestCentresShareAKey(t *testing.T) {
+	slow.Test(t)
+	text := fmt.Appendf(nil, "database = %q\n", postgrestest.Start(t).Address("postgres"))
+	var dirs [2]string
+	for i := range dirs {
+		dirs[i] = t.TempDir()
+		if err := os.WriteFile(filepath.Join(dirs[i], centre.SettingsFile), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := filepath.Join(dirs[1], "gateway.key")
+	open := func(dir, want string) {
+		t.Helper()
+		c, err := centre.Open(t.Context(), dir)
+		switch {
+		case err == nil:
+			_ = c.Close()
+			if want != "" {
+				t.Errorf("opened, want %q", want)
+			}
+		case want == "" || !strings.Contains(err.Error(), want):
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	open(dirs[0], "")
+	open(dirs[1], "there is no "+key)
+	if _, err := os.Lstat(key); err == nil {
+		t.Error("a key was made beside that of the database")
+	}
+	own, err := os.ReadFile(filepath.Join(dirs[0], "gateway.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for src, want := range map[string]string{strings.Repeat("0a", 32): key + " is another key", string(own): ""} {
+		if err := os.WriteFile(key, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		open(dirs[1], want)
+	}
+	open(dirs[0], "")
+}

@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -209,13 +210,17 @@ func Open(ctx context.Context, folder string) (*Centre, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := readKey(filepath.Join(folder, keyFile))
+	path := filepath.Join(folder, keyFile)
+	key, err := readKey(path)
 	if err != nil {
 		return nil, err
 	}
 	db, err := openStore(ctx, filepath.Join(folder, DatabaseFile), s.Database)
 	if err != nil {
 		return nil, err
+	}
+	if key, err = keepKey(ctx, db, &s, path, key); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	c := newCentre(db, s, key, time.Now)
 	c.folder = folder
@@ -253,6 +258,25 @@ func (c *Centre) Close() error { return c.Store.Close() }
 // Now returns the time by the centre's clock.
 func (c *Centre) Now() time.Time { return c.now() }
 
+// checkAgain is how long it takes at most until somebody is told that the centre should not serve any more.
+const checkAgain = 30 * time.Second
+
+// KeepChecking reports, until ctx ends, why this centre should not serve beside others.
+func (c *Centre) KeepChecking(ctx context.Context, report func(error)) {
+	every := time.NewTicker(checkAgain)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		if err := c.Store.CheckReady(ctx, c.now); err != nil && ctx.Err() == nil {
+			report(fmt.Errorf("not ready: the database: %w", err))
+		}
+	}
+}
+
 // checkDatabase makes the file of the database if it is missing, so that only the owner can read it,
 // and refuses one that is no plain file.
 func checkDatabase(path string) error {
@@ -270,13 +294,11 @@ func checkDatabase(path string) error {
 	return err
 }
 
-// readKey reads the key of all hashes, and makes it at the first time.
+// readKey reads the key of all hashes; nil if there is none yet.
 func readKey(path string) ([]byte, error) {
 	src, err := config.ReadSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		key := make([]byte, 32)
-		_, _ = rand.Read(key) // never fails (crypto/rand)
-		return key, atomicfile.Write(path, []byte(hex.EncodeToString(key)+"\n"), atomicfile.Options{Mode: 0o600})
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -286,6 +308,47 @@ func readKey(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not a key; put the file back from a backup, or remove it: then every laptop must be enrolled again", path)
 	}
 	return key, nil
+}
+
+// keepKey makes the key at the first time. In a database that others can use, it must be the key of all.
+func keepKey(ctx context.Context, db store.Store, s *Settings, path string, key []byte) ([]byte, error) {
+	shared := s.Database != ""
+	if shared {
+		if err := checkMark(ctx, db, path, key); err != nil {
+			return nil, err
+		}
+	}
+	if key != nil {
+		return key, nil
+	}
+	key = make([]byte, 32)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	if err := atomicfile.Write(path, []byte(hex.EncodeToString(key)+"\n"), atomicfile.Options{Mode: 0o600}); err != nil || !shared {
+		return key, err
+	}
+	return key, checkMark(ctx, db, path, key) // another one may have started meanwhile
+}
+
+// checkMark refuses a key that is not the one of the database: by another key a centre knows neither the laptops
+// nor the sessions of the others, and tells laptops that they were revoked. A key marks a database that no key
+// has marked; nil marks nothing.
+func checkMark(ctx context.Context, db store.Store, path string, key []byte) error {
+	var mark int64
+	if key != nil {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte("mark of the database"))
+		mark = int64(binary.BigEndian.Uint64(h.Sum(nil))>>1) | 1 //nolint:gosec // 63 bits; 0 is none
+	}
+	kept, err := db.KeepMark(ctx, mark)
+	if err != nil || kept == mark {
+		return err
+	}
+	what := path + " is another key than"
+	if key == nil {
+		what = "there is no " + path + ", which must be"
+	}
+	return fmt.Errorf("%s that of the centre whose database it is: copy %s from that centre's folder, or from a backup; "+
+		"if it is lost, run in the database: DELETE FROM about WHERE name = 'key %s'; then every laptop must be enrolled again", what, keyFile, organisation)
 }
 
 // hashSecret returns the keyed hash of a secret. kind keeps secrets of different use apart.

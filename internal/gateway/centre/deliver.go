@@ -16,7 +16,9 @@ const (
 	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further one
 	longestPause = 5 * time.Minute
 	mostTries    = 20
-	claimTime    = 15 * time.Second // a way takes less to send; after that another centre tries
+	sendWithin   = 15 * time.Second // of the claim
+	claimTime    = 45 * time.Second // after that another centre tries: store.Store lets clocks be half a minute apart
+	keepWithin   = 2 * time.Second  // what was sent is noted, also while the centre ends
 )
 
 // Deliver sends messages about open questions on one way, until ctx ends. The database alone decides what is
@@ -47,6 +49,9 @@ func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, r
 // deliverOnce sends the messages that are due on a way, the oldest question first. It stops at a
 // *message.LaterError.
 func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
+	if err := c.Store.CheckReady(ctx, c.now); err != nil {
+		return err // by a wrong clock it would send what another centre sends, or what has not come to pass
+	}
 	open, err := c.Store.ListOpen(ctx, way.Name())
 	if err != nil {
 		return err
@@ -83,43 +88,68 @@ func (c *Centre) toldOf(q *store.Question) string {
 	return fmt.Sprintf("%s %d", q.StateAt(c.now()), len(q.Votes))
 }
 
-// deliver sends how a question stands, if that is due and not what was sent last, and keeps that it did. A
-// service that wants to be asked later has not failed: while the question is open, that is no try.
+// deliver sends how a question stands, if that is due and not what was sent last.
 func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery, q *store.Question, address string, report func(error)) error {
 	now := c.now()
 	state, told := q.StateAt(now), c.toldOf(q)
-	isOver := state != enrolment.QuestionPending && state != enrolment.QuestionApproved
+	next := d
 	switch {
 	case d.Told == told, now.Before(d.Next):
 		return nil
 	case d.Told == "" && state != enrolment.QuestionPending: // it was never sent, and nobody need know now
-		d.Open = false
-		return c.Store.PutDelivery(ctx, d)
+		next.Open = false
+		return c.replaceDelivery(ctx, d, next)
 	}
 	notice, err := c.newNotice(ctx, q, state, address)
 	if err != nil {
 		return err
 	}
+	// A process that was stopped behind its claim must not send when it goes on: another centre has sent meanwhile.
+	sending, stop := context.WithTimeout(ctx, sendWithin)
+	defer stop()
 	claimed := d
 	claimed.Next = now.Add(claimTime)
-	if err := c.Store.ClaimDelivery(ctx, d, claimed); errors.Is(err, store.ErrTwice) {
+	if err := c.Store.ReplaceDelivery(ctx, d, claimed); errors.Is(err, store.ErrTwice) {
 		return nil // another centre on the same database sends it
 	} else if err != nil {
 		return err
 	}
 	if d.Told == "" {
-		d.Reference, err = way.Send(ctx, notice)
+		next.Reference, err = way.Send(sending, notice)
 	} else {
-		err = way.Update(ctx, d.Reference, notice)
+		err = way.Update(sending, d.Reference, notice)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	isOver := state != enrolment.QuestionPending && state != enrolment.QuestionApproved
+	switch {
+	case err == nil:
+		next.Told, next.Open, next.Tries, next.Next = told, !isOver, 0, time.Time{}
+	case ctx.Err() == nil:
+		report(err)
+		failDelivery(&next, err, isOver, now)
+	default: // the centre ends, and gives the claim back
 	}
-	if err == nil {
-		d.Told, d.Open, d.Tries, d.Next = told, !isOver, 0, time.Time{}
-		return c.Store.PutDelivery(ctx, d)
+	keeping, stop := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
+	defer stop()
+	if err := c.replaceDelivery(keeping, claimed, next); err != nil {
+		return err
 	}
-	report(err)
+	if later, ok := errors.AsType[*message.LaterError](err); ok {
+		return later
+	}
+	return ctx.Err()
+}
+
+// replaceDelivery keeps what became of a delivery, unless another centre took it meanwhile: that one knows more.
+func (c *Centre) replaceDelivery(ctx context.Context, found, d store.Delivery) error {
+	if err := c.Store.ReplaceDelivery(ctx, found, d); !errors.Is(err, store.ErrTwice) {
+		return err
+	}
+	return nil
+}
+
+// failDelivery says when a delivery that failed is tried again. A service that wants to be asked later has not
+// failed: while the question is open, that is no try.
+func failDelivery(d *store.Delivery, err error, isOver bool, now time.Time) {
 	later, isLater := errors.AsType[*message.LaterError](err)
 	if !isLater || isOver {
 		d.Tries++
@@ -129,10 +159,6 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 		pause = later.After
 	}
 	d.Next, d.Open = now.Add(pause), d.Tries < mostTries
-	if err := c.Store.PutDelivery(ctx, d); err != nil || !isLater {
-		return err
-	}
-	return later
 }
 
 func (c *Centre) newNotice(ctx context.Context, q *store.Question, state, address string) (*message.Notice, error) {

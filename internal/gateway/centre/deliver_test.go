@@ -275,3 +275,90 @@ func TestAStuckWayHoldsNobody(t *testing.T) {
 	stop()
 	<-ended
 }
+
+// stopped is a way that does something while it sends, such as what others do while the process is stopped.
+type stopped struct {
+	scripted
+	meanwhile func()
+	within    time.Duration // that the message may take
+}
+
+func (s *stopped) Send(ctx context.Context, n *message.Notice) (string, error) {
+	do := s.meanwhile
+	s.meanwhile = nil
+	if end, ok := ctx.Deadline(); ok {
+		s.within = time.Until(end)
+	}
+	if do != nil {
+		do()
+	}
+	return s.scripted.Send(ctx, n)
+}
+
+// A centre that was stopped while it sent, longer than its claim holds, does not write over what another one
+// has sent and noted meanwhile: what becomes of the question is told.
+func TestDeliveryOfAStoppedCentre(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []error{nil, errors.New("timeout")} {
+		c, now := clocked(t)
+		owner := ana
+		owner.Subject, owner.Groups = "owner", nil
+		l := enrolled(t, c, owner)
+		q, err := c.Ask(t.Context(), l, asked("1", "role:oncall"), "title")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := func(way message.Way) {
+			t.Helper()
+			if err := c.deliverOnce(t.Context(), way, "https://centre.example", func(error) {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := &scripted{}
+		way := &stopped{scripted: scripted{fail: fault}, meanwhile: func() {
+			pass(other)
+			*now = now.Add(claimTime)
+			pass(other)
+			if _, err := c.Vote(t.Context(), Ballot{By: c.withRoles(ana), Way: ByPage, Question: q.ID, Digest: q.Asked.Digest, Allow: true}); err != nil {
+				t.Fatal(err)
+			}
+			pass(other)
+		}}
+		pass(way)
+		if _, err := c.UseApproval(t.Context(), l, q.ID); err != nil {
+			t.Fatal(err)
+		}
+		pass(other)
+		if len(other.sent) != 3 || other.sent[0] != "send pending" || !strings.HasPrefix(other.sent[1], "update approved") || !strings.HasPrefix(other.sent[2], "update used") {
+			t.Errorf("with %v the other centre sent %q", fault, other.sent)
+		}
+	}
+}
+
+// A centre that ends while a service takes a message notes that it was sent; one that had not sent it leaves it to others at once.
+func TestDeliveryWhileTheCentreEnds(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []error{nil, context.Canceled} {
+		c, _ := clocked(t)
+		owner := ana
+		owner.Subject, owner.Groups = "owner", nil
+		if _, err := c.Ask(t.Context(), enrolled(t, c, owner), asked("1", "role:oncall"), "title"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ending := &stopped{scripted: scripted{fail: fault}, meanwhile: end}
+		if err := c.deliverOnce(ctx, ending, "https://centre.example", func(error) {}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		next := &scripted{}
+		if err := c.deliverOnce(t.Context(), next, "https://centre.example", func(error) {}); err != nil {
+			t.Fatal(err)
+		}
+		if ending.within <= 0 || ending.within > sendWithin {
+			t.Errorf("a message may take %v, also when another centre sends it", ending.within)
+		}
+		if len(ending.sent)+len(next.sent) != 1 {
+			t.Errorf("with %v sent by the one %q, by the next %q", fault, ending.sent, next.sent)
+		}
+	}
+}

@@ -89,8 +89,11 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 		database = "the one that " + centre.SettingsFile + " names"
 	}
 	patience, cancel := context.WithTimeout(ctx, checkPatience)
+	ready := is.Store.CheckReady(patience, is.Now)
 	err = is.Store.Check(patience)
 	switch {
+	case ready != nil:
+		say(false, "database: %s: %v", database, ready)
 	case err == nil:
 		say(true, "database: %s", database)
 	case patience.Err() != nil:

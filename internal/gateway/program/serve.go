@@ -67,6 +67,9 @@ func runServe(c *call) error {
 		return err
 	}
 	defer func() { _ = is.Close() }()
+	if err := is.Store.CheckReady(ctx, is.Now); err != nil {
+		return fmt.Errorf("the database: %w", err)
+	}
 	is.Store.SetReport(newReporter(c.stderr, is.Now))
 	endFigures, err := c.keepFigures(ctx, is)
 	if err != nil {
@@ -76,6 +79,7 @@ func runServe(c *call) error {
 	signs, end := context.WithCancel(ctx)
 	var signing sync.WaitGroup
 	signing.Go(func() { is.KeepSigning(signs, newReporter(c.stderr, is.Now)) })
+	signing.Go(func() { is.KeepChecking(signs, newReporter(c.stderr, is.Now)) })
 	defer signing.Wait()
 	defer end()
 	if c.dev {

@@ -16,7 +16,7 @@ import (
 const readyTime = 2 * time.Second
 
 // ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs,
-// /readyz, whether its database answers, and /metrics, its figures. It closes l.
+// /readyz, whether its database answers and this centre may serve beside others on it, and /metrics, its figures. It closes l.
 func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error {
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -30,8 +30,12 @@ func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error 
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 		defer cancel()
-		if _, err := c.NewestCounter(ctx); err != nil {
-			say(w, http.StatusServiceUnavailable, "the database does not answer: "+term.VisibleText(err.Error()))
+		_, err := c.NewestCounter(ctx)
+		if err == nil {
+			err = c.Store.CheckReady(ctx, c.Now)
+		}
+		if err != nil {
+			say(w, http.StatusServiceUnavailable, "not ready: the database: "+term.VisibleText(err.Error()))
 			return
 		}
 		say(w, http.StatusOK, "ready")

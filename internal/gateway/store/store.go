@@ -23,6 +23,8 @@ var (
 	ErrTwice  = errors.New("that was decided before")
 	ErrNewer  = errors.New("a newer clawai-gateway made this database; install that one")
 	ErrLocked = errors.New("another program keeps the database locked")
+	ErrFixed  = errors.New("the database can be read alone, as on a standby; name the server that takes changes in gateway.toml, or add target_session_attrs=read-write to an address with several hosts")
+	ErrClock  = errors.New("the clocks are too far apart for several centres")
 )
 
 // Store keeps all data of one organisation. It is safe for concurrent use.
@@ -41,6 +43,12 @@ type Store interface {
 	Workloads
 	// Check reads the whole database and writes to it, and returns an error if something is wrong with it.
 	Check(ctx context.Context) error
+	// CheckReady returns why this centre should not serve people and laptops beside others now: a newer program has
+	// changed the schema, nothing can be changed, or the clock is another one than the database's.
+	CheckReady(ctx context.Context, now func() time.Time) error
+	// KeepMark returns the mark of the key with which all secrets of the database are hashed. If there is none
+	// yet, it keeps the given one; 0 is none.
+	KeepMark(ctx context.Context, mark int64) (kept int64, err error)
 	// SetTimer lets f be told of each access, "read" or "change", and its time. It is called before the
 	// store is used.
 	SetTimer(f func(operation string, took time.Duration))
@@ -411,11 +419,9 @@ type Delivery struct {
 type Deliveries interface {
 	// FindDelivery returns the delivery of a question on a way; ErrNone if there is none.
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
-	// ClaimDelivery keeps until when a delivery is somebody's to send, in Next of d, if what is kept is still as it
-	// was found, or nothing is. ErrTwice: another centre was faster.
-	ClaimDelivery(ctx context.Context, found, d Delivery) error
-	// PutDelivery keeps a delivery in the place of an earlier one.
-	PutDelivery(ctx context.Context, d Delivery) error
+	// ReplaceDelivery keeps d if what is kept is still as it was found, or nothing is. ErrTwice: another centre
+	// was faster.
+	ReplaceDelivery(ctx context.Context, found, d Delivery) error
 	// ListOpen returns the open deliveries of a way, that of the oldest question first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)
 }

@@ -14,11 +14,12 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 	_, err := s.FindDelivery(ctx, "q1", "slack C1")
 	wants(t, err, store.ErrNone)
 	d := store.Delivery{Question: "q1", Way: "slack C1", Reference: "1.2", Told: "pending 0", Open: true, Tries: 3, Next: began}
-	must(t, s.PutDelivery(ctx, d))
+	none := store.Delivery{}
+	must(t, s.ReplaceDelivery(ctx, none, d))
 	closed := store.Delivery{Question: "q2", Way: "slack C1"}
-	must(t, s.PutDelivery(ctx, closed))
-	must(t, s.PutDelivery(ctx, store.Delivery{Question: "q1", Way: "webhook a", Open: true}))
-	must(t, other.PutDelivery(ctx, store.Delivery{Question: "q1", Way: "slack C1", Open: true}))
+	must(t, s.ReplaceDelivery(ctx, none, closed))
+	must(t, s.ReplaceDelivery(ctx, none, store.Delivery{Question: "q1", Way: "webhook a", Open: true}))
+	must(t, other.ReplaceDelivery(ctx, none, store.Delivery{Question: "q1", Way: "slack C1", Open: true}))
 	for _, want := range []store.Delivery{d, closed} {
 		if got, err := s.FindDelivery(ctx, want.Question, want.Way); got != want || err != nil {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
@@ -27,21 +28,22 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 	if open, err := s.ListOpen(ctx, "slack C1"); !slices.Equal(open, []store.Delivery{d}) || err != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
+	found := d
 	d.Told, d.Open, d.Tries, d.Next = "denied 1", false, 0, time.Time{}
-	must(t, s.PutDelivery(ctx, d))
+	must(t, s.ReplaceDelivery(ctx, found, d))
 	if open, err := s.ListOpen(ctx, "slack C1"); len(open) != 0 || err != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
 	// Of centres that found the same, one may send.
-	for _, found := range []store.Delivery{{Question: "q9", Way: "w"}, {Question: "q9", Way: "w", Told: "pending 0", Open: true, Next: began.Add(time.Hour)}} {
+	for _, found := range []store.Delivery{{Question: "q9", Way: "w"}, {Question: "q9", Way: "w2", Told: "pending 0", Open: true, Next: began.Add(time.Hour)}} {
 		if found.Told != "" {
-			must(t, s.PutDelivery(ctx, found))
+			must(t, s.ReplaceDelivery(ctx, none, found))
 		}
 		errs := make(chan error, 20)
 		for i := range cap(errs) {
 			claim := found
 			claim.Next = began.Add(time.Duration(i) * time.Second)
-			go func() { errs <- s.ClaimDelivery(ctx, found, claim) }()
+			go func() { errs <- s.ReplaceDelivery(ctx, found, claim) }()
 		}
 		won := 0
 		for range cap(errs) {
@@ -51,16 +53,16 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 				wants(t, err, store.ErrTwice)
 			}
 		}
-		if kept, err := s.FindDelivery(ctx, "q9", "w"); err != nil || won != 1 || kept.Told != found.Told || !kept.Next.Before(began.Add(time.Minute)) {
+		if kept, err := s.FindDelivery(ctx, found.Question, found.Way); err != nil || won != 1 || kept.Told != found.Told || !kept.Next.Before(began.Add(time.Minute)) {
 			t.Errorf("%d of %d may send: %+v, %v", won, cap(errs), kept, err)
 		}
-		wants(t, s.ClaimDelivery(ctx, found, found), store.ErrTwice)
+		wants(t, s.ReplaceDelivery(ctx, found, found), store.ErrTwice)
 	}
 	// Deliveries are removed with their question.
 	enrol(t, s, 1)
 	q, err := s.AddQuestion(ctx, question("q3", 1, "d1", 1), 10, 1<<20)
 	must(t, err)
-	must(t, s.PutDelivery(ctx, store.Delivery{Question: q.ID, Way: "w"}))
+	must(t, s.ReplaceDelivery(ctx, none, store.Delivery{Question: q.ID, Way: "w"}))
 	must(t, s.RemoveQuestions(ctx, began.Add(24*time.Hour)))
 	_, err = s.FindDelivery(ctx, q.ID, "w")
 	wants(t, err, store.ErrNone)

@@ -22,27 +22,16 @@ func (s *Store) FindDelivery(ctx context.Context, question, way string) (store.D
 	return d, explain(err)
 }
 
-const keepDelivery = "INSERT INTO delivery (org, " + deliveryColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org, question, way) DO UPDATE SET " +
-	"reference = excluded.reference, told = excluded.told, is_open = excluded.is_open, tries = excluded.tries, next = excluded.next"
-
-// valuesOf returns the values of a delivery as keepDelivery wants them.
-func (s *Store) valuesOf(d *store.Delivery) []any {
-	return []any{s.org, d.Question, d.Way, d.Reference, d.Told, bit(d.Open), d.Tries, nanos(d.Next)}
-}
-
-// ClaimDelivery implements store.Deliveries.
-func (s *Store) ClaimDelivery(ctx context.Context, found, d store.Delivery) error {
-	err := s.execOne(ctx, keepDelivery+" WHERE delivery.told = ? AND delivery.tries = ? AND delivery.next = ?",
-		append(s.valuesOf(&d), found.Told, found.Tries, nanos(found.Next))...)
+// ReplaceDelivery implements store.Deliveries.
+func (s *Store) ReplaceDelivery(ctx context.Context, found, d store.Delivery) error {
+	err := s.execOne(ctx, "INSERT INTO delivery (org, "+deliveryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org, question, way) DO UPDATE SET "+
+		"reference = excluded.reference, told = excluded.told, is_open = excluded.is_open, tries = excluded.tries, next = excluded.next "+
+		"WHERE delivery.told = ? AND delivery.tries = ? AND delivery.next = ?",
+		s.org, d.Question, d.Way, d.Reference, d.Told, bit(d.Open), d.Tries, nanos(d.Next), found.Told, found.Tries, nanos(found.Next))
 	if errors.Is(err, store.ErrNone) {
 		return store.ErrTwice
 	}
 	return err
-}
-
-// PutDelivery implements store.Deliveries.
-func (s *Store) PutDelivery(ctx context.Context, d store.Delivery) error {
-	return s.execOne(ctx, keepDelivery, s.valuesOf(&d)...)
 }
 
 // ListOpen implements store.Deliveries.

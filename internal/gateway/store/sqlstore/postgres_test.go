@@ -1,8 +1,15 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -138,4 +145,169 @@ func countListeners(ctx context.Context, t *testing.T, admin *Store) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// A centre that is stopped within a change, or whose network is lost, does not keep the others from that row.
+func TestAStoppedCentreHoldsNoLock(t *testing.T) {
+	slow.Test(t)
+	address := postgrestest.Start(t).Address("postgres")
+	stopped, other := openPostgres(t, address, "main"), openPostgres(t, address, "main")
+	storetest.NewMarker(t, other, other)
+	storetest.AddQuestion(t, other, "q")
+	held, ended := make(chan bool), make(chan error, 1)
+	over := make(chan bool)
+	go func() {
+		_, err := stopped.ChangeQuestion(context.Background(), "q", func(*store.Question) error { close(held); <-over; return nil })
+		ended <- err
+	}()
+	<-held
+	storetest.ChangeQuestion(t, other, "q", time.Unix(1800000000, 0))
+	close(over)
+	if err := <-ended; err == nil {
+		t.Error("the stopped centre's change is kept, too")
+	}
+}
+
+// While another one really works on a row, a change gives up after a while, and says why.
+func TestALockIsAwaitedNotForEver(t *testing.T) {
+	slow.Test(t)
+	address := postgrestest.Start(t).Address("postgres")
+	s := openPostgres(t, address, "main")
+	storetest.NewMarker(t, s, s)
+	storetest.AddQuestion(t, s, "q")
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(ctx, "SELECT id FROM question FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	worked := make(chan error, 1)
+	go func() { _, err := tx.ExecContext(ctx, "SELECT pg_sleep(3600)"); worked <- err }()
+	if _, err := s.ChangeQuestion(t.Context(), "q", func(*store.Question) error { return nil }); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("%v, want that it is locked", err)
+	}
+	end()
+	<-worked
+}
+
+// A centre that should not serve beside others says so, and why.
+func TestCheckReady(t *testing.T) {
+	slow.Test(t)
+	server := postgrestest.Start(t)
+	address := server.Address("postgres")
+	s := openPostgres(t, address, "main")
+	shifted := func(by time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(by) } }
+	for by, want := range map[time.Duration]error{0: nil, 5 * time.Minute: store.ErrClock, -5 * time.Minute: store.ErrClock} {
+		if err := s.CheckReady(t.Context(), shifted(by)); !errors.Is(err, want) {
+			t.Errorf("a clock %v ahead: %v, want %v", by, err, want)
+		}
+	}
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("UPDATE about SET value = value + 1 WHERE name = 'schema'")
+	if err := s.CheckReady(t.Context(), time.Now); !errors.Is(err, store.ErrNewer) {
+		t.Errorf("beside a newer program: %v", err)
+	}
+	exec("UPDATE about SET value = value - 1 WHERE name = 'schema'")
+	exec("ALTER DATABASE postgres SET default_transaction_read_only = on")
+	if _, err := OpenPostgres(t.Context(), address, "main"); !errors.Is(err, store.ErrFixed) {
+		t.Errorf("a standby is opened: %v", err)
+	}
+	s.db.SetMaxIdleConns(0) // as after a failover
+	if err := s.CheckReady(t.Context(), time.Now); !errors.Is(err, store.ErrFixed) {
+		t.Errorf("a standby is ready: %v", err)
+	}
+}
+
+// A role that may not make tables is told what it needs.
+func TestRoleWithoutRights(t *testing.T) {
+	slow.Test(t)
+	server := postgrestest.Start(t)
+	s := openPostgres(t, server.Address("postgres"), "main")
+	for _, statement := range []string{"CREATE ROLE weak LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"} {
+		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := OpenPostgres(t.Context(), strings.Replace(server.Address("postgres"), "postgres@", "weak@", 1), "main")
+	if err == nil || strings.Count(err.Error(), "GRANT CREATE") != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
+// A pooler that gives a connection to others after each transaction is refused at the start: LISTEN, settings and
+// prepared statements would hold now and then. One that pools sessions serves.
+func TestPooler(t *testing.T) {
+	slow.Test(t)
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		t.Skip("pgbouncer is not installed")
+	}
+	server := postgrestest.Start(t)
+	behind, err := url.Parse(server.Address("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[string]error{"transaction": errPooled, "session": nil} {
+		address := startPooler(t, program, mode, behind.Query().Get("host"))
+		s, err := OpenPostgres(t.Context(), address, "main")
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", mode, err, want)
+		}
+		if err == nil {
+			err = errors.Join(s.Check(t.Context()), s.Close())
+		}
+		if want == nil && err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// startPooler starts a pooler before the server whose socket lies in a folder, and returns its address.
+func startPooler(t *testing.T, program, mode, behind string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "pooler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	settings := filepath.Join(dir, "ini")
+	text := "[databases]\npostgres = host=" + behind + " user=postgres\n[pgbouncer]\nlisten_addr=\nlisten_port=5432\nunix_socket_dir=" + dir + "\nauth_type=any\npool_mode=" + mode + "\n"
+	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil { //nolint:gosec // nobody reads it
+		t.Fatal(err)
+	}
+	args := []string{program, settings}
+	if os.Geteuid() == 0 { // it refuses to run as root
+		if err := errors.Join(os.Chmod(dir, 0o777), exec.Command("chown", "nobody:nogroup", dir).Run()); err != nil { //nolint:gosec // nobody's socket
+			t.Fatal(err)
+		}
+		args = append([]string{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec // the pooler
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended; ended <- nil })
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".s.PGSQL.5432")); err == nil {
+			return "postgres://postgres@/postgres?host=" + url.QueryEscape(dir)
+		}
+		select {
+		case err := <-ended:
+			ended <- nil
+			t.Fatalf("the pooler ended: %v\n%s", err, said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }

@@ -379,9 +379,18 @@ const (
 	isRuled    = "rule <> ''"
 )
 
+func newerError(version int) error {
+	return fmt.Errorf("%w (it has schema %d, this one knows %d)", store.ErrNewer, version, len(steps))
+}
+
 // migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.change(ctx, func(t *transaction) error {
+		if s.d.migrate != "" {
+			if _, err := t.exec(s.d.migrate); err != nil {
+				return err
+			}
+		}
 		if err := t.lockAll(); err != nil {
 			return err
 		}
@@ -397,7 +406,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 		if version > len(steps) {
-			return fmt.Errorf("%w (it has schema %d, this one knows %d)", store.ErrNewer, version, len(steps))
+			return newerError(version)
 		}
 		for i := version; i < len(steps); i++ {
 			for statement := range strings.SplitSeq(steps[i], ";\n") {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -41,7 +42,9 @@ type dialect struct {
 	numbered bool              // places of values are $1, $2, ... in place of ?
 	lock     string            // behind a SELECT, keeps others from the row until the transaction ends
 	check    string            // a statement that answers "ok" for a file of the database that is whole; "": the server checks its own
+	ready    string            // a query of the schema's version, whether nothing can be changed, and the server's clock in milliseconds; "": nobody else has the database
 	alone    string            // a statement after which a transaction is the only one of its kind; "": each is alone
+	migrate  string            // a statement at the beginning of a change of the schema; "" for none
 	notify   string            // a statement that tells all centres of a question when the transaction is committed; "": there is one centre
 }
 
@@ -77,7 +80,7 @@ func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 // begin brings the schema of a database up to date.
 func (s *Store) begin(ctx context.Context, name string) (*Store, error) {
 	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("the database %s: %w", name, err), s.db.Close())
+		return nil, errors.Join(fmt.Errorf("the database %s: %w", name, err), s.Close())
 	}
 	return s, nil
 }
@@ -97,6 +100,55 @@ func (s *Store) Check(ctx context.Context) error {
 		_, err := t.exec("INSERT INTO about (name, value) VALUES ('checked', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", nanos(time.Now()))
 		return err
 	})
+}
+
+// mostApart is how far the clocks of a centre and its database may be apart.
+const mostApart = 30 * time.Second
+
+// CheckReady implements store.Store.
+func (s *Store) CheckReady(ctx context.Context, now func() time.Time) error {
+	if s.d.ready == "" {
+		return nil
+	}
+	var version int
+	var fixed bool
+	var millis int64
+	before := now()
+	if err := s.row(ctx, s.d.ready).Scan(&version, &fixed, &millis); err != nil {
+		return explain(err)
+	}
+	after, clock := now(), time.UnixMilli(millis)
+	ahead, word := before.Sub(clock), "ahead of"
+	if behind := clock.Sub(after); behind > 0 {
+		ahead, word = behind, "behind"
+	}
+	switch {
+	case version > len(steps):
+		return newerError(version)
+	case fixed:
+		return store.ErrFixed
+	case ahead > mostApart:
+		return fmt.Errorf("%w: this machine's is %v %s the database's; set both, for example by systemd-timesyncd", store.ErrClock, ahead.Round(time.Second), word)
+	}
+	return nil
+}
+
+// KeepMark implements store.Store.
+func (s *Store) KeepMark(ctx context.Context, mark int64) (kept int64, err error) {
+	name := "key " + s.org
+	err = s.change(ctx, func(t *transaction) error {
+		if mark != 0 {
+			if _, err := t.exec("INSERT INTO about (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, mark); err != nil {
+				return err
+			}
+		}
+		err := t.row("SELECT value FROM about WHERE name = ?", name).Scan(&kept)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return kept, err
 }
 
 // The operations that a timer is told of.
@@ -153,6 +205,16 @@ func (d *dialect) writePlaces(statement string) string {
 func explain(err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
 		return store.ErrLocked
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch e.Code {
+		case "55P03": // lock_not_available
+			return store.ErrLocked
+		case "25006": // read_only_sql_transaction
+			return store.ErrFixed
+		case "42501": // insufficient_privilege
+			return fmt.Errorf("%w; the role of its address must own it, or be allowed to make tables in it: GRANT CREATE, USAGE ON SCHEMA public TO ROLE", err)
+		}
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.ErrNone
