@@ -8,10 +8,14 @@ systemd-sysusers clawai-gateway.conf
 install -d -m 0750 -o root -g "$user" "$etc"
 install -d -m 0700 "$etc/credentials"
 install -d -m 0700 -o "$user" -g "$user" "$state"
-chown "$user:$user" "$etc/gateway.toml"
-chmod 0600 "$etc/gateway.toml"
+if [ -e "$etc/gateway.toml" ]; then # dpkg does not bring back a file that its owner removed
+  chown "$user:$user" "$etc/gateway.toml"
+  chmod 0600 "$etc/gateway.toml"
+fi
 [ -e "$state/gateway.toml" ] || [ -h "$state/gateway.toml" ] || ln -s "$etc/gateway.toml" "$state/gateway.toml"
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  systemctl try-restart clawai-gateway.service
+  # The package is installed, whatever keeps the centre from starting again, such as a database that is away.
+  systemctl try-restart clawai-gateway.service ||
+    echo "clawai-gateway: the centre did not start again; to see why: journalctl -u clawai-gateway" >&2
 fi

@@ -170,10 +170,16 @@ func ReadSettings(folder string) (Settings, error) {
 		}
 	}
 	if err != nil {
-		return s, fmt.Errorf("%s cannot be used: %w", path, err)
+		return s, &SettingsError{fmt.Errorf("%s cannot be used: %w", path, err)}
 	}
 	return s, nil
 }
+
+// SettingsError says why gateway.toml cannot be used. Only a person can mend that, so systemd must not try again.
+type SettingsError struct{ error }
+
+// Unwrap returns the reason.
+func (e *SettingsError) Unwrap() error { return e.error }
 
 // Centre is one team's centre. It is safe for concurrent use.
 type Centre struct {

@@ -84,7 +84,11 @@ func runLink(c *call) error {
 func openExisting(ctx context.Context, dir string) (*centre.Centre, error) {
 	if !centre.IsThere(dir) {
 		dev := "--dev "
-		if s, err := centre.ReadSettings(dir); err == nil && s.URL != "" {
+		s, err := centre.ReadSettings(dir)
+		if err != nil {
+			return nil, err
+		}
+		if s.URL != "" {
 			dev = ""
 		}
 		return nil, fmt.Errorf("there is no centre in %s; make one with: clawai-gateway serve %s--dir %s", dir, dev, dir)

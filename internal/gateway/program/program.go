@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/text/term"
 )
@@ -101,6 +102,9 @@ func Run(words []string, version string, stdout, stderr io.Writer) int {
 		}
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*centre.SettingsError](err); ok {
 		return exitUsage
 	}
 	return exitFailed

@@ -3,13 +3,18 @@ package program
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/site"
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
@@ -18,6 +23,10 @@ const readyTime = 5 * time.Second
 
 // runReady asks the operator's address of the centre in a folder whether its database answers.
 func runReady(c *call) error {
+	path := filepath.Join(c.dir, centre.SettingsFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return usagef("%s is not there, so it is not known where the centre answers; name the centre's folder: clawai-gateway ready --dir DIR", path)
+	}
 	s, err := centre.ReadSettings(c.dir)
 	if err != nil {
 		return err
@@ -38,18 +47,32 @@ func runReady(c *call) error {
 	}
 	out := egress.Network{}.NewTransport(egress.Options{})
 	defer out.CloseIdleConnections()
-	client := http.Client{Transport: out}
+	// Another program may listen there: it must not lead elsewhere, and its answer does not count.
+	client := http.Client{Transport: out, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)
 	if err != nil {
 		return fmt.Errorf("no centre answers at %s: %w", address, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<12))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the centre is not ready: %s", bytes.TrimSpace(text))
+	if err != nil {
+		return fmt.Errorf("no centre answers at %s: %w", address, err)
 	}
-	if err == nil {
-		_, err = c.stdout.Write(text)
+	said := string(bytes.TrimSpace(text))
+	if answer.StatusCode == http.StatusOK && said == site.Ready {
+		fmt.Fprintln(c.stdout, said)
+		return nil
 	}
-	return err
+	if answer.StatusCode == http.StatusServiceUnavailable {
+		return fmt.Errorf("the centre is not ready: %s", shortenText(said))
+	}
+	return fmt.Errorf("another program than the centre answers at %s: %d %s; name a free address in listen.operator, and restart the centre", address, answer.StatusCode, shortenText(said))
+}
+
+// shortenText returns the beginning of what a stranger says.
+func shortenText(text string) string {
+	if r := []rune(text); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return text
 }

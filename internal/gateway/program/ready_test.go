@@ -11,18 +11,20 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/site"
 )
 
-// ready passes on what the operator's address says.
+// ready believes the centre alone, not another program that listens there.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	status := http.StatusOK
+	status, says := http.StatusOK, site.Ready
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/readyz" {
 			t.Errorf("%s was asked for", r.URL.Path)
 		}
+		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(status)
-		fmt.Fprintln(w, "as it is")
+		fmt.Fprintln(w, says)
 	}))
 	defer s.Close()
 	dir := t.TempDir()
@@ -32,12 +34,27 @@ func TestReady(t *testing.T) {
 		err := runReady(&call{dir: dir, stdout: &out})
 		return out.String(), err
 	}
-	if out, err := ask(); err != nil || out != "as it is\n" {
+	if out, err := ask(); err != nil || out != "ready\n" {
 		t.Errorf("%q, %v", out, err)
 	}
-	status = http.StatusServiceUnavailable
-	if out, err := ask(); err == nil || out != "" || !strings.Contains(err.Error(), "not ready: as it is") {
-		t.Errorf("%q, %v", out, err)
+	for _, c := range []struct {
+		status     int
+		says, want string
+	}{
+		{http.StatusServiceUnavailable, "as it is", "not ready: as it is"},
+		{http.StatusOK, "a page of something else", "another program"},
+		{http.StatusOK, "\x1b[31m" + site.Ready, "another program"},
+		{http.StatusFound, site.Ready, "another program"},
+		{http.StatusInternalServerError, strings.Repeat("x", 1<<13), "another program"},
+	} {
+		status, says = c.status, c.says
+		if out, err := ask(); err == nil || out != "" || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 500 {
+			t.Errorf("%d %.20q: %q, %v", c.status, c.says, out, err)
+		}
+	}
+	// Without settings, it would ask the centre of another folder.
+	if err := runReady(&call{dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "is not there") {
+		t.Errorf("a folder without settings: %v", err)
 	}
 }
 

@@ -68,6 +68,9 @@ func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Repor
 	if err := s.prove(laptops); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil { // a proof takes seconds
+		return nil, err
+	}
 	for i := range laptops {
 		if err := s.judgeLaptop(ctx, &laptops[i]); err != nil {
 			return nil, fmt.Errorf("the records of laptop %s: %w", laptops[i].ID, err)
@@ -189,6 +192,10 @@ func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segmen
 		}
 		s.report.Damaged += len(part.Findings)
 		for i := range part.Records {
+			// A page has many records, and each may take long under many rules.
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if err := s.judgeRecord(l, &part.Records[i].Entry); err != nil {
 				return err
 			}

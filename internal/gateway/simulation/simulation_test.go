@@ -1,6 +1,7 @@
 package simulation_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -389,5 +390,33 @@ func TestTooManyCalls(t *testing.T) {
 		if _, err := simulation.Run(t.Context(), c.Store, candidate, o); !errors.Is(err, want) {
 			t.Errorf("at most %d: %v, want %v", most, err, want)
 		}
+	}
+}
+
+// cancelledStore is a store whose reader goes away while a segment is read.
+type cancelledStore struct {
+	simulation.Store
+	cancel func()
+}
+
+func (s *cancelledStore) ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error) {
+	text, err := s.Store.ReadSegment(ctx, laptop, name, from, length)
+	s.cancel()
+	return text, err
+}
+
+// A simulation judges nothing more once its reader is gone, also in the middle of what was read at once.
+func TestSimulationEndsWithItsReader(t *testing.T) {
+	c, _ := newCentre(t)
+	ship(t, c, enrol(t, c, "ana"), audit.Options{}, toolCall("allow", ownFile, "read", "{}"), toolCall("allow", ownFile, "read", "{}"))
+	candidate, err := simulation.NewCandidate("new.toml", []byte(candidate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	// The second call would be one too many, if it were reached.
+	o := simulation.Options{Since: time.Now().AddDate(0, 0, -30), Now: time.Now(), Most: 1}
+	if _, err := simulation.Run(ctx, &cancelledStore{c.Store, cancel}, candidate, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 }

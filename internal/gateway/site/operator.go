@@ -15,6 +15,9 @@ import (
 // readyTime is the maximum time for the database to answer /readyz.
 const readyTime = 2 * time.Second
 
+// Ready is what /readyz says while the database answers.
+const Ready = "ready"
+
 // ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs,
 // /readyz, whether its database answers and this centre may serve beside others on it, and /metrics, its figures. It closes l.
 func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error {
@@ -38,7 +41,7 @@ func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error 
 			say(w, http.StatusServiceUnavailable, "not ready: the database: "+term.VisibleText(err.Error()))
 			return
 		}
-		say(w, http.StatusOK, "ready")
+		say(w, http.StatusOK, Ready)
 	})
 	if c.Figures != nil {
 		mux.Handle("GET /metrics", c.Figures)

@@ -52,8 +52,11 @@ func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error
 		return nil, fmt.Errorf("%s is refused: its owner cannot be read", path)
 	}
 	if me := os.Geteuid(); st.Uid != 0 && int(st.Uid) != me {
-		return nil, fmt.Errorf("%s is refused: it belongs to another user (uid %d), who %s; run: chown %d %s",
-			path, st.Uid, who, me, strconv.Quote(path))
+		next := fmt.Sprintf("run: chown %d %s", me, strconv.Quote(path))
+		if me == 0 { // what root takes from a service, the service cannot open any more
+			next = fmt.Sprintf("run the command as that user: runuser -u \"$(id -nu %d)\" -- COMMAND; or, if it should be root's, %s", st.Uid, next)
+		}
+		return nil, fmt.Errorf("%s is refused: it belongs to another user (uid %d), who %s; %s", path, st.Uid, who, next)
 	}
 	return st, nil
 }

@@ -26,7 +26,7 @@ func TestOnlyOwnersOpen(t *testing.T) {
 		"a group reads":      {0o640, -1, "chmod go-rwx"},
 		"others write":       {0o602, -1, "chmod go-rwx"},
 		"others look in":     {0o701 | fs.ModeDir, -1, "chmod go-rwx"},
-		"of another":         {0o600, stranger, "belongs to another user (uid 4711)"},
+		"of another":         {0o600, stranger, "belongs to another user (uid 4711), who can open it; run the command as that user: runuser -u \"$(id -nu 4711)\""},
 		"a folder of others": {0o700 | fs.ModeDir, stranger, "belongs to another user (uid 4711)"},
 	} {
 		t.Run(name, func(t *testing.T) {
