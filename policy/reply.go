@@ -113,24 +113,24 @@ type concerns struct {
 	served atomic.Pointer[map[string][]concern]
 }
 
-// maxServed is the maximum number of servers that are kept. A process has few.
+// maxServed is the maximum number of servers that are kept. Most processes have few.
 const maxServed = 64
 
-// forServer returns the rules that may be about the server of a call.
-func (cs *concerns) forServer(c *Call) []concern {
+// forServer returns the rules that may be about the server of a call. It returns nil and false if that is not kept.
+func (cs *concerns) forServer(c *Call) (list []concern, kept bool) {
 	before := cs.served.Load()
 	if before != nil {
-		if list, known := (*before)[c.Server]; known {
-			return list
+		if list, kept = (*before)[c.Server]; kept || len(*before) >= maxServed {
+			return list, kept
 		}
 	}
-	list, after := slices.DeleteFunc(slices.Clone(cs.all), func(r concern) bool { return !r.source.mayServe(c) }), map[string][]concern{}
-	if before != nil && len(*before) < maxServed {
+	list = slices.DeleteFunc(slices.Clone(cs.all), func(r concern) bool { return !r.source.mayServe(c) })
+	after := map[string][]concern{strings.Clone(c.Server): list}
+	if before != nil {
 		maps.Copy(after, *before)
 	}
-	after[strings.Clone(c.Server)] = list
 	cs.served.CompareAndSwap(before, &after) // another call may have been faster: then the next one finds out again
-	return list
+	return list, true
 }
 
 func (p *Policy) searchOn(on On) *search {
@@ -180,9 +180,12 @@ func (p *Policy) FindsIn(c *Call) bool {
 // mayConcern reports whether one of the rules may match a call, by its subject and its server. In
 // doubt it returns true.
 func (cs *concerns) mayConcern(c *Call) bool {
-	rules := cs.forServer(c)
+	rules, served := cs.forServer(c)
+	if !served {
+		rules = cs.all
+	}
 	for i := range rules {
-		if r := &rules[i]; c.Subject == NoSubject || r.source.coversSubject(c.Subject) && r.mayName(c) {
+		if r := &rules[i]; (served || r.source.mayServe(c)) && (c.Subject == NoSubject || r.source.coversSubject(c.Subject) && r.mayName(c)) {
 			return true
 		}
 	}

@@ -3,9 +3,11 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/testing/slow"
@@ -196,5 +198,32 @@ func TestFindsIn(t *testing.T) {
 		if got := p.FindsIn(&c.call); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestFindsInOfManyServers: what is kept for servers changes no answer, and a server that finds no room there costs no more
+// than a look at the rules.
+func TestFindsInOfManyServers(t *testing.T) {
+	var rules strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&rules, "[[rule]]\naction = 'deny'\ntool = 'write'\nserver = 's*%d'\nfind = 'secret'\n", 2*i)
+	}
+	p, all := parseReply(t, rules.String(), Options{}), make([]Call, 3*maxServed)
+	for i := range all {
+		all[i] = Call{Method: "tools/call", Server: fmt.Sprintf("s%d", i), Subject: ToolSubject, Names: []string{"write"}}
+	}
+	for range 2 {
+		for i := range all {
+			if got, want := p.FindsIn(&all[i]), i%2 == 0; got != want {
+				t.Errorf("server %s: %v", all[i].Server, got)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		for i := range all {
+			p.FindsIn(&all[i])
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations for %d servers", n, len(all))
 	}
 }

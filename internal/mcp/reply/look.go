@@ -88,9 +88,10 @@ func (q *quietNames) hasName(name string) bool {
 	return known != nil && (*known)[name]
 }
 
-// addName adds a name, unless Wanted.Shown may come to hold a part of it.
+// addName adds a name, unless Wanted.Shown may come to hold a part of it. Each of these escapes begins with "<", which JSON
+// inside the name writes behind a backslash.
 func (q *quietNames) addName(name string) {
-	if q == nil || len(name) > longName || strings.Contains(name, "<") {
+	if q == nil || len(name) > longName || strings.ContainsAny(name, `<\`) {
 		return
 	}
 	before, after := q.known.Load(), map[string]bool{strings.Clone(name): true}

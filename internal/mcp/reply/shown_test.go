@@ -73,3 +73,24 @@ func TestWhatIsShown(t *testing.T) {
 		t.Errorf("a session knows %d", len(n.ShownEscapes()))
 	}
 }
+
+// TestShownEscapesInKnownNames: a name that held nothing holds a mark once the session has shown an escape, also where JSON
+// inside the name writes the escape.
+func TestShownEscapesInKnownNames(t *testing.T) {
+	wanted, err := ParseWanted([]string{Marker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{`{"<U+200B>":{}}`, `{"[\"\\u003cU+200B>\"]":{}}`, `{"{\"a\":\"\\u003cU+200B>\"}":null}`, `{"[\"\\u003cU+20\\u0030B>\"]":[]}`} {
+		for range 2 {
+			if found, err := FindInCall([][]byte{[]byte(args)}, nil, wanted); err != nil || len(found) > 0 {
+				t.Errorf("%s before: %v, %v", args, found, err)
+			}
+		}
+		later := wanted
+		later.Shown = []string{"<U+200B>"}
+		if found, err := FindInCall([][]byte{[]byte(args)}, nil, later); err != nil || len(found) != 1 {
+			t.Errorf("%s later: %v, %v", args, found, err)
+		}
+	}
+}
