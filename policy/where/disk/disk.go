@@ -46,7 +46,7 @@ func (r rooted) Lstat(path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	return root.Lstat("." + path)
 }
 
@@ -55,7 +55,7 @@ func (r rooted) Readlink(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	return root.Readlink("." + path)
 }
 
