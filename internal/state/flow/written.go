@@ -267,14 +267,24 @@ func (p *place) lines(at mark) (all []string) {
 	return all
 }
 
-// openList opens the list for a new line, and begins it if need be. The caller holds the lock.
-func (w *written) openList() (*journal, error) {
+// openList opens the list for a new line, and begins it if need be. closeList closes it. The
+// caller holds the lock.
+func (w *written) openList() (j *journal, closeList func(), err error) {
 	if err := makeFolder(filepath.Dir(w.path)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	j, err := openJournal(filepath.Dir(w.path), filepath.Base(w.path))
+	unlock, err := lockList(w.path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	j, err = openJournal(filepath.Dir(w.path), filepath.Base(w.path))
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	closeList = func() {
+		j.close()
+		unlock()
 	}
 	if w.refreshList(); w.key == "" && !w.harmed {
 		var key [16]byte
@@ -286,21 +296,21 @@ func (w *written) openList() (*journal, error) {
 		err = fmt.Errorf("%s is not as it was written; to start over, remove it", w.path)
 	}
 	if err != nil {
-		j.close()
-		return nil, err
+		closeList()
+		return nil, nil, err
 	}
-	return j, nil
+	return j, closeList, nil
 }
 
 // keepFiles adds labels to files into which a call writes.
 func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	j, err := w.openList()
+	j, closeList, err := w.openList()
 	if err != nil {
 		return err
 	}
-	defer j.close()
+	defer closeList()
 	now := time.Now()
 	var sketches [][]mark
 	for _, text := range texts {
@@ -546,11 +556,11 @@ func ForgetFile(state, file string) (had bool, err error) {
 	if w.refreshList(); w.info == nil {
 		return false, nil
 	}
-	j, err := w.openList()
+	j, closeList, err := w.openList()
 	if err != nil {
 		return false, err
 	}
-	defer j.close()
+	defer closeList()
 	leads, known := locatePlace("", file)
 	at := w.hash.hashMark(atPlace, []byte(foldPlace(leads)))
 	if _, had = w.places[at]; !known || !had {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,10 +57,21 @@ func (f *fileCalls) session(labelled bool) *Session {
 	return s
 }
 
+// fill puts the project's path into a text, with the slashes that Windows
+// takes, too. NATIVE is the path of docs/notes.md as the system writes it.
+func (f *fileCalls) fill(text string) string {
+	project := filepath.ToSlash(f.project)
+	if filepath.VolumeName(project) != "" {
+		text = strings.ReplaceAll(text, "file://PROJECT", "file:///"+project)
+	}
+	text = strings.ReplaceAll(text, "NATIVE", strconv.Quote(filepath.Join(f.project, "docs", "notes.md")))
+	return strings.ReplaceAll(text, "PROJECT", project)
+}
+
 // pass lets a call go: "Write {…}" is the client's own tool, "files/read {…}" a server's.
 func (f *fileCalls) pass(s *Session, text string) {
 	f.t.Helper()
-	name, args, _ := strings.Cut(strings.ReplaceAll(text, "PROJECT", f.project), " ")
+	name, args, _ := strings.Cut(f.fill(text), " ")
 	c := policy.Call{Server: "claude-code", Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{name}, Args: []byte(args)}
 	server, own, is := strings.Cut(name, "/")
 	if is {
@@ -129,6 +141,9 @@ func TestWrittenFiles(t *testing.T) {
 		{write, `files/read_file {"path":"PROJECT/docs/notes.md"}`, true},
 		{write, `files/read_files {"paths":["a","PROJECT/docs/notes.md"]}`, true},
 		{write, `files/get {"uri":"file://PROJECT/docs/notes.md"}`, true},
+		{write, `Read {"file_path":NATIVE}`, true},
+		{write, `files/read_file {"path":NATIVE}`, true},
+		{`Write {"file_path":NATIVE,"content":"x"}`, `Read {"file_path":"docs/notes.md"}`, true},
 		{`Edit {"file_path":"PROJECT/docs/notes.md","old_string":"a","new_string":"b"}`, `Read {"file_path":"PROJECT/docs/notes.md"}`, true},
 		{bash + `sort list > docs/notes.md"}`, `Read {"file_path":"PROJECT/docs/notes.md"}`, true},
 		{bash + `sort list | tee -a docs/notes.md"}`, `Read {"file_path":"PROJECT/docs/notes.md"}`, true},

@@ -164,10 +164,20 @@ func TestFolderOfABinding(t *testing.T) {
 	}
 }
 
+// root returns the root of a disk: / or, on Windows, C:/.
+func root() string {
+	if runtime.GOOS == "windows" {
+		return "C:/"
+	}
+	return "/"
+}
+
+func pathList(places ...string) string { return strings.Join(places, string(os.PathListSeparator)) }
+
 // A binding of an earlier version has no folder, and holds where the folder does not matter.
 func TestBindingsWithoutAFolder(t *testing.T) {
 	dir := t.TempDir()
-	for command, want := range map[string]bool{"npx -y server": true, "node server.js": false, "node /srv/server.js": true} {
+	for command, want := range map[string]bool{"npx -y server": true, "node server.js": false, "node " + root() + "srv/server.js": true} {
 		words := strings.Fields(command)
 		p := place(t)
 		must(t, choose(t, p, vault.InKeychain).Change("key", func(e *vault.Entry) error {
@@ -203,7 +213,7 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 		"GEM_HOME=/tmp/e": false, "GIT_TEMPLATE_DIR=/tmp/e": false, "GIT_ASKPASS=/tmp/e": false, "GIT_PAGER=/tmp/e": false, "GIT_DIR=/tmp/e": false, "JAVA_HOME=/tmp/e": false, "DOTNET_ROOT=/tmp/e": false, "OPENSSL_MODULES=/tmp/e": false,
 		"CARGO_HOME=/tmp/e": false, "GOPATH=/tmp/e": false, "DOCKER_HOST=tcp://evil.example": false, "TS_NODE_REQUIRE=/tmp/e": false, "COMSPEC=/tmp/e": false,
 		"HOME=/tmp/e": false, "home=/tmp/e": false, "HOME=": false, "USERPROFILE=/tmp/e": false, "XDG_CONFIG_HOME=/tmp/e": false, "XDG_CONFIG_HOME=": false, "XDG_DATA_HOME=/tmp/e": false, "XDG_CACHE_HOME=/tmp/e": false, "APPDATA=/tmp/e": false, "LOCALAPPDATA=/tmp/e": false,
-		"XDG_CONFIG_DIRS=/tmp/e": false, "XDG_DATA_DIRS=/usr/share:/tmp/e": false, "JAVA_HOME=/opt/../tmp/e": false,
+		"XDG_CONFIG_DIRS=/tmp/e": false, "XDG_DATA_DIRS=" + pathList("/usr/share", "/tmp/e"): false, "XDG_DATA_DIRS=" + pathList("/tmp/e", "/usr/share"): false, "JAVA_HOME=/opt/../tmp/e": false,
 		"npm_config_registry=https://evil.example": false, "NPM_CONFIG_SCRIPT_SHELL=/tmp/e": false, "npm_config_node_options=-r /tmp/e": false, "UV_INDEX_URL=https://evil.example": false,
 		"UV_DEFAULT_INDEX=https://evil.example": false, "PIP_INDEX_URL=https://evil.example": false, "PIP_EXTRA_INDEX_URL=https://evil.example": false,
 		"SHELLOPTS=xtrace": false, "PS4=$(/tmp/e)": false, "BASHOPTS=extdebug": false, "BASH_LOADABLES_PATH=/tmp/e": false, "FPATH=/tmp/e": false, "PSModulePath=/tmp/e": false, "COMPlus_EnableDiagnostics=/tmp/e": false, "ASPNETCORE_HOSTINGSTARTUPASSEMBLIES=e": false, "MONO_PATH=/tmp/e": false,
@@ -217,7 +227,7 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 		"NODE_OPTIONS=": true, "NODE_OPTIONS=--max-old-space-size=4096": true, "NODE_OPTIONS=--no-warnings --enable-source-maps": true, "JAVA_TOOL_OPTIONS=-Xmx512m -Dfile.encoding=UTF-8": true,
 		"ENV=production": true, "PYTHONWARNINGS=ignore::DeprecationWarning": true, "NODE_ENV=production": true, "LANG=C": true, "PATH=/usr/bin:/bin": true, "PYTHONUNBUFFERED=1": true, "PYTHONIOENCODING=utf-8": true,
 		"npm_config_yes=true": true, "npm_config_userconfig=" + home + "/.npmrc": true, "JAVA_HOME=/opt/java": true,
-		"HOME=" + home: true, "HOME=" + home + "/": true, "XDG_CONFIG_HOME=" + home + "/.config": true, "XDG_DATA_DIRS=/usr/local/share:/usr/share:" + home + "/.local/share/flatpak/exports/share": true,
+		"HOME=" + home: true, "HOME=" + home + "/": true, "XDG_CONFIG_HOME=" + home + "/.config": true, "XDG_DATA_DIRS=" + pathList("/usr/local/share", "/usr/share", home+"/.local/share/flatpak/exports/share"): true,
 		"npm_config_cache=" + home + "/.npm": true, "npm_config_prefix=/usr/local": true, "npm_config_prefix=" + home + "/.nvm/versions/node/v22.1.0": true, "npm_execpath=/usr/lib/node_modules/npm/bin/npm-cli.js": true,
 		"npm_config_loglevel=error": true, "npm_config_user-agent=npm/10": true, "npm_package_name=x": true, "NPM_TOKEN=x": true, "NODE_AUTH_TOKEN=x": true,
 		"NODE_EXTRA_CA_CERTS=/etc/ssl/certs/corp.pem": true, "NODE_VERSION=22.1.0": true, "NODE_NO_WARNINGS=1": true, "PYTHONDONTWRITEBYTECODE=1": true, "PYTHON_VERSION=3.12.1": true, "PIP_NO_CACHE_DIR=1": true, "UV_LINK_MODE=copy": true, "UV_PYTHON=3.12": true,
@@ -256,18 +266,19 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 // given, another is not.
 func TestVariablesOfTheOwner(t *testing.T) {
 	p := place(t)
-	r := vault.Requester{Name: "gh", Command: command, Own: []string{"HOME=/srv/me", "NODE_OPTIONS=--import /srv/trace.js", "npm_config_@a:registry=https://me:canary@a.example", "LANG=C"}}
+	at := func(text string) string { return strings.ReplaceAll(text, "/srv", root()+"srv") }
+	r := vault.Requester{Name: "gh", Command: command, Own: []string{at("HOME=/srv/me"), at("NODE_OPTIONS=--import /srv/trace.js"), "npm_config_@a:registry=https://me:canary@a.example", "LANG=C"}}
 	must(t, choose(t, p, vault.InKeychain).Change("key", func(e *vault.Entry) error {
 		e.Value = []byte("canary-1")
-		e.BindServer(vault.Requester{Name: "gh", Command: command, Own: []string{"HOME=/srv/before"}})
+		e.BindServer(vault.Requester{Name: "gh", Command: command, Own: []string{at("HOME=/srv/before")}})
 		if e.BindServer(r) || len(e.Bindings) != 1 || strings.Contains(e.Bindings[0].Own, "canary") || strings.Count(e.Bindings[0].Own, " ") != 2 {
 			t.Errorf("bound again: %+v", e.Bindings)
 		}
 		return nil
 	}))
 	for variables, given := range map[string]bool{
-		"HOME=/srv/me": true, "HOME=/srv/before": false, "HOME=/srv/me/x": false, "USERPROFILE=/srv/me": false, "NODE_OPTIONS=--import /srv/trace.js": true, "NODE_OPTIONS=--import /srv/e.js": false,
-		"HOME=/srv/me npm_config_userconfig=/srv/me/.npmrc": true, "npm_config_userconfig=/srv/me/.npmrc": false, "HOME=/srv/me XDG_CONFIG_HOME=/srv/me/.config": true, "HOME=/srv/e XDG_CONFIG_HOME=/srv/e/.config": false,
+		at("HOME=/srv/me"): true, at("HOME=/srv/before"): false, at("HOME=/srv/me/x"): false, at("USERPROFILE=/srv/me"): false, at("NODE_OPTIONS=--import /srv/trace.js"): true, at("NODE_OPTIONS=--import /srv/e.js"): false,
+		at("HOME=/srv/me npm_config_userconfig=/srv/me/.npmrc"): true, at("npm_config_userconfig=/srv/me/.npmrc"): false, at("HOME=/srv/me XDG_CONFIG_HOME=/srv/me/.config"): true, at("HOME=/srv/e XDG_CONFIG_HOME=/srv/e/.config"): false,
 		"npm_config_@a:registry=https://me:canary@a.example": true, "npm_config_@b:registry=https://me:canary@a.example": false,
 	} {
 		environ := []string{"X=clawai-vault:key"}
@@ -275,12 +286,12 @@ func TestVariablesOfTheOwner(t *testing.T) {
 			variables = strings.ReplaceAll(variables, name, "\x00"+name[1:])
 		}
 		environ = append(environ, strings.Split(variables, "\x00")...)
-		at := &vault.Resolver{Open: p.Open, Server: vault.Requester{Name: "gh", Command: command, Dir: t.TempDir()}, Now: now}
-		if _, err := at.FillEnv(environ); (err == nil) != given {
+		one := &vault.Resolver{Open: p.Open, Server: vault.Requester{Name: "gh", Command: command, Dir: t.TempDir()}, Now: now}
+		if _, err := one.FillEnv(environ); (err == nil) != given {
 			t.Errorf("%q: %v", environ, err)
 		}
 	}
-	for variable, loads := range map[string]bool{"HOME=/srv/me": false, "HOME=/srv/e": true, "XDG_CONFIG_HOME=/srv/me/.config": false, "NODE_PATH=/srv/me": true} {
+	for variable, loads := range map[string]bool{at("HOME=/srv/me"): false, at("HOME=/srv/e"): true, at("XDG_CONFIG_HOME=/srv/me/.config"): false, at("NODE_PATH=/srv/me"): true} {
 		if name, value, _ := strings.Cut(variable, "="); vault.LoadsCode(name, value, r.Own) != loads {
 			t.Errorf("%s beside the owner's environment: %v", variable, !loads)
 		}

@@ -27,32 +27,36 @@ func (system) Readlink(path string) (string, error)   { return os.Readlink(path)
 // RootedDisk returns the tree below a directory as a disk whose root is that
 // directory: absolute paths and absolute links begin there, and nothing leads out. If
 // the directory cannot be opened, every answer is a maybe. Names are POSIX names on
-// every system.
-func RootedDisk(dir string) Disk {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return rooted{err: errors.New("no root: " + err.Error())}
-	}
-	return rooted{root: root}
-}
+// every system. The directory is open only while the disk answers, because Windows does
+// not remove an open directory.
+func RootedDisk(dir string) Disk { return rooted(dir) }
 
-type rooted struct {
-	root *os.Root
-	err  error
+type rooted string
+
+func (r rooted) open() (*os.Root, error) {
+	root, err := os.OpenRoot(string(r))
+	if err != nil {
+		return nil, errors.New("no root: " + err.Error()) // not wrapped: it does not say that a file is missing
+	}
+	return root, nil
 }
 
 func (r rooted) Lstat(path string) (fs.FileInfo, error) {
-	if r.err != nil {
-		return nil, r.err
+	root, err := r.open()
+	if err != nil {
+		return nil, err
 	}
-	return r.root.Lstat("." + path)
+	defer func() { _ = root.Close() }()
+	return root.Lstat("." + path)
 }
 
 func (r rooted) Readlink(path string) (string, error) {
-	if r.err != nil {
-		return "", r.err
+	root, err := r.open()
+	if err != nil {
+		return "", err
 	}
-	return r.root.Readlink("." + path)
+	defer func() { _ = root.Close() }()
+	return root.Readlink("." + path)
 }
 
 // posix marks disks that use POSIX paths on every system.
