@@ -1,6 +1,7 @@
 package learn_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -92,6 +93,42 @@ func TestARuleThatAsksKeepsItsCalls(t *testing.T) {
 				if f.What == "as recorded" && f.Expected != f.Of.Action {
 					t.Errorf("%s, the rule says %s\n%s\n%s", f.Expected, f.Of.Action, f.JSON, text)
 				}
+			}
+		})
+	}
+}
+
+// TestADeniedListStaysDenied: the rules for the elements of a list that a rule denied do not open
+// the list together.
+func TestADeniedListStaysDenied(t *testing.T) {
+	lists := func(files ...string) string {
+		b, _ := json.Marshal(map[string][]string{"paths": files})
+		return string(b)
+	}
+	denied := watched("read_files", lists("/srv/app/x", "/srv/b/y"))
+	denied.line = 9
+	for _, c := range []struct {
+		name          string
+		first, second func(tool, args string) made
+	}{
+		{"allowed and asked about", approved, faded},
+		{"asked about and allowed", faded, approved},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b book
+			b.times(3, c.first("read_files", lists("/srv/app/x")))
+			b.times(3, c.second("read_files", lists("/srv/b/y")))
+			_, p, _, rules := learned(t, &b, options())
+			if len(rules) != 2 {
+				t.Fatalf("%d rules", len(rules))
+			}
+			if decide(p, "read_files", denied.args) == policy.Deny {
+				t.Fatal("the two rules do not open the list: the case shows nothing")
+			}
+			b.add(denied)
+			text, p, l, rules := learned(t, &b, options())
+			if got := decide(p, "read_files", denied.args); got != policy.Deny || len(rules) == 0 {
+				t.Errorf("%s\n%s\n%v", got, text, l.Skipped)
 			}
 		})
 	}

@@ -168,7 +168,7 @@ func (l *Learner) Propose() []*Rule {
 		rules = rules[:maxRules]
 	}
 	slices.SortStableFunc(rules, l.compareRules)
-	return l.orderRules(l.verifyRules(rules))
+	return l.orderRules(l.verifyTogether(l.verifyRules(rules)))
 }
 
 func (r *Rule) addSighting(s *sighting) {
