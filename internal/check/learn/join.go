@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// joinRules merges rules that differ only in the globs of one argument.
-func joinRules(rules []*Rule) (joined []*Rule) {
+// joinRules merges rules that differ only in the globs of one argument. A rule stays alone if a rule
+// with another action matches some of its calls: each of the two must find its own position.
+func (l *Learner) joinRules(rules []*Rule) (joined []*Rule) {
 	known := map[string]*Rule{}
 	for _, r := range rules {
-		if len(r.Conditions) != 1 || r.Class == Executes {
+		if len(r.Conditions) != 1 || r.Class == Executes || l.meetsOtherAction(r, rules) {
 			joined = append(joined, r)
 			continue
 		}

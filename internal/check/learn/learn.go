@@ -62,6 +62,7 @@ type Learner struct {
 	byTool    map[string]*tool
 	denied    []replay.Call     // calls that a rule denied
 	known     map[string]bool   // the keys of the calls in denied
+	places    map[string]place  // what placeOf found, by glob
 	channels  map[string]answer // the last answer of a person, by session
 	Skipped   map[string]int    // number of calls from which no rule was learned, by the reason
 	Seen      int               // number of decisions
@@ -84,7 +85,7 @@ type sighting struct {
 
 // New returns a learner. The error is policy.Errors.
 func New(o Options) (*Learner, error) {
-	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, channels: map[string]answer{}, Skipped: map[string]int{}}
+	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, places: map[string]place{}, channels: map[string]answer{}, Skipped: map[string]int{}}
 	if o.ParseOptions.Home != "" {
 		l.protected.home = namesOf(o.ParseOptions.Home)
 	}

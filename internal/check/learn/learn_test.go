@@ -189,6 +189,11 @@ func TestFoldersKeepToTheBound(t *testing.T) {
 		{"the system", []string{"/etc/app/x/a", "/etc/app/x/b", "/etc/app/x/c"}, "", []string{"/etc/app/x/a", "/etc/app/x/new"}},
 		{"traversal", []string{"/srv/app/x/../a", "/srv/app/x/../b", "/srv/app/x/../c"}, "", []string{"/srv/app/a", "/srv/app/new"}},
 		{"stars", []string{"/srv/app/*", "/srv/app/**", "/srv/app/?"}, "", []string{"/srv/app/new"}},
+		{"a star is no third file", []string{"/srv/app/a", "/srv/app/b", "/srv/app/*"}, "", []string{"/srv/app/new", "/srv/app/*"}},
+		{"a star is a name in an open folder", []string{"/srv/app/a", "/srv/app/b", "/srv/app/c"}, "/srv/app/*", []string{"/srv/app/*/new", "/srv/*/a", "/srv/*", "/srv/app/x/*"}},
+		{"an escape is no third file", []string{"/srv/app/a", "/srv/app/b", "/srv/app/%63"}, "", []string{"/srv/app/new", "/srv/app/%63"}},
+		{"a backslash is no third file", []string{"/srv/app/a", "/srv/app/b", `/srv/app/x\c`}, "", []string{"/srv/app/new", `/srv/app/x\c`}},
+		{"an escape leaves no open folder", []string{"/srv/app/a", "/srv/app/b", "/srv/app/c"}, "/srv/app/new", []string{"/srv/app/x%2fy", "/srv/app/%2e%2e/x", `/srv/app/x\y`, `/srv/app/..\x`}},
 		{"relative", []string{"x/a", "x/b", "x/c"}, "", []string{"x/a", "x/new"}},
 		{"tokens", []string{"/srv/app/a1B2c3D4e5F6g7H8/a", "/srv/app/a1B2c3D4e5F6g7H8/b", "/srv/app/a1B2c3D4e5F6g7H8/c"}, "", []string{"/srv/app/a1B2c3D4e5F6g7H8/a"}},
 	} {

@@ -151,7 +151,7 @@ func TestNothingOutsideTheBound(t *testing.T) {
 				if files[e.Server] == nil {
 					files[e.Server] = map[string]bool{}
 				}
-				files[e.Server][v] = true
+				files[e.Server][fileOf(v)] = true
 			}
 		}
 		for i := range b.entries {
@@ -179,7 +179,7 @@ func TestNothingOutsideTheBound(t *testing.T) {
 			_ = json.Unmarshal([]byte(args), &m)
 			for name, v := range m {
 				for _, s := range texts(map[string]any{name: v}) {
-					if name != "content" && !narrowGlobs(s, files[server]) {
+					if name != "content" && !narrowGlobs(fileOf(s), files[server]) {
 						t.Fatalf("%s %s with %s = %q is allowed, and was not seen nor enough beside it\n%s", tool, args, name, s, text)
 					}
 				}
@@ -205,12 +205,21 @@ func texts(args map[string]any) (all []string) {
 	return all
 }
 
-// narrowGlobs is the bound, told in another way than it is kept.
+// fileOf is the path of a file URI and of a path below "~": a rule for the path opens these too.
+func fileOf(s string) string {
+	if below, ok := strings.CutPrefix(s, "~/"); ok {
+		return home + "/" + below
+	}
+	return strings.TrimPrefix(s, "file://")
+}
+
+// narrowGlobs is the bound, told in another way than it is kept. A star in a call is a character of
+// a name: a folder with enough other files opens it, and that it was seen does not.
 func narrowGlobs(s string, seen map[string]bool) bool {
-	if strings.ContainsAny(s, "%\\*") || strings.Contains(s, "..") && !strings.Contains(s, "e..f") || strings.Contains(s, ".env") || strings.Contains(s, "id_rsa") {
+	if strings.ContainsAny(s, "%\\") || strings.Contains(s, "..") && !strings.Contains(s, "e..f") || strings.Contains(s, ".env") || strings.Contains(s, "id_rsa") {
 		return false
 	}
-	if seen[s] {
+	if seen[s] && !strings.Contains(s, "*") {
 		return true
 	}
 	if strings.HasPrefix(s, "https://docs.example.com/") {
@@ -218,17 +227,17 @@ func narrowGlobs(s string, seen map[string]bool) bool {
 	}
 	for dir := path.Dir(s); ; dir = path.Dir(dir) {
 		depth := strings.Count(dir, "/")
-		if dir == "/" || dir == "." || dir == "~" || dir == home || dir == "/home" || dir == "/srv" || strings.HasPrefix(dir, "/etc") || strings.HasPrefix(dir, home+"/.") {
+		if dir == "/" || dir == "." || dir == home || dir == "/home" || dir == "/srv" || strings.HasPrefix(dir, "/etc") || strings.HasPrefix(dir, home+"/.") {
 			return false
 		}
 		below := 0
 		for f := range seen {
-			if strings.HasPrefix(f, dir+"/") {
+			if strings.HasPrefix(f, dir+"/") && !strings.ContainsAny(f, "%\\*") {
 				below++
 			}
 		}
 		direct := path.Dir(s) == dir
-		if below >= learn.MinFiles && (direct || depth >= 3 || strings.HasPrefix(dir, "~/") && depth >= 2) {
+		if below >= learn.MinFiles && (direct || depth >= 3) {
 			return true
 		}
 	}

@@ -129,8 +129,8 @@ func poolKey(t *tool, s *sighting) string {
 // are kept.
 const maxRules = 200
 
-// Propose returns the rules, narrowest first. It counts in Skipped the calls
-// that it did not learn from.
+// Propose returns the rules in the order in which Compose writes them. It counts in Skipped the
+// calls that it did not learn from.
 func (l *Learner) Propose() []*Rule {
 	l.byTool = l.groupByTool()
 	tools := l.byTool
@@ -160,20 +160,15 @@ func (l *Learner) Propose() []*Rule {
 		}
 		rules = append(rules, r)
 	}
-	if rules = joinRules(rules); len(rules) > maxRules {
+	if rules = l.joinRules(rules); len(rules) > maxRules {
 		slices.SortStableFunc(rules, func(a, b *Rule) int { return cmp.Compare(b.Tally.Calls, a.Tally.Calls) })
 		for _, r := range rules[maxRules:] {
 			l.Skipped["more rules than a person reads"] += r.Tally.Calls
 		}
 		rules = rules[:maxRules]
 	}
-	slices.SortStableFunc(rules, func(a, b *Rule) int { return compareRules(a, b) })
-	return l.verifyRules(rules)
-}
-
-func compareRules(a, b *Rule) int {
-	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(b.Action, a.Action),
-		cmp.Compare(b.Class, a.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(len(b.Conditions), len(a.Conditions)), cmp.Compare(a.ruleKey(), b.ruleKey()))
+	slices.SortStableFunc(rules, l.compareRules)
+	return l.orderRules(l.verifyTogether(l.verifyRules(rules)))
 }
 
 func (r *Rule) addSighting(s *sighting) {

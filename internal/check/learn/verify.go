@@ -3,6 +3,7 @@ package learn
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
@@ -54,10 +55,52 @@ func (l *Learner) verifyRule(r *Rule) string {
 			return "a denied call may match: the record keeps it only in part"
 		}
 		if why == "" && d.Action != policy.Deny {
-			return "it would also let through a call that was denied"
+			return whyLetsThrough
 		}
 	}
 	return ""
+}
+
+const whyLetsThrough = "it would also let through a call that was denied"
+
+// verifyTogether returns the rules that together deny every denied call. Each rule alone denies
+// them. But the elements of a list may match different rules, and then the call is not denied.
+func (l *Learner) verifyTogether(rules []*Rule) []*Rule {
+	for {
+		c := l.findLetThrough(rules)
+		if c == nil {
+			return rules
+		}
+		n := sort.Search(len(rules)-1, func(i int) bool {
+			j, err := l.judgeWith(rules[:i+1])
+			return err != nil || letsThrough(j, c)
+		})
+		l.Skipped[whyLetsThrough] += rules[n].Tally.Calls
+		rules = slices.Delete(rules, n, n+1)
+	}
+}
+
+// findLetThrough returns a denied call that a policy with the rules would not deny, or nil. If the
+// policy does not load, Compose returns the error to the caller of Propose.
+func (l *Learner) findLetThrough(rules []*Rule) *replay.Call {
+	if len(rules) == 0 || len(l.denied) == 0 {
+		return nil
+	}
+	j, err := l.judgeWith(rules)
+	if err != nil {
+		return nil
+	}
+	for i := range l.denied {
+		if letsThrough(j, &l.denied[i]) {
+			return &l.denied[i]
+		}
+	}
+	return nil
+}
+
+func letsThrough(j *replay.Judge, c *replay.Call) bool {
+	d, why := j.JudgeCall(c)
+	return why == "" && d.Action != policy.Deny
 }
 
 func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {

@@ -15,6 +15,7 @@ import (
 // Compose returns the policy: the extended policy with the rules added, or a
 // new one.
 func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
+	rules = l.orderRules(rules) // a person may have changed the action of a rule
 	if l.judge == nil {
 		return l.composeNew(rules)
 	}
