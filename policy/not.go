@@ -15,7 +15,7 @@ import (
 type exceptions struct {
 	subject  ruleKey  // the subject key of the patterns, such as tool
 	patterns []string // globs on the same texts as the subject's globs
-	written  []string // the patterns with names of folders, as in the file; nil if they have none
+	written  []string // the patterns as in the file, with each ${NAME} of [folders]; nil if no pattern has such a name
 	calls    []Stated
 	args     []argSource
 }

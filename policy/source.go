@@ -7,7 +7,7 @@ type ruleSource struct {
 	Rule
 	subject    Subject
 	patterns   []string     // the subject's globs; one must match; never empty
-	written    []string     // the patterns with names of folders, as in the file; nil if they have none
+	written    []string     // the patterns as in the file, with each ${NAME} of [folders]; nil if no pattern has such a name
 	names      []string     // the names of folders that the rule uses
 	lists      []FolderList // the lists that names can stand for
 	calls      []Stated     // conditions on the call as a whole, in the order of the keys
@@ -61,5 +61,5 @@ type argSource struct {
 	globs []string // never empty
 	pos   Position
 
-	written []string // the globs with names of folders, as in the file; nil if they have none
+	written []string // the globs as in the file, with each ${NAME} of [folders]; nil if no glob has such a name
 }

@@ -32,7 +32,7 @@ type table struct {
 	forms       forms      // the client and the forms that it was given
 
 	unnamed  []*unnamed       // answers without a usable id that may be for a waiting request
-	notices  []notice         // notifications that an unnamed answer may be for
+	notices  []notice         // messages without an id to which the server may have sent an unnamed answer
 	habits   map[string]habit // how the server treats notifications, by method
 	families map[string]bool  // method families for which the server has returned a list
 	messages uint64           // number of messages that went to the server

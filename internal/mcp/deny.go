@@ -144,7 +144,8 @@ func PlainName(name string) string { return strings.ToLower(wordSigns.Replace(na
 
 var wordSigns = strings.NewReplacer("_", "", "-", "")
 
-// NamedFile returns the file that the arguments of a call name; "" for none. The text is foreign.
+// NamedFile returns the file that the arguments of a call name; "" for none. The name
+// comes from the call: escape it before it is shown.
 func NamedFile(args []byte) string {
 	best, at := "", len(FileArguments)
 	for name, value := range jsonscan.ValueOf(args).Members() {

@@ -88,9 +88,8 @@ func (s *Sessions) OpenAgent(p Peer, keys ...string) (*Session, error) {
 	return s.startSession(p, &State{Limits: &gate.Meter{}, Pins: s.o.State.Pins, Flow: f, Asked: f.AskedLedger})
 }
 
-// Denies reports whether a rule in force denies calls in which no detector finds anything. A rule with
-// `after` also denies them here, whatever the session has seen: the session may see more before the
-// next call.
+// Denies reports whether a rule in force would deny the calls even if no detector found anything in
+// them. The condition `after` counts as met, because the session may see more before the next call.
 func (s *Session) Denies(calls []policy.Call) bool {
 	calls, now := slices.Clone(calls), time.Now()
 	for i := range calls {

@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// Transforms is a set of transformations that a server may apply to a value. A reading made by
-// some of them is compared with the pattern under the same transformations, so that a pattern
-// and a value written in the same way always match.
+// Transforms is a set of transformations that a server may apply to a value. A value and a
+// pattern get the same transformations before they are compared, so that they always match if they
+// are written in the same way.
 type Transforms uint8
 
 // The transformations, in the order of stages.

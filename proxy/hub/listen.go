@@ -127,7 +127,7 @@ func (h *hub) watchResources(l *listen) {
 	for i, w := range all {
 		said, late := false, ctx.Done()
 		if len(agreed[i]) > 0 {
-			late = nil // an answer that has come in time counts
+			late = nil // the answer is here already: select must not choose the deadline
 		}
 		select {
 		case f, ok := <-agreed[i]:

@@ -174,7 +174,7 @@ func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
 }
 
 // takeResult passes a result to the gate, unless an earlier request had the same result. It returns the
-// content that replaces the result's content by the rules; nil for no change.
+// content with which the rules replace that of the result; nil for no change.
 func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead []byte, err error) {
 	if one.Content == "" {
 		return nil, nil

@@ -64,7 +64,7 @@ type (
 	loadedMsg  struct {
 		pending, past []queue.Request
 		grants        []queue.Grant
-		looked        map[string]queue.Request // requests that were asked for and are not pending
+		looked        map[string]queue.Request // by id: requests that the console looked up one by one, because they are no longer pending
 		err           error
 	}
 	decidedMsg struct {

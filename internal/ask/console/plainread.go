@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/dialog"
 )
 
-// makeLines reads from the terminal, and returns errChanged when a change of the queue makes the
-// question stale.
+// makeLines returns Lines that read from the terminal. Reading fails with errChanged when a change of
+// the queue makes the question stale.
 func (p *plain) makeLines(stale func() bool) *dialog.Lines {
 	in := func(ctx context.Context) (string, error) {
 		for {

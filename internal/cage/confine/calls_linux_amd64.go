@@ -2,8 +2,8 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// architecture is the kernel's number for the processor. System calls of another numbering begin at
-// foreignCalls under the same architecture; 0 means that there is no other numbering.
+// architecture is the kernel's number for the processor. foreignCalls is the first number of a
+// second set of system calls (x32) that has the same architecture; 0: there is no second set.
 const (
 	architecture = unix.AUDIT_ARCH_X86_64
 	foreignCalls = 0x40000000

@@ -213,8 +213,8 @@ func limitOf(r *policy.Rule) policy.Rate {
 	return rate
 }
 
-// compareApprovers notes the calls that two rules with different approvers may match: such a call is
-// denied, which modes do not show.
+// compareApprovers notes the calls that two rules with different approvers may match. Such a call is
+// denied, but no mode contains this denial.
 func (d *difference) compareApprovers(old, after []rule) {
 	was, mixedBefore := listApprovals(old)
 	is, mixedAfter := listApprovals(after)

@@ -1,5 +1,6 @@
 // Package signin signs people in at the team's identity provider, by the code flow of OpenID Connect
-// with PKCE. It keeps nothing of an attempt: what binds one to a browser comes from its caller.
+// with PKCE. It stores nothing about an attempt to sign in: the caller provides what binds the attempt to a
+// browser.
 package signin
 
 import (

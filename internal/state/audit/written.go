@@ -72,8 +72,8 @@ func (s splitAtZeros) Read(p []byte) (int, error) {
 }
 
 // lookBehind reads the reserved space, which begins at offset start. It returns the offset after
-// the last byte that is not zero, and whether there is a sound record: no writer leaves one after a
-// zero byte.
+// the last byte that is not zero, and whether the space holds a whole record. No writer writes a
+// record after a zero byte, so a file with one is broken.
 func lookBehind(f *os.File, start int64) (end int64, record bool, err error) {
 	end = start
 	buf := make([]byte, 64<<10)

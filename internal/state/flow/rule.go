@@ -69,7 +69,7 @@ func (g *outgoing) readCall(server string, decides, weighs []string, c *policy.C
 			g.addDestination(name, value)
 			given = given || value.Kind() != jsonscan.Null // some clients send null for a missing argument
 			if len(g.to) == known && !isEmpty(value) {
-				g.to = append(g.to, string(value)) // the value is true or false, or a record without values
+				g.to = append(g.to, string(value)) // it has no text: true, false, or an object or list that holds only null or empty values
 			}
 		})
 		g.loose = g.loose || given && len(g.to) == 0

@@ -209,7 +209,7 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 		return false
 	}
 	switch {
-	case r == 0xfeff: // a byte order mark: alone in a text, or in a JSON string
+	case r == 0xfeff: // a byte order mark, which is ordinary at the beginning of a text or of a JSON string
 		return first || before == '"'
 	case r == 0xad: // soft hyphen
 		return unicode.IsLetter(before) && unicode.IsLetter(after)

@@ -34,8 +34,8 @@ func SearchDocument(text string, wanted Kinds) []Found {
 	return dropRepeats(found, text)
 }
 
-// dropRepeats removes the findings that were read with their escapes and were also found in the
-// unescaped string around them. The findings are sorted by place.
+// dropRepeats removes a finding in escaped text if the same kind was also found in the unescaped form
+// of the string that contains it. The findings are sorted by place.
 func dropRepeats(found []Found, text string) []Found {
 	tokens := map[Kind]int{} // where the last string with such a finding ends
 	return slices.DeleteFunc(found, func(f Found) bool {

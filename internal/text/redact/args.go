@@ -24,7 +24,7 @@ type walker struct {
 	full int  // length of dst from which members are left out
 	cut  bool // some members were left out
 
-	command []byte // the program that another member names for a list of arguments
+	command []byte // the value of the last member such as "command": the program that gets a list of arguments
 
 	contents bool // an earlier member holds the content of a file
 	place    bool // a path here or in an enclosing object leads to a secret place

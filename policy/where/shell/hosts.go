@@ -156,8 +156,8 @@ func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	return where.Yes
 }
 
-// judgeURLHost judges the host of a URL with or without a scheme. Programs must read
-// the host alike, and it must be in the list.
+// judgeURLHost judges the host of a URL with or without a scheme. It returns
+// Yes only if all programs read the same host from it and that host is in the list.
 func (j *judge) judgeURLHost(text string) where.Match {
 	if _, after, found := strings.Cut(text, "://"); found {
 		text = after

@@ -211,7 +211,7 @@ func (r *reader) looksWide() where.Match {
 	sub := r.gitSubcommand()
 	switch {
 	case sub == "cat-file":
-		return r.hasOption(batches) // the names of the objects come from the input
+		return r.hasOption(batches) // with one of these options the command line does not name the objects
 	case r.name == "diff", listedIn(archiving, r.name):
 		// diff compares files with the same names in two folders, also without an
 		// option.

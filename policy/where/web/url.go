@@ -87,7 +87,7 @@ func (u url) parseHost(after string) url {
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
-		u.hostKind = doubtful // http:///host; curl also finds a host in ssh:///host
+		u.hostKind = doubtful // some programs take host as the host of http:///host, and curl also that of ssh:///host
 		return u
 	case text == "":
 		u.hostKind = hostless

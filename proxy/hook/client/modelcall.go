@@ -114,7 +114,7 @@ const maxToolName = 200
 // isBlank reports whether a client may remove this character at the start or the end of a name.
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 
-// readModelNames adds the calls that a tool's name in a call of the model may mean.
+// readModelNames adds to req each call that the model may mean by a tool's name.
 func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error) {
 	known := builtin.FindTool(r.ID, tool).Class != ""
 	rest, joined := strings.CutPrefix(tool, "mcp_")

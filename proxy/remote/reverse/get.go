@@ -79,7 +79,8 @@ func (rh *requestHandler) resumeAfter(event string) bool {
 // messages, it begins a session of 2024-11-05, and the client gets an address of this server
 // instead.
 func (rh *requestHandler) relaySessionless(resp *http.Response) {
-	if rh.lastEventID == "" { // a resumed stream keeps the scope of its request, and may hold the answer
+	// A resumed stream has the scope of its request already: the answer to that request may come in it.
+	if rh.lastEventID == "" {
 		rh.scope = rh.s.newScope()
 	}
 	rh.out.openStream()

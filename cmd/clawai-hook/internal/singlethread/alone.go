@@ -1,5 +1,6 @@
-// Package singlethread makes a program's Go code run on one thread at a time, before the other
-// packages initialise: moving memory from one processor to another costs more than a call.
+// Package singlethread makes a program's Go code run on one thread at a time. It does so before the
+// other packages initialise. With several threads, memory would move between processors, which takes
+// longer than to judge a call.
 package singlethread
 
 import "runtime"

@@ -58,7 +58,7 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 		if err != nil {
 			return nil, nil, err
 		}
-		shown, err := config.LoadTLS(folders) // or on the certificate that the owner presents
+		shown, err := config.LoadTLS(folders) // the lists may also depend on the certificate that the owner presents
 		return fmt.Appendf(nil, "%q %q %s %q", s.URL, fmt.Sprintf("%q", header), e.Since.UTC(), shown), used, err
 	}
 	env, used, err := fillEnv(s)

@@ -89,7 +89,7 @@ func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, 
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// shareStderr does the work of screenStderr for one of several servers that share the stderr to.
+// shareStderr is screenStderr for one of several servers. to is the stderr that they share.
 func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil

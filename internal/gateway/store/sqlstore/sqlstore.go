@@ -26,7 +26,7 @@ type Store struct {
 	org   string
 	d     dialect
 	timed func(operation string, took time.Duration) // nil for nobody
-	turn  chan struct{}                              // holds something while somebody writes; nil: the database lets several write
+	turn  chan struct{}                              // holds one element while a goroutine writes; nil: the database allows several writers
 	parts *partPool                                  // where parts of segments are written; nil: as all else is
 
 	watchers watchers
