@@ -388,3 +388,28 @@ func TestUnreachableService(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestOfABrokenReplyIsLookedAt: the session may be closed as soon as the last handler has ended, so what the
+// request brought is kept by then, also if the reply broke off and net/http/httputil panics.
+func TestRequestOfABrokenReplyIsLookedAt(t *testing.T) {
+	s := newSite(t, "claude-code", false, nil)
+	s.reply = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, textEvent)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	req := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.ServerContextKey, s.near.Config), http.MethodPost, strings.TrimPrefix(s.url, s.near.URL)+"/v1/messages", strings.NewReader(results["messages"]))
+	req.Host = "localhost"
+	func() {
+		defer func() {
+			if p := recover(); p != http.ErrAbortHandler {
+				t.Errorf("the reply did not break off: %v", p)
+			}
+		}()
+		s.near.Config.Handler.ServeHTTP(httptest.NewRecorder(), req)
+	}()
+	if s.kept.count() == 0 {
+		t.Error("the handler ended before the result in the request was looked at")
+	}
+}

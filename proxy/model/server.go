@@ -152,14 +152,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.begin = http.NewResponseController(w)
+	// The request is judged and recorded before its handler ends, also if net/http/httputil panics to
+	// abort the reply: the session may be closed then.
+	defer func() { _ = t.awaitLook() }()
 	if b, is := r.Body.(*passingBody); is {
-		defer b.endBody() // deferred, because net/http/httputil panics to abort a reply
-		s.relay.ServeHTTP(w, r)
-		b.endBody()
-	} else {
-		s.relay.ServeHTTP(w, r)
+		defer b.endBody()
 	}
-	_ = t.awaitLook() // calls in the reply have waited for this already
+	s.relay.ServeHTTP(w, r)
 }
 
 // checkRequest refuses requests that a web page could send through a browser, and requests without the

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,6 +23,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/clientfiles"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/proxycmd"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/audit"
@@ -161,18 +161,20 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 			m.asked.Add(1)
 			handler.ServeHTTP(w, r)
 		}),
-		ReadHeaderTimeout: 30 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
-		BaseContext: func(net.Listener) context.Context { return one.All.Context() },
-		ConnState:   from.forget,
+		ReadHeaderTimeout: 30 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return one.All.Context() },
+		ConnState:         from.forget,
 	}
+	serving, stop := context.WithCancel(context.Background())
+	defer stop()
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.Serve(listener) // it returns an error when it is closed below
+		_ = page.Serve(serving, server, listener) // the client tells if it reaches nothing
 	}()
 	code, err := m.runClient(one, from, words, env)
-	_ = server.Close()
-	<-served
+	stop()
+	<-served // the last requests are recorded
 	if err == nil && m.asked.Load() == 0 {
 		fmt.Fprintf(cmdline.ProseWriter(stderr), "clawai: nothing of %s passed here: it did not speak to its model, or its own settings lead it elsewhere; look for an address in them\n", m.address.Word)
 	}

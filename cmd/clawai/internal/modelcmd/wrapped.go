@@ -2,10 +2,8 @@ package modelcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,6 +18,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/clientfiles"
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/modelproxy"
+	"github.com/clawai/clawai/internal/page"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/state/flow"
 	"github.com/clawai/clawai/proxy/hook/client"
@@ -104,31 +103,16 @@ func (w *wrappedRun) serveAgents(out io.Writer) error {
 	}
 	w.peers = newPeers(listener.Addr().(*net.TCPAddr).AddrPort())
 	server := &http.Server{
-		Handler: w, ReadHeaderTimeout: 30 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: w, ReadHeaderTimeout: 30 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return w.all.Context() },
 		ConnState:   w.peers.forget,
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
 	verb := "judges the calls of"
 	if w.judge == "off" {
 		verb = "hears"
 	}
 	fmt.Fprintf(cmdline.ProseWriter(out), "clawai llm-proxy %s your clients at %s. Stop it with Ctrl-C; until it runs again they do not reach their models.\n", verb, w.routes.Listen)
-	select {
-	case err = <-served:
-	case <-w.all.Context().Done():
-		end, cancel := context.WithTimeout(context.WithoutCancel(w.all.Context()), time.Second)
-		defer cancel()
-		if server.Shutdown(end) != nil {
-			_ = server.Close()
-		}
-		err = <-served
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
-	}
-	return err
+	return page.Serve(w.all.Context(), server, listener)
 }
 
 // ServeHTTP passes a request to the handler of its agent's session.
