@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -403,8 +404,8 @@ func TestRequestOfABrokenReplyIsLookedAt(t *testing.T) {
 	req.Host = "localhost"
 	func() {
 		defer func() {
-			if p := recover(); p != http.ErrAbortHandler {
-				t.Errorf("the reply did not break off: %v", p)
+			if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
+				t.Errorf("the reply did not break off: %v", err)
 			}
 		}()
 		s.near.Config.Handler.ServeHTTP(httptest.NewRecorder(), req)
