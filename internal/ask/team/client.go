@@ -117,10 +117,7 @@ func (c *client) exchange(ctx context.Context, method, path string, body []byte,
 		if reason == "" {
 			reason = said.Error
 		}
-		if all := []rune(reason); len(all) > maxReason {
-			reason = string(all[:maxReason]) + "…"
-		}
-		return state, &refusalError{resp.StatusCode, term.VisibleText(strings.TrimSuffix(reason, "."))}
+		return state, &refusalError{resp.StatusCode, term.VisibleText(strings.TrimSuffix(term.CutText(reason, maxReason), "."))}
 	}
 	if len(text) > maxAnswer || json.Unmarshal(text, &state) != nil || !enrolment.IsName(state.ID) || state.State == "" {
 		return enrolment.QuestionState{}, errGarbage

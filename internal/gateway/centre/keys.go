@@ -95,7 +95,7 @@ func (c *Centre) CheckMachine(ctx context.Context, token, address string) (m Mac
 		m.Principal, err = c.findKey(ctx, token)
 	}
 	refused, ok := errors.AsType[*workload.Error](err)
-	if (errors.Is(err, ErrNoAccess) || ok && !refused.Away()) && !c.wrongKeys.take(networkOf(address), c.now()) {
+	if (errors.Is(err, ErrNoAccess) || ok && !refused.IsIssuerFault()) && !c.wrongKeys.take(networkOf(address), c.now()) {
 		err = ErrTooOften
 	}
 	return m, err
@@ -110,13 +110,13 @@ func (c *Centre) UseMachine(ctx context.Context, m Machine, once bool) error {
 	}
 	if once {
 		if m.workload.Token == "" {
-			return workload.ErrNameless.Of(m.Issuer, m.Subject)
+			return workload.ErrNameless.WithSender(m.Issuer, m.Subject)
 		}
 		// At that time the token is too old for every rule, even if a clock is set back.
 		until := now.Add(2 * workload.MaxMinutes * time.Minute)
 		err := c.Store.UseToken(ctx, c.hashSecret("token of a workload", m.workload.Token), now, until)
 		if errors.Is(err, store.ErrTwice) {
-			return workload.ErrTwice.Of(m.Issuer, m.Subject)
+			return workload.ErrTwice.WithSender(m.Issuer, m.Subject)
 		}
 		if err != nil {
 			return err

@@ -24,11 +24,11 @@ const (
 	maxSaid   = 300     // bytes of an error, which may have an answer in it
 )
 
-// AwayError is the error of an issuer that does not give its keys: the token may be good.
-type AwayError struct{ error }
+// KeysError means that the issuer did not give its keys, so the token may be good.
+type KeysError struct{ error }
 
 // Unwrap returns why.
-func (e *AwayError) Unwrap() error { return e.error }
+func (e *KeysError) Unwrap() error { return e.error }
 
 // shortenError returns an error on one line: what an issuer answers must not fill the log, nor write its lines.
 func shortenError(err error) error {

@@ -161,7 +161,7 @@ func (m *Metadata) Verify(ctx context.Context, raw string) (*oidc.IDToken, map[s
 	})
 	token, err := verifier.Verify(ctx, raw)
 	if keys.failed != nil {
-		return nil, nil, &AwayError{shortenError(keys.failed)}
+		return nil, nil, &KeysError{shortenError(keys.failed)}
 	}
 	if err != nil {
 		return nil, nil, shortenError(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -235,7 +236,7 @@ func (w *slackWay) rows(n *Notice) (rows []string, whole bool) {
 		whole = false
 		for i, d := range n.Dangers {
 			if i < maxDangers {
-				rows = append(rows, "! "+cutText(d, 200))
+				rows = append(rows, "! "+term.CutText(d, 200))
 			}
 		}
 		rows = append(rows, n.Tool, "It is too long to be shown here; read and answer it on the page.")
@@ -249,22 +250,15 @@ func (w *slackWay) rows(n *Notice) (rows []string, whole bool) {
 	if n.Owner != "" {
 		rows = append(rows, "owner      "+n.Owner)
 	}
-	approvers := cutText(strings.Join(n.Approvers, ", "), 500)
+	approvers := term.CutText(strings.Join(n.Approvers, ", "), 500)
 	if n.NotSelf {
 		approvers += "; not the owner of the laptop"
 	}
 	rows = append(rows, "approvers  "+approvers, fmt.Sprintf("allowed by %d of %d", n.Given, n.Wanted))
 	for _, v := range n.Votes {
-		rows = append(rows, "  "+cutText(v, 200))
+		rows = append(rows, "  "+term.CutText(v, 200))
 	}
 	return rows, whole
-}
-
-func cutText(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 func richText(kind, text string) map[string]any {
@@ -327,7 +321,7 @@ func (s *Slack) exchange(r *http.Request, method string, answer any) error {
 		return fmt.Errorf("slack: the answer to %s is no JSON", method)
 	}
 	if !said.OK {
-		return fmt.Errorf("slack: %s: %q", method, cutText(said.Error, 100))
+		return fmt.Errorf("slack: %s: %q", method, term.CutText(said.Error, 100))
 	}
 	if answer != nil {
 		return json.Unmarshal(text, answer)

@@ -23,7 +23,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		t.Fatal("git is not installed")
 	}
 	dir := t.TempDir()
 	t.Setenv("GIT_DIR", filepath.Join(dir, "elsewhere")) // as in a hook of another repository

@@ -16,10 +16,14 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/site"
 	"github.com/clawai/clawai/internal/state/egress"
+	"github.com/clawai/clawai/internal/text/term"
 )
 
 // readyTime is how long a centre has to say whether it is ready.
 const readyTime = 5 * time.Second
+
+// maxSaid is how many characters of an answer are shown.
+const maxSaid = 200
 
 // runReady asks the operator's address of the centre in a folder whether its database answers.
 func runReady(c *call) error {
@@ -64,15 +68,7 @@ func runReady(c *call) error {
 		return nil
 	}
 	if answer.StatusCode == http.StatusServiceUnavailable {
-		return fmt.Errorf("the centre is not ready: %s", shortenText(said))
+		return fmt.Errorf("the centre is not ready: %s", term.CutText(said, maxSaid))
 	}
-	return fmt.Errorf("another program than the centre answers at %s: %d %s; name a free address in listen.operator, and restart the centre", address, answer.StatusCode, shortenText(said))
-}
-
-// shortenText returns the beginning of what a stranger says.
-func shortenText(text string) string {
-	if r := []rune(text); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return text
+	return fmt.Errorf("another program than the centre answers at %s: %d %s; name a free address in listen.operator, and restart the centre", address, answer.StatusCode, term.CutText(said, maxSaid))
 }

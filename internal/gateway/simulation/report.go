@@ -161,7 +161,7 @@ const (
 	maxHomes  = 64
 	maxRows   = 10_000
 	maxGroups = 5_000
-	maxText   = 200 // bytes of a name
+	maxText   = 200 // characters of a name
 	maxArgs   = 300
 )
 

@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where"
@@ -131,9 +132,9 @@ type laptop struct {
 const pageOfSegments = 200
 
 func (s *simulator) judgeLaptop(ctx context.Context, of *store.Laptop) error {
-	l := &laptop{Laptop: of, person: shorten(of.Owner.Name, maxText)}
+	l := &laptop{Laptop: of, person: term.CutText(of.Owner.Name, maxText)}
 	if of.Owner.Subject == "" {
-		l.person = shorten(fmt.Sprintf("(whoever owns %s)", of.Name), maxText)
+		l.person = term.CutText(fmt.Sprintf("(whoever owns %s)", of.Name), maxText)
 	}
 	if err := s.findHome(ctx, l); err != nil {
 		return err
@@ -324,10 +325,10 @@ func (s *simulator) countCall(l *laptop, e *event.Entry, x result) {
 	if x.class == replay.NotJudged {
 		r.NotKnownFor[x.why]++
 	}
-	server, tool := shorten(cmp.Or(e.Server, e.ServerGuess), maxText), shorten(e.Method, maxText)
+	server, tool := term.CutText(cmp.Or(e.Server, e.ServerGuess), maxText), term.CutText(e.Method, maxText)
 	isNamed := len(e.Names) > 0 && (e.Subject == "tool" || e.Subject == "prompt" || e.Subject == "resource")
 	if isNamed {
-		tool = shorten(e.Names[0], maxText)
+		tool = term.CutText(e.Names[0], maxText)
 	}
 	r.people.add(l.person, x.class)
 	r.servers.add(server, x.class)
@@ -346,8 +347,8 @@ func (s *simulator) countCall(l *laptop, e *event.Entry, x result) {
 		r.Beyond++
 		return
 	default:
-		g = &Group{Class: x.class, Why: x.why, From: key.from, To: key.to, Person: l.person, Server: server, Tool: tool, Address: isNamed && e.Subject == "resource", Method: shorten(e.Method, maxText), Example: Example{
-			Record: e.Record, Laptop: l.ID, LaptopName: shorten(l.Name, maxText), Time: e.Time, Args: shorten(escape.ReadableJSON(e.Args), maxArgs),
+		g = &Group{Class: x.class, Why: x.why, From: key.from, To: key.to, Person: l.person, Server: server, Tool: tool, Address: isNamed && e.Subject == "resource", Method: term.CutText(e.Method, maxText), Example: Example{
+			Record: e.Record, Laptop: l.ID, LaptopName: term.CutText(l.Name, maxText), Time: e.Time, Args: term.CutText(escape.ReadableJSON(e.Args), maxArgs),
 			Rule: check.RefOf(x.rule), session: e.Session, seq: e.Seq,
 		}}
 		r.groups[key] = g
@@ -380,11 +381,4 @@ func (s *simulator) findPages(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func shorten(text string, most int) string {
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
 }

@@ -17,14 +17,14 @@ import (
 
 // Errors of a Store.
 var (
-	ErrNone   = errors.New("there is none")
-	ErrOlder  = errors.New("the bundle's counter is not higher than that of the newest bundle")
-	ErrMany   = errors.New("too many laptops wait to be enrolled")
-	ErrTwice  = errors.New("that was decided before")
-	ErrNewer  = errors.New("a newer clawai-gateway made this database; install that one")
-	ErrLocked = errors.New("another program keeps the database locked")
-	ErrFixed  = errors.New("the database can be read alone, as on a standby; name the server that takes changes in gateway.toml, or add target_session_attrs=read-write to an address with several hosts")
-	ErrClock  = errors.New("the clocks are too far apart for several centres")
+	ErrNone     = errors.New("there is none")
+	ErrOlder    = errors.New("the bundle's counter is not higher than that of the newest bundle")
+	ErrMany     = errors.New("too many laptops wait to be enrolled")
+	ErrTwice    = errors.New("that was decided before")
+	ErrNewer    = errors.New("a newer clawai-gateway made this database; install that one")
+	ErrLocked   = errors.New("another program keeps the database locked")
+	ErrReadOnly = errors.New("the database can only be read, as on a standby; name the server that takes changes in gateway.toml, or add target_session_attrs=read-write to an address with several hosts")
+	ErrClock    = errors.New("the clocks are too far apart for several centres")
 )
 
 // Store keeps all data of one organisation. It is safe for concurrent use.

@@ -63,11 +63,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Away reports whether the issuer, and not the token, is at fault.
-func (e *Error) Away() bool { return e.Status == http.StatusServiceUnavailable }
+// IsIssuerFault reports whether the issuer, and not the token, is at fault.
+func (e *Error) IsIssuerFault() bool { return e.Status == http.StatusServiceUnavailable }
 
-// Of returns the error with who sent the token, for the administrator.
-func (e *Error) Of(issuer, subject string) *Error {
+// WithSender returns the error with the sender of the token, for the administrator.
+func (e *Error) WithSender(issuer, subject string) *Error {
 	return &Error{e.Status, e.Text, fmt.Errorf("%s: %s: %w", issuer, cutText(subject), e.Err)}
 }
 
@@ -81,7 +81,7 @@ var (
 // What those who send a token are told.
 const (
 	textInvalid  = "This token is not valid here: it cannot be read, or no issuer that this centre knows vouches for it now."
-	textAway     = "Whether this token is valid cannot be said now: its issuer does not answer as it should, or does not know its key. Try again in a minute; if it stays so, tell the centre's administrator."
+	textIssuer   = "Whether this token is valid cannot be said now: its issuer does not answer as it should, or does not know its key. Try again in a minute; if it stays so, tell the centre's administrator."
 	textTime     = "This token counts no more, or not yet: ask your platform for a new one; if it stays so, compare the clocks."
 	textAudience = "This token was made for another audience: ask your platform for one with this centre's audience alone."
 	textRules    = "No rule of this centre lets this workload in; the centre's administrator sees in its log who asked."
@@ -106,18 +106,18 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Workload, error) {
 	}
 	m, err := is.Find(ctx)
 	if err != nil {
-		return none, &Error{http.StatusServiceUnavailable, textAway, fmt.Errorf("%s: %w", address, err)}
+		return none, &Error{http.StatusServiceUnavailable, textIssuer, fmt.Errorf("%s: %w", address, err)}
 	}
 	token, said, err := m.Verify(ctx, raw)
-	if away, ok := errors.AsType[*issuer.AwayError](err); ok {
-		return none, &Error{http.StatusServiceUnavailable, textAway, fmt.Errorf("%s: %w", address, away)}
+	if away, ok := errors.AsType[*issuer.KeysError](err); ok {
+		return none, &Error{http.StatusServiceUnavailable, textIssuer, fmt.Errorf("%s: %w", address, away)}
 	}
 	if err != nil {
 		return none, &Error{http.StatusUnauthorized, textInvalid, fmt.Errorf("%s: %w", address, err)}
 	}
 	who, err := v.judge(address, token.Subject, said)
 	if refused, ok := errors.AsType[*Error](err); ok {
-		err = refused.Of(address, token.Subject)
+		err = refused.WithSender(address, token.Subject)
 	}
 	return who, err
 }

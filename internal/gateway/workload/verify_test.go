@@ -134,10 +134,10 @@ func TestTokensThatDoNotCount(t *testing.T) {
 			p.Sign = oidctest.SignHMAC([]byte{0, 0, 0})
 		}, told: invalid},
 		"a key of another use":                  {idp: func(p *oidctest.Provider) { p.KeyUse = "enc" }, told: invalid},
-		"keys that are away":                    {idp: func(p *oidctest.Provider) { p.KeysDown = true }, told: textAway, details: "does not give its keys (jwks_uri): 503"},
-		"an issuer that is away":                {idp: func(p *oidctest.Provider) { p.Down = true }, told: textAway},
-		"an issuer that names itself otherwise": {idp: func(p *oidctest.Provider) { p.Metadata = m{"issuer": p.Issuer() + "/"} }, told: textAway},
-		"keys in clear":                         {idp: func(p *oidctest.Provider) { p.Metadata = m{"jwks_uri": "http://keys.example/"} }, told: textAway, details: "https"},
+		"keys that are away":                    {idp: func(p *oidctest.Provider) { p.KeysDown = true }, told: textIssuer, details: "does not give its keys (jwks_uri): 503"},
+		"an issuer that is away":                {idp: func(p *oidctest.Provider) { p.Down = true }, told: textIssuer},
+		"an issuer that names itself otherwise": {idp: func(p *oidctest.Provider) { p.Metadata = m{"issuer": p.Issuer() + "/"} }, told: textIssuer},
+		"keys in clear":                         {idp: func(p *oidctest.Provider) { p.Metadata = m{"jwks_uri": "http://keys.example/"} }, told: textIssuer, details: "https"},
 		"another kind":                          {idp: func(p *oidctest.Provider) { p.Header = m{"typ": "logout+jwt"} }, told: invalid, details: "typ"},
 		"a kind that is a list":                 {idp: func(p *oidctest.Provider) { p.Header = m{"typ": []any{"JWT"}} }, told: invalid},
 		"a header it must know":                 {idp: func(p *oidctest.Provider) { p.Header = m{"crit": []any{"x"}, "x": 1} }, told: invalid},
@@ -257,7 +257,7 @@ func TestUnknownKeysAreBounded(t *testing.T) {
 		}
 	}
 	// It may be a new key, for which others kept the centre from asking.
-	if refused, ok := errors.AsType[*Error](func() error { _, err := w.v.Verify(t.Context(), bad); return err }()); !ok || !refused.Away() {
+	if refused, ok := errors.AsType[*Error](func() error { _, err := w.v.Verify(t.Context(), bad); return err }()); !ok || !refused.IsIssuerFault() {
 		t.Errorf("%v", refused)
 	}
 	if n := w.idp.KeysRead(); n != issuer.MostKeys {
@@ -276,7 +276,7 @@ func TestKeysThatAreAway(t *testing.T) {
 	w.idp.Set(func(p *oidctest.Provider) { p.KeysDown = true })
 	for range issuer.MostKeys + 2 {
 		_, err := w.v.Verify(t.Context(), w.idp.SignToken(w.claims(nil)))
-		if refused, ok := errors.AsType[*Error](err); !ok || !refused.Away() {
+		if refused, ok := errors.AsType[*Error](err); !ok || !refused.IsIssuerFault() {
 			t.Errorf("%v", err)
 		}
 	}

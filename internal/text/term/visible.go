@@ -177,3 +177,18 @@ func isPlain(r rune) bool {
 	return strings.ContainsRune(textclass.WideProse, r) ||
 		!strings.ContainsFunc(norm.NFKC.String(s), func(r rune) bool { return r < utf8.RuneSelf })
 }
+
+// CutText returns at most the first most characters of a text, with "…" behind them if it is longer.
+func CutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	n := 0
+	for at := range s {
+		if n == most {
+			return s[:at] + "…"
+		}
+		n++
+	}
+	return s
+}

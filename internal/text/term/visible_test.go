@@ -139,3 +139,15 @@ func TestEveryCharacterIsHarmless(t *testing.T) {
 		}
 	}
 }
+
+func TestCutText(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{{"", 0, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"äöü", 3, "äöü"}, {"äöüx", 3, "äöü…"}, {"a\xff\xfeb", 3, "a\xff\xfe…"}, {"x", 0, "…"}} {
+		if got := CutText(c.text, c.most); got != c.want {
+			t.Errorf("%q, %d: %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ const (
 	requestTimeout = 30 * time.Second
 	maxAnswer      = 4 << 20 // largest answer in JSON, in bytes, with room for the escapes of a question
 	maxETag        = 200
+	maxReason      = 200 // characters of a refusal that are shown
 )
 
 // Centre is the client of a team's centre, for a laptop.
@@ -62,7 +63,7 @@ type StatusError struct {
 func (e *StatusError) Error() string {
 	why := ""
 	if e.Reason != "" {
-		why = ": " + term.VisibleText(cutText(e.Reason))
+		why = ": " + term.VisibleText(term.CutText(e.Reason, maxReason))
 	}
 	switch e.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -77,14 +78,7 @@ func (e *StatusError) Plain() error {
 	if text == "" {
 		text = fmt.Sprintf("%d %s %s", e.Code, http.StatusText(e.Code), e.Reason)
 	}
-	return errors.New("the centre says: " + term.VisibleText(strings.TrimSuffix(cutText(text), ".")))
-}
-
-func cutText(s string) string {
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "..."
-	}
-	return s
+	return errors.New("the centre says: " + term.VisibleText(strings.TrimSuffix(term.CutText(text, maxReason), ".")))
 }
 
 // send sends a request. The caller must close the body of the answer. An answer whose status is not one

@@ -217,11 +217,11 @@ func TestCheckReady(t *testing.T) {
 	}
 	exec("UPDATE about SET value = value - 1 WHERE name = 'schema'")
 	exec("ALTER DATABASE postgres SET default_transaction_read_only = on")
-	if _, err := OpenPostgres(t.Context(), address, "main"); !errors.Is(err, store.ErrFixed) {
+	if _, err := OpenPostgres(t.Context(), address, "main"); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("a standby is opened: %v", err)
 	}
 	s.db.SetMaxIdleConns(0) // as after a failover
-	if err := s.CheckReady(t.Context(), time.Now); !errors.Is(err, store.ErrFixed) {
+	if err := s.CheckReady(t.Context(), time.Now); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("a standby is ready: %v", err)
 	}
 }
@@ -247,6 +247,9 @@ func TestRoleWithoutRights(t *testing.T) {
 func TestPooler(t *testing.T) {
 	slow.Test(t)
 	program, err := exec.LookPath("pgbouncer")
+	if err != nil && os.Getenv("CLAWAI_TEST_POSTGRES") != "" {
+		t.Fatal("pgbouncer is not installed, and CLAWAI_TEST_POSTGRES asks for it")
+	}
 	if err != nil {
 		t.Skip("pgbouncer is not installed")
 	}

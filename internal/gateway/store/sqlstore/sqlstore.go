@@ -111,10 +111,10 @@ func (s *Store) CheckReady(ctx context.Context, now func() time.Time) error {
 		return nil
 	}
 	var version int
-	var fixed bool
+	var readOnly bool
 	var millis int64
 	before := now()
-	if err := s.row(ctx, s.d.ready).Scan(&version, &fixed, &millis); err != nil {
+	if err := s.row(ctx, s.d.ready).Scan(&version, &readOnly, &millis); err != nil {
 		return explain(err)
 	}
 	after, clock := now(), time.UnixMilli(millis)
@@ -125,8 +125,8 @@ func (s *Store) CheckReady(ctx context.Context, now func() time.Time) error {
 	switch {
 	case version > len(steps):
 		return newerError(version)
-	case fixed:
-		return store.ErrFixed
+	case readOnly:
+		return store.ErrReadOnly
 	case ahead > mostApart:
 		return fmt.Errorf("%w: this machine's is %v %s the database's; set both, for example by systemd-timesyncd", store.ErrClock, ahead.Round(time.Second), word)
 	}
@@ -211,7 +211,7 @@ func explain(err error) error {
 		case "55P03": // lock_not_available
 			return store.ErrLocked
 		case "25006": // read_only_sql_transaction
-			return store.ErrFixed
+			return store.ErrReadOnly
 		case "42501": // insufficient_privilege
 			return fmt.Errorf("%w; the role of its address must own it, or be allowed to make tables in it: GRANT CREATE, USAGE ON SCHEMA public TO ROLE", err)
 		}
