@@ -414,3 +414,43 @@ func TestRequestOfABrokenReplyIsLookedAt(t *testing.T) {
 		t.Error("the handler ended before the result in the request was looked at")
 	}
 }
+
+// leavingClient hangs up as soon as it has the first bytes of a reply.
+type leavingClient struct {
+	*httptest.ResponseRecorder
+	leave func()
+	fails bool // the write fails, too, although the bytes were sent
+}
+
+func (c leavingClient) Write(p []byte) (int, error) {
+	c.leave()
+	if c.fails {
+		return 0, io.ErrClosedPipe
+	}
+	return c.ResponseRecorder.Write(p)
+}
+
+// TestHeardCallsOfAClientThatLeaves: a client may run all calls of a reply that it has read, so each is recorded,
+// also if it hangs up at once.
+func TestHeardCallsOfAClientThatLeaves(t *testing.T) {
+	var calls []asked
+	for i := range 8 {
+		calls = append(calls, services[0].touch(fmt.Sprint("allowed", i)))
+	}
+	for _, fails := range []bool{false, true} {
+		s := newSite(t, "claude-code", false, nil)
+		s.reply = func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, services[0].streamed(calls, false))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done() // the end of the reply does not come with its calls
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		req := httptest.NewRequestWithContext(ctx, http.MethodPost, strings.TrimPrefix(s.url, s.near.URL)+"/v1/messages", strings.NewReader(results["messages"]))
+		req.Host = "localhost"
+		s.near.Config.Handler.ServeHTTP(leavingClient{httptest.NewRecorder(), leave, fails}, req)
+		if n := s.record.count(isDecision); n != len(calls) {
+			t.Errorf("the write fails %v: %d calls are recorded of %d", fails, n, len(calls))
+		}
+	}
+}

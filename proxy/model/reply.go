@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -235,8 +236,11 @@ func (h *hearing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close also ends the copy.
+// Close also ends the copy. The client may have the last part, even if it has hung up.
 func (h *hearing) Close() error {
+	if len(h.last) > 0 {
+		_, _ = h.copy.Write(h.last)
+	}
 	h.endCopy()
 	return h.ReadCloser.Close()
 }
@@ -301,11 +305,12 @@ func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 }
 
 // hearStep passes a part of the copied reply to the gate. The gate's decisions are only recorded, because
-// the reply passes in any case.
+// the reply passes in any case. The client has the part already and may run its calls, so they are recorded
+// also if it has hung up since.
 func (t *turn) hearStep(step *modelapi.Step, raw []byte) error {
 	if err := t.takeStep(step); err != nil {
 		return err
 	}
-	_, err := t.judgeCalls(t.ctx, step.Calls, raw)
+	_, err := t.judgeCalls(context.WithoutCancel(t.ctx), step.Calls, raw)
 	return err
 }
