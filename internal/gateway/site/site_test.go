@@ -197,7 +197,8 @@ func TestPagesAreGuarded(t *testing.T) {
 	w := newWorld(t)
 	grant := w.enrol("one")
 	form := w.signIn()
-	paths := []string{"/", laptopsPage, laptopsPage + "/" + grant.Laptop, recordsPage, recordsPage + "/1", bundlesPage, enrollPage, enrollPage + "?code=BCDF-GHJK"}
+	w.publishFiles(1, firstRules)
+	paths := []string{"/", laptopsPage, laptopsPage + "/" + grant.Laptop, recordsPage, recordsPage + "/1", bundlesPage, bundlesPage + "/1", enrollPage, enrollPage + "?code=BCDF-GHJK"}
 	for _, path := range paths {
 		r := w.request("GET", path, "")
 		if status, body, _ := w.do(w.laptop, r); status != 401 || strings.Contains(body, grant.Laptop) {
