@@ -43,6 +43,9 @@ type Site struct {
 	// Slack checks and reads clicks in Slack; nil if gateway.toml does not configure Slack. Set it before Serve.
 	Slack *message.Slack
 
+	// Health makes the checks of the page Health; nil: there is no such page. Set it before Serve.
+	Health func(ctx context.Context) []Check
+
 	// Report is called with each error of the centre itself, because the answers to laptops and browsers do
 	// not contain its details. It may be nil.
 	Report func(error)

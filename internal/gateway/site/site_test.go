@@ -803,7 +803,7 @@ var (
 		"div table thead tbody tr th td svg rect select option label")
 	knownAttributes = strings.Fields("lang charset name content rel href type class aria-current aria-label aria-hidden method action value datetime viewbox preserveaspectratio " +
 		"role x y width height scope selected placeholder autocomplete spellcheck http-equiv maxlength enctype")
-	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|questions|laptops|records|bundles|keys|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
+	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|questions|laptops|records|bundles|keys|health|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
 )
 
 // checkHarmless fails if a page has anything that no template of ours writes.
