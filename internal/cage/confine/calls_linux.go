@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are system calls that no server in a cage needs: they reach other processes, keys, mounts,
-// namespaces and the kernel, or make other calls that this filter does not see.
+// refused are system calls that no server in a cage needs. They reach other processes, keys,
+// mounts, namespaces and the kernel. The io_uring calls are refused because this filter does not
+// see the operations in a ring.
 var refused = strings.Fields(`
 	ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
 	io_uring_setup io_uring_enter io_uring_register
@@ -43,7 +44,7 @@ const (
 	noSuchCall = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // libraries then use an older call
 )
 
-// callRule refuses a system call if all conditions of when hold.
+// callRule refuses a system call if all conditions in the field when hold.
 type callRule struct {
 	name   string
 	action uint32
@@ -98,7 +99,7 @@ func findCall(name string) (uint32, bool) {
 // callFilter assembles the filter. A call of another architecture (a 32-bit program on a 64-bit
 // system) has other numbers, so the filter ends the process.
 func (h *helper) callFilter() ([]bpf.RawInstruction, error) {
-	const numberOffset, architectureOffset, firstArgument = 0, 4, 16 // in struct seccomp_data
+	const numberOffset, architectureOffset, firstArgument = 0, 4, 16 // byte offsets in struct seccomp_data
 	if len(callNumbers) == 0 {
 		return nil, errors.New("there is no filter for this processor")
 	}
@@ -157,7 +158,7 @@ func (h *helper) callRules() (rules []callRule) {
 			add(name, noSuchCall)
 		}
 	}
-	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a new limit can end another process
+	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a lower limit can end another process
 	add("setpriority", forbidden, condition{0, bpf.JumpNotEqual, unix.PRIO_PROCESS})
 	add("setpriority", forbidden, condition{1, bpf.JumpNotEqual, 0})
 	add("ioprio_set", forbidden, condition{0, bpf.JumpNotEqual, priorityOfProcess})

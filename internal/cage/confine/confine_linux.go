@@ -19,7 +19,7 @@ type helper struct {
 	spec     Spec
 	report   Report
 	mounts   bool     // the folders are protected by mounts of this process, not only by Landlock
-	variable []string // further variables for the server
+	variable []string // other variables for the server
 }
 
 // step is one step in building the cage.
