@@ -30,8 +30,8 @@ func (p *Proxy) serveTunnel(ctx context.Context, c net.Conn, from *bufio.Reader,
 	p.passBytes(ctx, c, conn, from, t)
 }
 
-// serveDoor connects a client of a door with the door's target, without CONNECT. It sends no answer to
-// a refused client, because it does not know the protocol.
+// serveDoor connects a client of a door with the door's target, without CONNECT. A refused client
+// gets no answer, because clawai does not know the protocol of the connection.
 func (p *Proxy) serveDoor(ctx context.Context, c net.Conn, t hostlist.Target) {
 	defer func() { _ = c.Close() }()
 	conn, err := p.dialTarget(ctx, t)
