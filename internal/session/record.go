@@ -15,7 +15,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// makeRecorder returns the recorder for sessions of this state. It writes to the recorder all.
+// makeRecorder returns the recorder for sessions of this state. The recorder passes its events to
+// all.
 func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all
