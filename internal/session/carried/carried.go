@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// FindCarried searches a call for the kinds in wanted: its arguments and other data, or the texts
-// of a server's request.
+// FindCarried searches the arguments and other data of a call for the kinds in wanted. In a
+// server's request it searches the texts.
 func FindCarried(c *policy.Call, wanted reply.Wanted) ([]reply.Finding, error) {
 	return reply.FindInCall([][]byte{c.Args, c.Extra}, c.RequestTexts(), wanted)
 }
