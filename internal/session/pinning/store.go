@@ -20,8 +20,8 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Store keeps what is known of servers on this machine. It is safe for concurrent use, also by
-// several processes.
+// Store keeps the state of each server on this machine: what the server listed, and what a person
+// approved. It is safe for concurrent use, also by several processes.
 type Store struct {
 	dir  string // folder of the states
 	lock string // path of the project's lock file; "" for none
@@ -32,7 +32,7 @@ type Store struct {
 	mu     sync.Mutex         // guards the fields below
 	states map[string]*cached // by the server's name
 	locked struct {
-		at   stamp    // of the file of trusted texts, when lock was read
+		at   stamp    // stamp of the file trust.json when lock was read
 		lock pin.Lock // nil if the project's lock is not trusted
 	}
 }
@@ -64,8 +64,8 @@ func (s stamp) isSame(o stamp) bool {
 	return os.SameFile(s.info, o.info) && s.info.ModTime().Equal(o.info.ModTime()) && s.info.Size() == o.info.Size()
 }
 
-// NewStore returns a store without opening a file. state is clawai's own folder; project is the
-// folder of the project whose lock counts, "" for none.
+// NewStore returns a store. It opens no file. state is clawai's own folder. project is the folder
+// of the project whose lock counts; "" for none.
 func NewStore(state, project string) *Store {
 	s := &Store{dir: PinsDir(state), states: map[string]*cached{}}
 	if project != "" {
@@ -85,9 +85,9 @@ func (s *Store) knownValues() *redact.Known {
 // PinsDir returns the folder of the states and of the trusted locks.
 func PinsDir(state string) string { return filepath.Join(state, "pins") }
 
-// LockFile returns the path of the lock file for the project that a folder belongs to. The file is
-// next to the project's policy, in the nearest folder upwards that has a .clawai; if none has, in
-// the given folder. The search ends below the home folder.
+// LockFile returns the path of the lock file for the project that a folder belongs to. The project
+// is the nearest folder upwards that has a .clawai, but not the home folder or a folder above it.
+// If there is no such folder, the lock file is in the given folder.
 func LockFile(folder string) string {
 	home, _ := os.UserHomeDir()
 	for dir := folder; dir != home; dir = filepath.Dir(dir) {
@@ -101,8 +101,8 @@ func LockFile(folder string) string {
 	return filepath.Join(folder, ".clawai", "tools.lock")
 }
 
-// stateFile returns the path of a server's state. The file's name shows a person the server's name,
-// and no two servers share a file.
+// stateFile returns the path of a server's state. The name of the file contains the server's name
+// for people, and no two servers share a file.
 func (s *Store) stateFile(server string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
