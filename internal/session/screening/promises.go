@@ -20,11 +20,11 @@ const (
 	maxPromiseBytes = 4 << 20 // total size of the tools' names and schemas
 )
 
-// promises holds the schemas that the servers of a session have listed, as the client was shown
-// them. The caller holds the inspector's lock.
+// promises holds the schemas that the servers of a session have listed, after clawai's changes for
+// the client. The caller holds the inspector's lock.
 type promises struct {
 	tools map[toolKey]*promise
-	bytes int // the sum of their sizes
+	bytes int // sum of the sizes of all tools
 }
 
 // toolKey identifies one tool of one server.
@@ -70,8 +70,8 @@ func readPromise(p *reply.Promise, size int) *promise {
 	return one
 }
 
-// learnPromises stores the schemas of a list of tools, as the client gets it, if rules may need
-// them.
+// learnPromises stores the schemas of a list of tools if rules may need them. It takes the list
+// that the client gets.
 func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	if x.Event.Method != "tools/list" || i.Decision.Action == policy.Deny || !needsPromises(p) {
 		return
@@ -141,7 +141,7 @@ func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise,
 }
 
 // holdToPromise checks an answer against the output schema of its tool and adds the findings to m.
-// It returns the schema; nil if there is none or it is not known.
+// It returns the schema. The schema is nil if the tool has none, or if the tool was not listed.
 func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gate.Exchange, p gate.Policy) *schema.Schema {
 	one, tool := in.findPromise(x.Answered, p)
 	switch {
