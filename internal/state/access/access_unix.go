@@ -44,8 +44,8 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// checkOwner returns an error for a file that belongs to somebody other than us and root. who ends
-// the error's "another user, who ...".
+// checkOwner returns an error for a file that belongs to somebody other than us and root. who
+// completes the error "it belongs to another user, who ...".
 func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -53,7 +53,7 @@ func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error
 	}
 	if me := os.Geteuid(); st.Uid != 0 && int(st.Uid) != me {
 		next := fmt.Sprintf("run: chown %d %s", me, strconv.Quote(path))
-		if me == 0 { // what root takes from a service, the service cannot open any more
+		if me == 0 { // advise root against chown, because a service could then not open its own file
 			next = fmt.Sprintf("run the command as that user: runuser -u \"$(id -nu %d)\" -- COMMAND; or, if it should be root's, %s", st.Uid, next)
 		}
 		return nil, fmt.Errorf("%s is refused: it belongs to another user (uid %d), who %s; %s", path, st.Uid, who, next)
