@@ -8,15 +8,15 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Arrival holds the state of the check of a segment that arrives in parts at another machine. In
-// the zero value, nothing has arrived. An Arrival can be stored as JSON between two parts.
+// Arrival is the state of the check of a segment that arrives at another machine in parts. The zero
+// value means that no part has arrived. An Arrival can be stored as JSON between two parts.
 type Arrival struct {
 	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
-	Line    int    `json:"line"`             // number of that line in the file
+	Line    int    `json:"line"`             // number of the last sound line in the file
 	Lines   uint64 `json:"lines"`            // sound lines so far
 	Begins  uint64 `json:"begins,omitempty"` // number of the first line in its session
 	Next    uint64 `json:"next,omitempty"`   // number that the next line must have
-	Before  string `json:"before,omitempty"` // hash of the line before the first line, as the first line states it
+	Before  string `json:"before,omitempty"` // hash that the first line gives for the line before it
 	First   string `json:"first,omitempty"`  // hash of the first line
 	Last    string `json:"last,omitempty"`   // hash of the last line
 }
@@ -24,8 +24,8 @@ type Arrival struct {
 // Arrived is one record of a part, and where its line is in the segment.
 type Arrived struct {
 	event.Entry
-	Offset int64 // of the line, in bytes
-	Length int   // of the line without its LF, in bytes
+	Offset int64 // offset of the line in the segment, in bytes
+	Length int   // length of the line in bytes, without its LF
 }
 
 // Part is the result of CheckPart.
@@ -36,8 +36,8 @@ type Part struct {
 	Rest     int       // number of bytes at the end that are no whole record and so not checked yet
 }
 
-// SplitSegmentName returns the session that wrote the segment of a file name, or false if a session
-// never gives a file such a name.
+// SplitSegmentName returns the session in the file name of a segment. It returns false if no
+// session uses such file names.
 func SplitSegmentName(name string) (session string, ok bool) {
 	began, session, ok := parseSegmentName(name)
 	return session, ok && len(session) == sessionLength && strings.Trim(session, sessionAlphabet) == "" && segmentName(began, session) == name
