@@ -25,8 +25,8 @@ type Plan struct {
 	// The proxy never connects to NotHosts, even if Hosts contains them.
 	NotHosts hostlist.List
 	Client   bool // the plan includes the sandbox from the client's file
-	// Unshut are places in open folders that should stay shut, but do not exist yet. They would be
-	// open if they were made while the server runs.
+	// Unshut are places in open folders that should stay shut, but do not exist yet. If the server
+	// makes such a place later, the place is open.
 	Unshut []string
 	Notes  []string // notes for the owner about the table, for example places that do not exist
 }
@@ -54,8 +54,8 @@ type Options struct {
 // variables are the names of the variables that every server gets. These variables hold no secrets.
 var variables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME")
 
-// NewPlan returns the cage that the tables describe. It returns nil if no table switches a cage on.
-// It returns an error if this machine cannot enforce a table.
+// NewPlan returns the cage that the tables describe. It returns nil if no table switches a cage on
+// and the client's file has no sandbox. It returns an error if this machine cannot enforce a table.
 func NewPlan(o Options) (*Plan, error) {
 	p := &planner{Options: o}
 	for _, t := range o.Tables {
@@ -107,7 +107,7 @@ type planner struct {
 	made []string
 	// system are the places of confine.System that exist. Every server may read them.
 	system []string
-	// needs are the files and folders without which the program does not run.
+	// needs are the files and folders that the program needs to run.
 	needs []string
 }
 
@@ -371,8 +371,8 @@ func (p *planner) hide(path, written string) error {
 	return nil
 }
 
-// hideOne shuts a path if the path is open, lies in an open place, or contains an open place. The
-// folder in which the server was installed stays open.
+// hideOne shuts a path if the path is open, lies in an open place, or contains an open place. If
+// the folder in which the server was installed lies in the path, that folder stays open.
 func (p *planner) hideOne(path, written string) error {
 	s := &p.plan.Spec
 	inInstalled := p.Installed != "" && contains(p.Installed, path)

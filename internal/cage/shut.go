@@ -110,7 +110,7 @@ func (p *planner) fixGit(look *looker, base shutBase) {
 	}
 }
 
-// fix makes a place read-only, if it could be written.
+// fix makes a writable place read-only.
 func (p *planner) fix(path string) {
 	s := &p.plan.Spec
 	if isBelow(path, s.Write) && !isBelow(path, s.Fixed) && !isBelow(path, s.Hide) {
@@ -143,7 +143,7 @@ func (p *planner) namedPlaces() (all []string) {
 	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 
-// isShut reports whether a path is one of the places, or lies in one.
+// isShut reports whether a path is a shut place, or lies in one.
 func isShut(path string) bool {
 	among := func(all []textclass.Place) bool {
 		return slices.ContainsFunc(all, func(pl textclass.Place) bool { return pl.ContainsPath(path) })
