@@ -48,9 +48,9 @@ const (
 	packageRegistry = "registry.npmjs.org"
 )
 
-// CheckRule returns an error if a rule cannot be carried out. It accepts a value with a variable of
-// the client (${...}), because only the client knows the variable's value. The client replaces it
-// before Read gets the rule.
+// CheckRule returns an error if clawai cannot enforce a rule. It accepts a value with a variable of
+// the client (${...}), because only the client knows the variable's value. The client replaces the
+// variable before Read gets the rule.
 func CheckRule(rule string) error {
 	if _, value, _ := strings.Cut(rule, "="); strings.Contains(value, "${") {
 		return nil
