@@ -25,8 +25,9 @@ var refused = strings.Fields(`
 	reboot swapon swapoff acct quotactl quotactl_fd syslog vhangup iopl ioperm nfsservctl lookup_dcookie
 	clock_settime clock_adjtime settimeofday adjtimex sethostname setdomainname uselib ustat sysfs _sysctl`)
 
-// metadata are system calls that change the mode, owner, times or attributes of a file. No rule of
-// Landlock covers them. They are refused unless read-only mounts protect the files.
+// metadata are system calls that change the mode, owner, times or attributes of a file. Landlock
+// has no rule for these calls. So the filter refuses them, unless read-only mounts protect the
+// files.
 var metadata = strings.Fields(`chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
 	setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr`)
 
@@ -36,7 +37,7 @@ const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET
 // priorityOfProcess is IOPRIO_WHO_PROCESS of ioprio_set.
 const priorityOfProcess = 1
 
-// What the kernel does with a system call that is not allowed.
+// Actions of the kernel for a system call that is not allowed.
 const (
 	endProcess = unix.SECCOMP_RET_KILL_PROCESS
 	denied     = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)

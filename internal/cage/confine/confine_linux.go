@@ -169,7 +169,7 @@ func dropCapabilities(h *helper) error {
 			break // c is larger than the last capability
 		}
 		if errors.Is(err, unix.EPERM) && os.Geteuid() != 0 {
-			break // the user has no capabilities; no_new_privs makes sure that it gets none
+			break // the user has no capabilities, and no_new_privs prevents new ones
 		}
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are the devices that a program may read and write, because they give access to nothing.
+// devices are the devices that a program may read and write, because they contain no data.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 // Each constant is the first version of Landlock's ABI with that restriction.

@@ -42,7 +42,7 @@ type Spec struct {
 
 // Door is a place in the server's own network that leads to a host.
 type Door struct {
-	Name    string `json:"name"`    // programs in the cage resolve it to Address; "" for a door without a name
+	Name    string `json:"name"`    // programs in the cage resolve this name to Address; "" for a door without a name
 	Address string `json:"address"` // an address in 127.0.0.0/8
 	Port    uint16 `json:"port"`
 }
