@@ -66,7 +66,7 @@ type Refusal struct {
 	Reason string
 }
 
-// Serve answers as a proxy until the listener is closed. It then ends all connections.
+// Serve answers as a proxy until the listener is closed. Then Serve ends all connections.
 func (p *Proxy) Serve(l net.Listener) { p.serveAll(l, p.serveConn) }
 
 // ServeDoor passes each connection on to one target, until the listener is closed.

@@ -98,8 +98,8 @@ func peekHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readHead parses a request more strictly than net/http, which parses it afterwards. It refuses
-// everything that could be understood in two ways.
+// readHead parses a request before net/http does, and is stricter. It refuses everything that could
+// be understood in two ways.
 func readHead(text []byte) (h head, err error) {
 	lines := strings.Split(strings.TrimSuffix(string(text), string(endOfHead)), "\r\n")
 	words := strings.Split(lines[0], " ")
