@@ -227,7 +227,7 @@ func (l *layer) hide(rest string) error {
 		switch _, err := os.Lstat(path); {
 		case err == nil:
 			if l.hidden[at] {
-				return nil // its parent is hidden already
+				return nil // a parent folder is hidden already
 			}
 			continue
 		case real.IsDir():
