@@ -68,7 +68,7 @@ func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 }
 
 // queueClient returns the client of the queue. It returns nil if the settings use no channel of the
-// queue and deny a call that nobody answers.
+// queue and deny a call if no channel is available.
 func (a *asking) queueClient() *ask.QueueClient {
 	queued := func(name string) bool { return findChannel(name).queued }
 	if a.settings.Nobody.Is == "deny" && !slices.ContainsFunc(a.settings.Order.Is, queued) {
@@ -142,8 +142,8 @@ func (a *asking) onError(err error) {
 	_ = a.guard.noteServerEvents(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
-// notifyMuted shows a desktop notification that the server caused too many questions, and that
-// nobody is asked for a while.
+// notifyMuted shows a desktop notification that the server caused too many questions, and that no
+// person is asked for a while.
 func (a *asking) notifyMuted(int, time.Time) {
 	if a.settings.Notify.Is {
 		a.desktop.NotifyMuted(a.server)

@@ -139,7 +139,7 @@ func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	return counts
 }
 
-// resetCounts sets the counts to zero that were written.
+// resetCounts sets the written counts to zero.
 func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	for _, ev := range counts {
 		j := f.senders[sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}]

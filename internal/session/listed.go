@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listAsker asks a person about changes in what a server lists. No call waits for the answer.
+// listAsker asks a person about changes in a server's lists. No call waits for the answer.
 type listAsker struct {
 	asking    *asking
 	approver  gate.Approver

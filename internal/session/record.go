@@ -64,6 +64,6 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 	}
 }
 
-// Redacted reports whether a text of the record was redacted, so that it may differ from what was
-// sent.
+// Redacted reports whether a text of the record was redacted. Such a text may differ from the text
+// that was sent.
 func (deniedCalls) Redacted(text string) bool { return redact.IsRedacted(text) }

@@ -44,7 +44,7 @@ type Session struct {
 	*gate.Session
 	All     *Sessions // the part that this session shares with the other sessions of the process
 	alone   bool      // All has only this session, and Close closes All too
-	server  string    // the server's name in rules; "" if it has none
+	server  string    // the server's name in rules; "" if the server has no such name
 	asking  *asking
 	pins    *pinning.ClientPins // nil if approvals are not kept
 	release func()              // closes everything that only this session uses
@@ -147,7 +147,7 @@ func (s *Session) noteServerEvents(events ...*event.Event) error {
 	return s.NoteEvents(events...)
 }
 
-// recordApproval records that a person has approved what a server lists.
+// recordApproval records that a person has approved a server's lists.
 func (s *Session) recordApproval() {
 	_ = s.noteServerEvents(&event.Event{Kind: event.Policy, Code: "approved", Detail: "what the server lists passes as it is; a client that keeps lists sees it when it lists again"})
 	s.Relist()

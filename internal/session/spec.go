@@ -43,8 +43,8 @@ type Spec struct {
 	State    *State
 
 	// Ask returns the value of a command-line option about asking a person, and whether the option
-	// was given. The argument option is the name without dashes. If Ask is nil, the session asks
-	// nobody and reads no settings.
+	// was given. The argument option is the name without dashes. If Ask is nil, the session asks no
+	// person and reads no settings.
 	Ask    func(option string) (value string, given bool)
 	NoForm bool // do not ask in the client's own form (MCP elicitation)
 	// Parent means that the clients are child processes of this process. In the other case the
@@ -96,8 +96,8 @@ type Sessions struct {
 	edits    *config.Edits // edits of the policy file by a person's answers
 	relay    *ask.StderrRelay
 
-	ctx, working  context.Context    // messages use ctx, tasks use working; working is cancelled first
-	stop, endWork context.CancelFunc // stop releases ctx, which signals cancel; endWork cancels working
+	ctx, working  context.Context    // messages use ctx, and tasks use working; working is cancelled first
+	stop, endWork context.CancelFunc // stop ends the wait for signals, which cancel ctx; endWork cancels working
 	tasks         sync.WaitGroup     // the goroutines that Go has started
 
 	caller *base.Caller // finds the account that makes the calls
@@ -130,13 +130,13 @@ func Open(ctx context.Context, o Spec) (*Session, error) {
 	return one, nil
 }
 
-// Listen opens what many sessions share, for a process that opens a session for each client that
-// connects. The caller must call Close after all sessions are closed.
+// Listen opens the parts that many sessions share. It is for a process that opens a session for
+// each client that connects. The caller must call Close after all sessions are closed.
 func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
 		if err := step(); err != nil {
-			s.callCentre() // the centre may have newer rules, and perhaps those load
+			s.callCentre() // perhaps the centre has newer rules that can be loaded
 			return nil, err
 		}
 	}
@@ -162,8 +162,8 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 // askOptions lists the command-line options about asking a person, with their keys in config.toml.
 var askOptions = []struct{ key, option string }{{"order", "ask"}, {"timeout", "ask-timeout"}}
 
-// readSettings reads how a person is asked. The order of precedence is option, environment, file,
-// default.
+// readSettings reads the settings for asking a person. The order of precedence is option,
+// environment, file, default.
 func (s *Sessions) readSettings() (err error) {
 	if s.o.Ask == nil {
 		return nil
@@ -240,8 +240,8 @@ func (s *Sessions) sharesTerminal() bool {
 	return s.o.Stderr != nil && !s.o.ObserveOnly && slices.Contains(s.settings.Order.Is, "terminal")
 }
 
-// watchAfter is the delay before the policy files are watched. Without it, the start of the server,
-// for which the client waits, would take longer.
+// watchAfter is the delay before the policy files are watched. An earlier watch would delay the
+// start of the server, and the client waits for that start.
 const watchAfter = 50 * time.Millisecond
 
 // watchPolicy passes every change of the policy's files to open and future sessions.

@@ -99,7 +99,7 @@ func (s *Session) Denies(calls []policy.Call) bool {
 	return d.Action == policy.Deny && d.Rule != nil
 }
 
-// JoinAgent joins the agent's session with the one that a client names by its id.
+// JoinAgent joins the agent's session with the session that a client names by its id.
 func (s *Session) JoinAgent(id string) error { return s.flow.JoinKey(flow.IDKey(id)) }
 
 // JoinProcess joins the agent's session with the session of a client's process.
