@@ -44,12 +44,12 @@ func (c *Caller) SetPolicy(p *policy.Policy) {
 	c.idle.Store(false)
 }
 
-// Wake makes the next Identify find out again whether the laptop is enrolled. This is needed on a
-// laptop that is not enrolled and whose rules do not ask who calls: there Identify looks only once.
+// Wake makes the next Identify find out again whether the laptop is enrolled. Without Wake,
+// Identify looks only once if the laptop is not enrolled and no rule asks who calls.
 func (c *Caller) Wake() { c.idle.Store(false) }
 
-// Identify sets the facts about the caller, for gate.Options.Identify. On a laptop that is not
-// enrolled, and whose rules do not ask who calls, it sets only the environment.
+// Identify sets the facts about the caller, for gate.Options.Identify. It sets only the environment
+// if the laptop is not enrolled and no rule asks who calls.
 func (c *Caller) Identify(f *policy.Facts) {
 	if c.idle.Load() {
 		return
