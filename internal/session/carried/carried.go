@@ -1,5 +1,6 @@
-// Package carried finds data in a call that rules ask about, for example secrets in its arguments,
-// or the marks that stand for withheld data. The proxy's gate and the hook's gate use it.
+// Package carried searches a call for data that rules ask about. Examples are secrets in the call's
+// arguments, and the marks that stand for withheld data. The proxy's gate and the hook's gate use
+// it.
 package carried
 
 import (
