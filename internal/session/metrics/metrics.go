@@ -1,5 +1,5 @@
-// Package metrics counts what the sessions of one process decide, and prints the figures in the
-// text format of Prometheus (version 0.0.4). No label holds an argument, a URI or a session id.
+// Package metrics counts the decisions of the sessions of one process, and prints the figures in
+// the text format of Prometheus (version 0.0.4). No label holds an argument, a URI or a session id.
 package metrics
 
 import (
