@@ -59,7 +59,7 @@ func (s *ClientPins) askSafely(server string, open []pin.Difference) (approved, 
 	return s.ask(s.ctx, server, open)
 }
 
-// askDifferences asks a person about the differences in what a server lists. It skips a difference
+// askDifferences asks a person about the differences in a server's lists. It skips a difference
 // that this session has asked about before, and asks nothing while another process asks about the
 // same server. The caller holds one.mu.
 func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) {

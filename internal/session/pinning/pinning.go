@@ -17,8 +17,8 @@ import (
 // has answered.
 type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
 
-// ClientPins compares the servers of one client with what was approved. It is safe for concurrent
-// use.
+// ClientPins compares the servers of one client with the approved entries. It is safe for
+// concurrent use.
 type ClientPins struct {
 	store *Store
 	ask   Ask
@@ -47,7 +47,7 @@ type sight struct {
 // has as many pages as the written part. So the total cost is linear in the length of the list.
 type unwritten struct {
 	listed   []pin.Entry
-	approved pin.SelfDescription // entries approved because the server's first list had them
+	approved pin.SelfDescription // entries of the server's first list, which are approved
 	pages    int                 // number of pages that are not in the state file yet
 	written  int                 // number of pages of the list that are in the state file
 }
@@ -86,8 +86,8 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 }
 
 // hasDifference reports whether the unwritten part would change a state. whole holds the names of a
-// complete list; it is nil before the last page. With whole, a state with more entries also
-// differs.
+// complete list; it is nil before the last page. If whole is not nil, a state with another number
+// of entries also differs.
 func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[string]bool) bool {
 	for _, e := range u.listed {
 		if was, had := st.Served.FindEntry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
@@ -105,8 +105,8 @@ func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[s
 // markWritten notes that the unwritten part is in the state file now.
 func (u *unwritten) markWritten() { *u = unwritten{written: u.written + u.pages} }
 
-// NewSession returns the pins of one client. They ask a person through ask, and call told when the
-// person has approved something. If ask is nil, nobody is asked.
+// NewSession returns the pins of one client. They ask a person with the function ask, and call told
+// when the person has approved something. If ask is nil, no person is asked.
 func NewSession(store *Store, ask Ask, told func()) *ClientPins {
 	s := &ClientPins{store: store, ask: ask, told: told, servers: map[string]*sight{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
@@ -142,7 +142,7 @@ const (
 	maxBytes  = 8 << 20
 )
 
-// base holds the approved entries that lists are compared with.
+// base holds the approved entries for comparisons with lists.
 type base struct {
 	mode     policy.Pin
 	approved pin.SelfDescription
@@ -168,7 +168,7 @@ func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
 	return s.makeBase(state, mode)
 }
 
-// makeBase returns the approved entries that lists are compared with in a mode.
+// makeBase returns the approved entries for comparisons with lists, in a mode.
 func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
 	if mode == policy.PinRecord { // PinRecord only reports changes since the last list
@@ -233,7 +233,7 @@ type Page struct {
 }
 
 // JudgeEntries returns the results for the entries of one page of a list, in order. After an error
-// none of the entries may pass.
+// no entry may pass.
 func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
 	raw = maskEntries(s.store.knownValues(), raw)
 	one := s.serverSight(server)

@@ -26,7 +26,7 @@ type Store struct {
 	dir  string // folder of the states
 	lock string // path of the project's lock file; "" for none
 
-	// Known returns the values that no state may contain; nil for none.
+	// Known returns the values that must not be stored in a state; nil for none.
 	Known func() *redact.Known
 
 	mu     sync.Mutex         // guards the fields below
@@ -74,7 +74,7 @@ func NewStore(state, project string) *Store {
 	return s
 }
 
-// knownValues returns the values that no state may contain; nil for none.
+// knownValues returns the values that must not be stored in a state; nil for none.
 func (s *Store) knownValues() *redact.Known {
 	if s.Known == nil {
 		return nil
@@ -114,7 +114,7 @@ func (s *Store) stateFile(server string) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x.json", plain, sum[:6]))
 }
 
-// LoadState returns the state of a server. The caller must not change it.
+// LoadState returns the state of a server. The caller must not change the state.
 func (s *Store) LoadState(server string) (*pin.State, error) {
 	path := s.stateFile(server)
 	now, err := stampOf(path)
@@ -200,7 +200,7 @@ func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)
 	if err := atomicfile.WriteFrom(path, state.Write, atomicfile.Options{Mode: 0o600}); err != nil {
 		return err
 	}
-	if now, err := stampOf(path); err == nil { // the lock excludes other writers
+	if now, err := stampOf(path); err == nil { // the lock excludes other writers, so this is the stamp of our own file
 		s.cacheState(server, &cached{now, state})
 	}
 	return nil
