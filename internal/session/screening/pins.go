@@ -17,9 +17,9 @@ var pinned = map[string]pin.EntryKind{"tools/list": pin.Tool, "prompts/list": pi
 
 var errNoPins = errors.New("what was approved of servers is not kept here")
 
-// applyPins compares a list, or a server's introduction, with what was approved. It returns the
+// applyPins compares a list, or a server's introduction, with the approved form. It returns the
 // message with approved texts in place of changed ones. The rules must judge the returned message,
-// because an approved text can contain what the rules remove.
+// because they may have to remove parts of an approved text.
 func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
 	if err := m.CheckMembers(); err != nil {
 		return nil, err

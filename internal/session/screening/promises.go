@@ -13,10 +13,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits of what is kept about tool schemas. A tool beyond the limits is treated like a tool that
-// no list has named.
+// Limits of the stored tool schemas. A tool beyond the limits is treated like a tool that was never
+// listed.
 const (
-	maxPromises     = 1 << 12 // tools
+	maxPromises     = 1 << 12 // number of tools
 	maxPromiseBytes = 4 << 20 // total size of the tools' names and schemas
 )
 
@@ -79,7 +79,7 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 	result := f.Result
 	if i.Sent != nil {
 		var sent frame.Frame
-		if sent.Parse(i.Sent, frameLimits()) != nil { // cannot fail: it was parsed before
+		if sent.Parse(i.Sent, frameLimits()) != nil { // cannot fail, because the message was parsed before
 			return
 		}
 		result = sent.Result
@@ -95,7 +95,7 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 		in.promises.putPromise(x.Event.Server, one)
 	}
 	for name, differ := range torn {
-		if differ { // two schemas under one name: it is not known which one the client uses
+		if differ { // there are two schemas under one name, and it is not known which of them the client uses
 			in.promises.forgetPromise(toolKey{x.Event.Server, name})
 		}
 	}

@@ -1,5 +1,5 @@
-// Package screening inspects messages for a gate: it asks the rules about what internal/mcp/reply
-// finds, and lets internal/mcp/reply make the changes that the rules demand.
+// Package screening inspects messages for a gate. internal/mcp/reply makes findings, and screening
+// asks the rules about them. Then internal/mcp/reply makes the changes that the rules demand.
 package screening
 
 import (
