@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// CheckOpen returns an error for a file or folder that belongs to another user or that another
-// user can open, to read or to write. It notices entries of POSIX ACLs, which appear in the group
-// bits, but not those of macOS ACLs.
+// CheckOpen returns an error for a file or folder that belongs to another user or that another user
+// can open, to read or to write. It notices entries of POSIX ACLs, because they appear in the group
+// bits. It does not notice entries of macOS ACLs.
 func CheckOpen(path string, fi fs.FileInfo) error {
 	if _, err := checkOwner(path, fi, "can open it"); err != nil {
 		return err

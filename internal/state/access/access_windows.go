@@ -121,7 +121,7 @@ const (
 	deniedCallbackObject = 12
 )
 
-// isTrusted reports whether an account is this user or can change everything anyway.
+// isTrusted reports whether an account is this user, or an account that can change every file.
 func isTrusted(sid, me *windows.SID) bool {
 	return sid.Equals(me) ||
 		sid.IsWellKnown(windows.WinLocalSystemSid) ||
