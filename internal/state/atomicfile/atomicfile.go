@@ -25,9 +25,9 @@ type Options struct {
 	// Mode is the mode of a new file (0 means 0600), regardless of the umask. An existing file
 	// keeps its mode and owner.
 	Mode fs.FileMode
-	// Old, when not nil, is what the caller read from the file: if the file has other content or
-	// is missing, Write returns ErrChanged. The check is made directly before the rename. Writers
-	// that must exclude each other need a lock as well.
+	// Old is the content that the caller has read from the file; nil for no check. If the file has
+	// other content or is missing, Write returns ErrChanged. The check is made directly before the
+	// rename. Writers that must exclude each other need a lock as well.
 	Old []byte
 }
 
