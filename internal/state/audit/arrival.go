@@ -21,7 +21,7 @@ type Arrival struct {
 	Last    string `json:"last,omitempty"`   // hash of the last line
 }
 
-// Arrived is one record of a part, and where its line is in the segment.
+// Arrived is one record of a part, with the place of its line in the segment.
 type Arrived struct {
 	event.Entry
 	Offset int64 // offset of the line in the segment, in bytes
@@ -33,7 +33,7 @@ type Part struct {
 	Records  []Arrived // the records of the part, without the line that begins the segment
 	Findings []Finding // as in a Verification
 	Notes    []Finding // as in a Verification
-	Rest     int       // number of bytes at the end that are no whole record and so not checked yet
+	Rest     int       // number of bytes at the end that are not a whole record; they are not checked yet
 }
 
 // SplitSegmentName returns the session in the file name of a segment. It returns false if no

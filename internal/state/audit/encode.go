@@ -154,9 +154,9 @@ func (e *encoder) appendAssurances(dst []byte, a policy.Assurances) []byte {
 	return e.appendList(dst, "annotations", a.AssuranceWords(), 1)
 }
 
-// appendIdentityNames appends those of the caller's names, roles and groups that are known, even if
-// a set is known to be empty. They are neither redacted nor cut: the owner of the centre has named
-// them, and NameSet bounds their length.
+// appendIdentityNames appends the caller's known names, roles and groups. A set that is known to be
+// empty is appended too. The texts are not redacted and not cut, because the owner of the centre
+// has named them and NameSet limits their length.
 func appendIdentityNames(dst []byte, names identityNames) []byte {
 	for _, member := range []struct {
 		name string
@@ -292,7 +292,7 @@ func (e *encoder) appendMember(dst []byte, name, value string) []byte {
 	return append(e.AppendString(dst, value), '"')
 }
 
-// appendID appends a JSON-RPC id token, keeping whether it is a number or a string.
+// appendID appends a JSON-RPC id token. A number and a string stay different.
 func (e *encoder) appendID(dst, token []byte) []byte {
 	if len(token) == 0 {
 		return dst

@@ -93,7 +93,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 // Filter selects the records to read. The zero value takes all records except the first line of
 // each segment.
 type Filter struct {
-	Server   func(string) bool // matches the server's name, or its guessed name if it has none
+	Server   func(string) bool // matches the server's name; for a server without a name, its guessed name
 	Tool     func(string) bool // matches a tool's name
 	Who      func(string) bool // matches a name of the caller
 	Agent    func(string) bool // matches the agent that made a call

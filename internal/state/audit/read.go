@@ -31,8 +31,7 @@ func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	}
 }
 
-// skipHeads applies f.Tail: each source begins that many bytes before its end. The sources have a
-// limit.
+// skipHeads applies f.Tail: each source begins that many bytes before its limit.
 func skipHeads(list []*source, f *Filter) {
 	for _, s := range list {
 		if f.Last > 0 && f.Tail > 0 {
@@ -55,7 +54,7 @@ func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[eve
 const clockSlack = time.Minute
 
 // mergeSources yields the records of all sources, ordered by time. It opens a source only when the
-// merge has reached the begin of that source.
+// merge has reached the start of that source.
 func mergeSources(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		m := merger{yield: yield, f: f, drained: drained}

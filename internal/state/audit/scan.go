@@ -14,7 +14,7 @@ import (
 )
 
 // maxLine is the largest part of one line that a reader holds in memory, in bytes. The writer's
-// longest line has about a quarter of maxLine.
+// longest line is about a quarter of maxLine long.
 const maxLine = 1 << 20
 
 // item is one line of a segment or of the ledger, or a problem found there.

@@ -30,8 +30,8 @@ func sharedSession(name string, keep redact.Mode, now time.Time) (session string
 	return sessionID([10]byte(sum[:])), began
 }
 
-// isShared reports whether the calls of a day share a segment. The name of a shared segment has the
-// beginning of the day as its time.
+// isShared reports whether a segment is shared by the calls of a day. began is the time in the
+// segment's name; a shared segment has the beginning of the day.
 func isShared(began time.Time) bool { return began.Equal(began.Truncate(day)) }
 
 // acceptsCalls reports whether calls may still be added to a segment that has no writer.

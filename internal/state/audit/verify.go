@@ -68,7 +68,7 @@ type statement struct {
 // original file.
 const copyMeaning = "a copy took its place, and what was recorded from then on is not here"
 
-// isOther reports whether a file is not the one that was originally created.
+// isOther reports whether a file is not the original file.
 func (s *statement) isOther(node uint64) bool { return s.node != 0 && node != 0 && s.node != node }
 
 type verifier struct {
