@@ -78,8 +78,8 @@ func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 	return b, signers, nil
 }
 
-// checkSignatures returns an error for a signature whose base64 text is not the only one for its
-// bytes. Package note ignores the unused bits at the end of base64, but no byte of a bundle may
+// checkSignatures returns an error if the base64 of a signature could also be written in another
+// way. Package note ignores the unused bits at the end of base64, but no byte of a bundle may
 // change.
 func checkSignatures(sigs []byte) error {
 	for line := range bytes.Lines(sigs) {
