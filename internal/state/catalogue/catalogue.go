@@ -27,7 +27,7 @@ import (
 const (
 	maxText   = 8 << 20 // size of one file, in bytes
 	maxFiles  = 256
-	maxUnused = 30 * 24 * time.Hour // time since the last use of a file
+	maxUnused = 30 * 24 * time.Hour // files that were not used for this time are removed
 )
 
 // ListFile is the file for the lists of one server. A server that is started in two ways has two
