@@ -24,7 +24,7 @@ import (
 type Head struct {
 	Laptop   string `json:"-"`
 	Segment  string `json:"segment"`
-	Size     int64  `json:"size"`     // in bytes
+	Size     int64  `json:"size"`     // number of bytes
 	Digest   string `json:"digest"`   // SHA-256 of these bytes, in hexadecimal
 	Complete bool   `json:"complete"` // the segment is closed: no bytes follow
 }
@@ -115,7 +115,7 @@ func parse(text, origin string) (c Checkpoint, err error) {
 	return c, nil
 }
 
-// PublicKey returns the public key that belongs to a secret one.
+// PublicKey returns the public key that belongs to a secret key.
 func PublicKey(secret string) (string, error) {
 	secret = strings.TrimSpace(secret)
 	signer, err := note.NewSigner(secret)
