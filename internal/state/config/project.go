@@ -27,8 +27,8 @@ import (
 // Project is the policy of the project that a folder belongs to.
 type Project struct {
 	Path    string    // path of the file; "" when there is neither a file nor a trusted text
-	Text    []byte    // current text of the file; nil when it is missing
-	Trusted []byte    // the text in force; nil when it was never trusted
+	Text    []byte    // current text of the file; nil if the file is missing
+	Trusted []byte    // the text in force; nil if the owner has never trusted a text
 	Since   time.Time // time at which the owner trusted the text
 	bad     error     // why the file cannot be read; nil if it can be read or does not exist
 }
@@ -214,7 +214,8 @@ func TrustProject(state, path string, text []byte, now time.Time) error {
 	})
 }
 
-// TrustedText returns the text in force for a file; nil if the owner has never trusted one.
+// TrustedText returns the text in force for a file; nil if the owner has never trusted a text of
+// it.
 func TrustedText(state, path string) ([]byte, error) {
 	known, _, err := readTrust(state)
 	if e, there := known[path]; err == nil && there {
