@@ -142,7 +142,7 @@ const (
 	alertCertificateRequired tls.AlertError = 116
 )
 
-// readAlert returns the alert about a certificate that the other side has sent; 0 if err is no such
+// readAlert returns the alert that the other side has sent about a certificate; 0 if err is no such
 // alert. Package tls exports no type for this error, so readAlert compares its text with the text
 // of each alert.
 func readAlert(err error) tls.AlertError {
@@ -158,8 +158,8 @@ func readAlert(err error) tls.AlertError {
 	return 0
 }
 
-// checkAnswer returns an error for an answer that does not come from the server, or whose only
-// content is that our certificate is missing.
+// checkAnswer returns an error for two kinds of answers: the answer does not come from the server,
+// or it only tells that our certificate is missing.
 func (by *route) checkAnswer(resp *http.Response) error {
 	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
 	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:
@@ -189,7 +189,7 @@ func (t *trust) listRead() string {
 
 func quoteName(cert *x509.Certificate) string { return fmt.Sprintf("%.100q", cert.Subject.String()) }
 
-// listNames lists the names that a certificate is for.
+// listNames lists the names for which a certificate is valid.
 func listNames(cert *x509.Certificate) string {
 	var all []string
 	for _, ip := range cert.IPAddresses {

@@ -59,8 +59,8 @@ func parseProxy(name, value string) *proxyAddress {
 	}
 	u, err := url.Parse(value)
 	switch {
-	// In a password, the host ends at a / # or ? that is not escaped. Then the user name looks like
-	// the host, and the password like its port.
+	// A / # or ? that is not escaped in a password ends the host of the URL. Then the user name is
+	// read as the host, and the beginning of the password as its port.
 	case err != nil || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@"):
 		p.err = newError(true, nil, "%s holds no address of a proxy; write it like http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, with %%2F for / and %%23 for # in the password, or unset it", name)
 	case !slices.Contains(proxySchemes, u.Scheme):

@@ -51,7 +51,7 @@ type routeKey struct {
 	entry           string // name of the settings for the host
 }
 
-// route is a transport, with the facts that the errors of its requests mention.
+// route is a transport. The other fields are for the texts of errors.
 type route struct {
 	http    *http.Transport
 	trust   *trust        // nil for a route without TLS
