@@ -40,7 +40,7 @@ type Enrolment struct {
 
 // Offline is the rule for a laptop that has not reached the centre for a number of days.
 type Offline struct {
-	Days int    `json:"days"` // at least 1
+	Days int    `json:"days"` // number of days, at least 1
 	Then string `json:"then"` // Keep or Deny: what happens after Days
 }
 

@@ -103,8 +103,8 @@ type Told struct {
 	Who *Identity `json:"who,omitempty"` // nil: the centre does not know the person who owns this laptop
 }
 
-// Identity is what the centre knows about the person who owns a laptop. Rules can have conditions
-// on it.
+// Identity holds the centre's facts about the person who owns a laptop. Rules can have conditions
+// on these facts.
 type Identity struct {
 	Who         string   `json:"who"`           // the e-mail address that the provider has verified; without one, the key
 	Key         string   `json:"key"`           // ISSUER#SUBJECT, which is unique to one person

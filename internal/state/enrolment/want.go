@@ -88,13 +88,13 @@ func findProgram() (string, error) {
 func stayFile(state string) string { return filepath.Join(Folder(state), "stay.lock") }
 
 // LockStay takes the lock of the process that speaks with the centre. If another process has the
-// lock, LockStay waits until ctx ends.
+// lock, LockStay waits for it, at most until ctx ends.
 func LockStay(ctx context.Context, state string) (unlock func(), err error) {
 	return lockFile(ctx, stayFile(state))
 }
 
 // LockRound takes the lock of one exchange with the centre. If another process has the lock,
-// LockRound waits until ctx ends.
+// LockRound waits for it, at most until ctx ends.
 func LockRound(ctx context.Context, state string) (unlock func(), err error) {
 	return lockFile(ctx, filepath.Join(Folder(state), "round.lock"))
 }
