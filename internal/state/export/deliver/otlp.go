@@ -43,7 +43,7 @@ func NewOTLP(address *url.URL, header http.Header, by *egress.Transport, s expor
 }
 
 // FindEndpoint reads the standard variables of OTLP. It returns the address and the headers for
-// logs. The address is nil if no variable contains one.
+// logs. The address is nil if no variable contains an address.
 func FindEndpoint(getenv func(string) string) (*url.URL, http.Header, error) {
 	header, err := ReadHeaders(getenv)
 	if err != nil {
