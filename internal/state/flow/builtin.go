@@ -19,9 +19,9 @@ import (
 // none holds the traits of a tool that returns no sensitive data and sends nothing out.
 var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 
-// ownTool returns the traits of one of the agent's built-in tools. The class and the arguments of
-// the tool decide about the traits. decides are the names of the arguments that decide where the
-// call goes. known is false for an unknown tool.
+// ownTool returns the traits of one of the agent's built-in tools. The traits follow from the class
+// and the arguments of the tool. decides are the names of the arguments that decide where the call
+// goes. known is false for an unknown tool.
 func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false
@@ -303,8 +303,8 @@ func reachesNetwork(command string) bool {
 	})
 }
 
-// devices matches the files that a shell opens as connections. It also matches a name of which a
-// variable holds a part.
+// devices matches the files that a shell opens as connections. It also matches if a variable holds
+// a part of the name.
 var devices = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/dev/(?:tcp|udp)(?:[/;&|\s]|$)|/dev/\$\S*/\d|\$\S*/(?:tcp|udp)/`)
 })

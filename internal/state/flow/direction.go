@@ -47,7 +47,8 @@ func toolNames(c *policy.Call) []string {
 	return nil
 }
 
-// cautiousTraits returns the traits that a call has if the server's tool is not known.
+// cautiousTraits returns the traits that are assumed if nothing is known about a call's server and
+// tool.
 func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {
@@ -95,7 +96,7 @@ func labelKinds(t policy.Traits) (kinds []string) {
 	return kinds
 }
 
-// sourceName returns the name of a call's server and tool, for people.
+// sourceName returns the name of a call's source for people, such as the server and the tool.
 func (s *ServerLabels) sourceName(c *policy.Call) string {
 	server := s.shown
 	if c.Server != "" {

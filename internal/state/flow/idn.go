@@ -12,8 +12,8 @@ import (
 // 3492). Hosts are compared in the spelling with "xn--". golang.org/x/net/idna knows more rules,
 // but links large tables into the hook.
 
-// plainHost returns an address with its host in plain letters. It returns the address unchanged if
-// the host already has plain letters, or if there is no host that can be spelled so.
+// plainHost returns an address with its host in plain letters. It returns every other word
+// unchanged.
 func plainHost(word string) string {
 	if isPlainASCII(word) {
 		return word

@@ -22,7 +22,8 @@ const (
 var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
 
 // SessionKeys returns the keys of the agent's session that started us. It uses the ids in the
-// environment; without ids, the client's process; without a client, the user and the folder dir.
+// environment. Without ids, it uses the client's process. Without a client, it uses the user and
+// the folder dir.
 func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	for _, name := range sessionVars {
 		if id := getenv(name); id != "" {
@@ -79,7 +80,7 @@ func shortID(id string) string {
 	return id
 }
 
-// between holds programs that may run between a client and a server that it starts.
+// between holds programs that may run between a client and the server that the client starts.
 var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
 
 // ourClient returns the key of the client process that started us; "" if the client cannot be
@@ -114,7 +115,7 @@ type running struct {
 }
 
 // uniqueKey returns a name of the process that is never used again: pid, start time and boot id.
-// The system uses a pid again.
+// The pid alone is not enough, because the system uses it again.
 func (p running) uniqueKey() string {
 	if p.start == "" || p.state == "Z" || p.state == "X" || boot() == "" {
 		return ""

@@ -36,7 +36,7 @@ type known struct {
 	user    []*marks // the marks of the session's own keys, and of listened keys
 	doubt   bool     // true: every text counts as written by others
 	labels  labels
-	room    []piece // memory that isEndorsed uses again
+	room    []piece // reused memory of isEndorsed
 }
 
 // recallMarks fills k with the current marks.

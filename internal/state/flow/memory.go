@@ -81,7 +81,7 @@ func (s *Session) awaitMarks() {
 	}
 }
 
-// Times of awaitOthers.
+// Waiting times of awaitOthers.
 const (
 	othersTime  = time.Second          // longest wait
 	othersEvery = 2 * time.Millisecond // pause before the marks are read again

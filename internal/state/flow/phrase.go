@@ -23,8 +23,8 @@ type piece struct {
 	glued        bool // the piece is in a path that continues after the next blank
 }
 
-// splitPieces returns the pieces of a text. With places, it also sets the places in each piece. A
-// value needs no places, because it is compared exactly.
+// splitPieces returns the pieces of a text. If places is true, it also sets the places in each
+// piece. A value needs no places, because it is compared exactly.
 func splitPieces(text string, places bool, all []piece) []piece {
 	for i := 0; i < len(text); {
 		size := blankLength(text[i:])
@@ -376,7 +376,7 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 // leadingMarks returns the length of the marks before a word that are not part of it. Before a
 // path, three marks are part of the word: "!" excludes the path, "?" begins a pattern, and "@"
 // begins the name of a package. In "@docs/a.md" the "@" is not part of the path, because people
-// write names of files so.
+// write names of files in this way.
 func leadingMarks(word string) int {
 	plain := strings.TrimLeft(word, "'‘’:!?#@")
 	marks := word[:len(word)-len(plain)]

@@ -56,7 +56,7 @@ func locatePlace(base, text string) (leads string, known bool) {
 	return leads, true
 }
 
-// cutScheme returns the path in an address with the scheme file.
+// cutScheme returns the path in an address that begins with "file:".
 func cutScheme(text string) (path string, is bool) {
 	if len(text) < 5 || !strings.EqualFold(text[:5], "file:") {
 		return "", false
@@ -312,8 +312,8 @@ func readCopies(files []string) (texts []string) {
 	return texts
 }
 
-// passFiles adds the labels of the files that a call may read to the session, and the labels of the
-// session to the files that the call may write. It must be called before the call is made.
+// passFiles passes labels before a call is made. The session gets the labels of the files that the
+// call may read. The files that the call may write get the labels of the session.
 func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	t := s.filesOf(p, c)
 	if len(t.files)+len(t.folders)+len(t.writes) == 0 {

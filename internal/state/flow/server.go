@@ -84,7 +84,7 @@ func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) 
 	}
 }
 
-// Allowed stores that a person has allowed calls after a question because of labels.
+// Allowed stores that a person has allowed calls. The labels were the reason for the question.
 func (s *ServerLabels) Allowed(cs []policy.Call) {
 	p := s.policy.Load()
 	for i := range cs {
@@ -162,7 +162,7 @@ func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []
 		if listsResources(x) {
 			c.Subject = policy.ResourceSubject
 			t, _, _ = s.traitsOf(p, c)
-		} else { // any tool of the server may have sent it
+		} else { // any tool of the server may have sent the message
 			server, _ := s.callServer(c)
 			t = t.Join(p.TrustAny(server))
 		}

@@ -37,8 +37,8 @@ type Session struct {
 	last     uint64          // number of the last message whose marking was begun
 	bytes    int             // total size of the messages that are being marked
 	done     *sync.Cond      // signals that a message is marked
-	known    known           // memory for the marks that is used again
-	outgoing outgoing        // memory for the content of a call that is used again
+	known    known           // reused memory for the marks
+	outgoing outgoing        // reused memory for the content of a call
 	ledgers  map[*Ledger]bool
 	process  string   // the key of the client's process; "" if clears are ignored
 	client   string   // name of the journal of the client's process; "" if clears are ignored
@@ -301,8 +301,8 @@ func (s *Session) Seen() (policy.Seen, error) {
 // fileSource is the beginning of a label's source if the label comes from a file.
 const fileSource = "a file written after "
 
-// unknownLabels returns the labels of files that are new to the session: it has no label of the
-// same kind from the same source.
+// unknownLabels returns the labels of files that are new to the session. A label is new if the
+// session has no label of the same kind from the same source.
 func (s *Session) unknownLabels(found []Seen) (fresh []Seen) {
 	if len(found) == 0 {
 		return nil

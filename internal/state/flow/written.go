@@ -88,7 +88,8 @@ func newWritten(dir string) *written {
 	return &written{path: filepath.Join(dir, writtenName), places: map[mark]*place{}}
 }
 
-// refreshList reads what was added to the list since the last call. The caller holds the lock.
+// refreshList reads the lines that were added to the list since the last call. The caller holds the
+// lock.
 func (w *written) refreshList() {
 	info, err := os.Lstat(w.path)
 	switch {
@@ -521,7 +522,7 @@ func (w *written) findCopies(texts []string, visit func(*place)) {
 }
 
 // sketchSize is the number of marks in the sketch of a text. A text with fewer runs (about a
-// hundred letters) has no sketch, because it could be in any file.
+// hundred letters) has no sketch, because many files could contain such a short text.
 const sketchSize = 16
 
 // sketchText returns the smallest marks of a text's runs; nil for a short text. A copy of the text
