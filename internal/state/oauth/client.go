@@ -71,7 +71,7 @@ type Client struct {
 	mu     sync.Mutex // guards entry, loaded and barred
 	entry  StoredSignIn
 	loaded bool    // entry was loaded; if its server is "", there is no sign-in
-	barred barrier // the last 403 that asked for no sign-in
+	barred barrier // the last 403 that did not ask for a sign-in
 
 	signing chan struct{} // holds one element while a goroutine signs in or refreshes, so that only one does
 	last    outage        // protected by signing, not by mu

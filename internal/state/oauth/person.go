@@ -14,8 +14,8 @@ type Person interface {
 	// device means that the provider also offers a code for another device.
 	ShowPage(page string, device bool) error
 	// ReadAddress returns the text that the owner has pasted: the address to which the browser was
-	// sent. The browser may run on another machine. why is the error of the text before. Without a
-	// terminal the error is ErrNoPaste.
+	// sent. The browser may run on another machine. why tells what was wrong with the previous
+	// text. Without a terminal the error is ErrNoPaste.
 	ReadAddress(ctx context.Context, why error) (string, error)
 	// ShowCode shows the code, and the page where the owner must enter it.
 	ShowCode(DeviceCode) error
@@ -24,7 +24,7 @@ type Person interface {
 // ErrNoPaste means that there is no place to paste an address.
 var ErrNoPaste = errors.New("there is no terminal to paste an address into")
 
-// DeviceCode is what the owner enters on another device.
+// DeviceCode holds the code that the owner enters on another device, and its pages.
 type DeviceCode struct {
 	Page     string // the page where the owner enters the code
 	Complete string // the page with the code in its address; "" if the server has sent none

@@ -254,12 +254,15 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// wantedScopes returns the scopes to request. It merges:
-//   - the scopes that the owner chose; without any, those of the challenge; without these, listed (from
-//     the metadata). With wider (a step-up), the owner's scopes and those of the challenge or listed.
-//   - the scopes that were granted before (had); for the client credentials grant, those requested before
-//   - offline_access if known, the scopes of the authorization server, contains it: some servers issue no
-//     refresh token without it. The client credentials grant never requests it.
+// wantedScopes returns the scopes to request. It merges three lists:
+//   - The scopes that the server wants now: the scopes of the challenge, or else listed, the scopes of
+//     the metadata. If the owner has chosen scopes, they replace this list. With wider (a step-up),
+//     they are added to it.
+//   - The scopes that were granted before (had). For the client credentials grant, the scopes that were
+//     requested before.
+//   - offline_access, if known contains it, because some servers issue no refresh token without it.
+//     known holds the scopes of the authorization server. The client credentials grant never requests
+//     offline_access.
 func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []string, had StoredSignIn, known []string) []string {
 	wanted := listed
 	for _, ch := range challenges {
