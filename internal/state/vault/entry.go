@@ -19,7 +19,7 @@ type Entry struct {
 	Name     string        `json:"name"`
 	Value    []byte        `json:"value"`
 	Set      time.Time     `json:"set"`               // time at which the value was set
-	MaxAge   time.Duration `json:"max_age,omitempty"` // 0: the entry never expires
+	MaxAge   time.Duration `json:"max_age,omitempty"` // age at which the entry expires; 0 means never
 	Bindings []Binding     `json:"bindings,omitempty"`
 	Origins  []Origin      `json:"origins,omitempty"` // places from which wrap has moved the value
 	Reveal   bool          `json:"reveal,omitempty"`  // agents may read the value through clawai serve

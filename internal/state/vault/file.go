@@ -25,7 +25,7 @@ import (
 type file struct {
 	path    string             // path of the encrypted file
 	key     string             // path of the file with the key
-	private func(string) error // Place.Private
+	private func(string) error // the function Place.Private
 }
 
 func (file) Kind() StoreKind { return InFile }

@@ -39,7 +39,7 @@ func (k StoreKind) String() string {
 	return "the system's keychain"
 }
 
-// ParseKind parses keychain or file.
+// ParseKind parses the word keychain or file.
 func ParseKind(s string) (StoreKind, error) {
 	switch k := StoreKind(s); k {
 	case InKeychain, InFile:
