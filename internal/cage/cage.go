@@ -422,7 +422,7 @@ func resolveExisting(paths []string) (all []string) {
 	return all
 }
 
-// narrow returns what both lists open.
+// narrow returns the places that both lists open.
 func narrow(all, by []place) (both []place) {
 	for _, a := range all {
 		if isBelow(a.path, pathsOf(by)) {
@@ -438,7 +438,7 @@ func narrow(all, by []place) (both []place) {
 	return both
 }
 
-// dropBelow returns the places that are not below one of the others.
+// dropBelow returns the places of all that do not lie below a place of others.
 func dropBelow(all, others []place) (rest []place) {
 	for _, a := range all {
 		if !isBelow(a.path, pathsOf(others)) {

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// scripts are the file name extensions of scripts. An argument with one of them is a part of the
-// server's program.
+// scripts are the file name extensions of scripts. An argument with one of these extensions is a
+// part of the server's program.
 var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".jar", ".pl", ".sh", ".php", ".lua", ".exs"}
 
 // roots are files that mark the root folder of a package.
@@ -39,7 +39,7 @@ func (p *planner) openInstalled() error {
 
 // openProgram lets the server read its own program: the started file, the interpreters of that
 // file, and the package that contains it. A caged server may have written a link or the first line
-// of a script. openProgram does not follow these.
+// of a script. openProgram follows no such link and no such line.
 func (p *planner) openProgram() error {
 	program := p.Command[0]
 	if !strings.Contains(program, "/") {
@@ -96,7 +96,7 @@ func (p *planner) openFile(path string, depth int) {
 	}
 }
 
-// readRunners returns the programs that run a script, by its first line.
+// readRunners returns the programs that run a script. The first line of the script names them.
 func readRunners(script string) []string {
 	words := readShebang(script)
 	if len(words) == 0 {

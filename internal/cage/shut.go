@@ -12,9 +12,9 @@ import (
 )
 
 // shutPlaces shuts places that no server needs, unless a table names them: keys, and the data of
-// browsers and clients. It also makes files read-only whose content runs later without a request,
-// such as .bashrc. The list of places is in internal/text/textclass; rules and questions use it
-// too.
+// browsers and clients. It also makes a file read-only if its content runs later without a request,
+// for example .bashrc. The list of places is in internal/text/textclass; rules and questions use
+// the list too.
 //
 // shutPlaces searches the home folder, the folders in it where programs keep their data, and each
 // open folder itself. It does not search whole trees, because that would take too long.
@@ -80,7 +80,7 @@ func (p *planner) shutPlaces() error {
 func SecretsIn(home string, folders []string) (found []string) {
 	p := &planner{Options: Options{Home: home}}
 	p.plan.Spec.Read = folders
-	p.mounts, _ = readMounts() // after an error, a secret that is visible at two paths is found at one of them only
+	p.mounts, _ = readMounts() // after an error, a secret with two paths is found at only one path
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		found = append(found, slices.DeleteFunc(look.findSecrets(base), inGit)...)
@@ -90,7 +90,7 @@ func SecretsIn(home string, folders []string) (found []string) {
 }
 
 // gitGlobs match the configuration of worktrees and modules, and the files that lead git to another
-// repository. They are dangerous because the configuration can name programs that git runs.
+// repository. These files are dangerous because the configuration can name programs that git runs.
 var gitGlobs = sync.OnceValue(func() *globs {
 	t := &globs{}
 	for _, glob := range []string{".git", ".git/commondir", ".git/config.worktree", ".git/worktrees/*/commondir",
@@ -309,7 +309,7 @@ var secretGlobs = sync.OnceValue(func() *globs {
 			}
 		}
 	}
-	// Such files also lie in the folders of programs.
+	// Files with these names also lie in the hidden folders of programs.
 	t.wild = append(t.wild, namedGlobs{".*", single})
 	for _, folder := range []*globs{t.step(".config"), t.step(".local").step("share")} {
 		folder.wild = append(folder.wild, namedGlobs{"*", single})
