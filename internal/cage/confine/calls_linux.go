@@ -148,7 +148,7 @@ func (h *helper) callRules() (rules []callRule) {
 	add("socket", denied, condition{0, bpf.JumpEqual, unix.AF_NETLINK}, condition{2, bpf.JumpNotEqual, unix.NETLINK_ROUTE})
 	add("socket", denied, condition{1, bpf.JumpBitsSet, 1}, condition{1, bpf.JumpBitsSet, 2}) // SOCK_RAW is 3, so bits 1 and 2 are set; the other bits may be flags
 	add("socketpair", denied, condition{0, bpf.JumpNotEqual, unix.AF_UNIX})
-	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // SOCK_DGRAM: each end of such a pair could send to a socket at any path
+	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // SOCK_DGRAM: each end of the pair could send to a socket at any path
 	if !h.spec.Own {                                            // without an IPC namespace the server would share memory and queues with the machine
 		for _, name := range []string{"shmget", "shmat", "msgget", "semget", "mq_open"} {
 			add(name, forbidden)

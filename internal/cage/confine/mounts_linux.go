@@ -144,7 +144,7 @@ func (m *mounter) put() {
 // hideAll mounts an empty folder over each folder of paths, and an empty file over each file. The
 // folders in back stay visible: hideAll takes a folder of back before it covers the path around
 // that folder. The cover contains only the parent folders of back, and hideAll attaches the taken
-// mounts in these.
+// mounts there.
 func (m *mounter) hideAll(paths, back []string) {
 	const shut = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	folder, file := filepath.Join(TempFolder, "folder"), filepath.Join(TempFolder, "file")

@@ -49,7 +49,7 @@ type Door struct {
 
 // Report is the message of a helper about the cage. The helper sends it before the server runs.
 type Report struct {
-	Holds  []string `json:"holds,omitempty"`  // the restrictions in force, each with what enforces it
+	Holds  []string `json:"holds,omitempty"`  // texts about the restrictions in force, for people
 	Weaker []string `json:"weaker,omitempty"` // restrictions that could not be made
 	Fault  string   `json:"fault,omitempty"`  // why no server was started
 	Code   int      `json:"code,omitempty"`   // the exit code for Fault
