@@ -88,7 +88,8 @@ func runHelper(ctx context.Context, words, env []string) (*report.Result, error)
 	return result, err
 }
 
-// powers are the capabilities that the helper needs in its namespaces. They count only there.
+// powers are the capabilities that the helper needs in its namespaces. They count only in these
+// namespaces.
 var powers = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP,
 	unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN, unix.CAP_SYS_PTRACE}
 
