@@ -32,7 +32,7 @@ type lister struct {
 	texts *int // bytes of text that may still be kept, for all layers together
 }
 
-// listChanges compares the layers with the real folders below them.
+// listChanges compares the layers with the real folders under them.
 func (r *runner) listChanges(until time.Time) {
 	texts := maxTexts
 	for _, l := range r.layers {
@@ -271,7 +271,8 @@ func (l *lister) hasSameContent(now, was *entry) bool {
 	return false
 }
 
-// keepTexts stores in c the digest of a written file and, if they are small, the texts before and after.
+// keepTexts stores the digest of a written file in c. If the file's texts before and after are
+// small, it stores the texts too.
 func (l *lister) keepTexts(c *report.Change, now, was *entry) {
 	if c.Kind != "file" || c.Hidden || c.What == report.Modified || len(l.r.result.Changes) >= l.r.spec.Listed {
 		return

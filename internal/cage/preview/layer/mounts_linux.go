@@ -202,8 +202,8 @@ func (l *layer) mountOverlay(work string) error {
 	return err
 }
 
-// repeatInterrupted repeats a call until no signal interrupts it. Go's scheduler sends such signals to
-// its own threads.
+// repeatInterrupted repeats a call until no signal interrupts it, because Go's scheduler sends
+// signals to its own threads.
 func repeatInterrupted(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
