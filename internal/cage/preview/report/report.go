@@ -59,7 +59,7 @@ type Result struct {
 	Unread   bool     `json:"unread,omitempty"`   // the list may be incomplete: there was no time to read all changes
 	Full     bool     `json:"full,omitempty"`     // the command wrote more than the layers can hold
 	Programs []string `json:"programs"`           // the paths of the programs that the command started, in order
-	Started  int      `json:"started"`            // number of starts of programs by the command
+	Started  int      `json:"started"`            // number of times that the command started a program
 	Untraced bool     `json:"untraced,omitempty"` // the system forbids tracing, so clawai did not see the command's programs
 	Hosts    []string `json:"hosts"`              // hosts that the command tried to reach, with the port
 	Ended    string   `json:"ended,omitempty"`    // reason why the command ended; "" if it exited by itself
