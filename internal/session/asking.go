@@ -25,7 +25,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// asking holds what one session needs to ask a person. It opens nothing before the first question.
+// asking holds everything that one session needs to ask a person. It opens nothing before the first
+// question.
 type asking struct {
 	settings config.Ask
 	folders  config.Folders

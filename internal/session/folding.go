@@ -49,8 +49,8 @@ type junk struct {
 	told    time.Time // time at which the last count was written
 	record  string    // record id of the last written count
 	n       int       // number of events since the last written count
-	bytes   int       // total size in bytes of the messages of these events
-	content hash.Hash // running digest of these events
+	bytes   int       // total size in bytes of the messages of the counted events
+	content hash.Hash // running digest of the counted events
 }
 
 func newFolding(all gate.Recorder) *folding {
