@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Ask asks a person to approve the differences in a server's lists. answered is false if nobody
+// Ask asks a person to approve the differences in a server's lists. answered is false if no person
 // has answered.
 type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
 
