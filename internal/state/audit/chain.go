@@ -56,7 +56,7 @@ func (c *chain) beginLine(dst []byte, at time.Time) []byte {
 	}
 	dst = append(dst, c.date[:]...)
 	point := len(dst)
-	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits, the first of them a 1
+	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits; the first is a 1, and the dot replaces it
 	dst[point] = '.'
 	return append(dst, `Z"`...)
 }

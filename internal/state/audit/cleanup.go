@@ -112,7 +112,7 @@ func closeIfAbandoned(path string, o Options) error {
 	})
 }
 
-// cutReserved frees the space after the records that a dead writer had reserved.
+// cutReserved frees the space that a dead writer had reserved after its records.
 func cutReserved(f *os.File, path string) error {
 	fi, err := f.Stat()
 	if err != nil {

@@ -23,7 +23,7 @@ type item struct {
 	line    int    // line number, from 1
 	link    link
 	problem string // what is wrong at this line
-	healed  int    // number of bytes before this line that a failed write left; this line is the report about them
+	healed  int    // number of bytes that a failed write left before this line; this line reports the failure
 }
 
 // scanner reads lines and checks the chain from one to the next.

@@ -71,7 +71,7 @@ func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief boo
 	return s, nil
 }
 
-// appendLines writes lines, and returns how many bytes of them are in the file.
+// appendLines writes lines. It returns the number of their bytes that are in the file.
 func (s *segment) appendLines(lines []byte) (n int, err error) {
 	if s.mem != nil {
 		n, err = s.mem.appendBytes(lines)

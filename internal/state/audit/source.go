@@ -109,8 +109,8 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// skipLines skips the first skip bytes, and then the rest of the line in which they end. Line
-// numbers count from there.
+// skipLines skips the first skip bytes, and then the rest of the line at that place. Line numbers
+// count from there.
 func (s *source) skipLines() error {
 	if s.skip == 0 {
 		return nil

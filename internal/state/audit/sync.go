@@ -16,7 +16,7 @@ const (
 	SyncEach                 // wait for the disk in every Record: a call continues only after its record is on the disk
 )
 
-// ParseSync parses none, interval or each.
+// ParseSync parses the word "none", "interval" or "each".
 func ParseSync(word string) (Sync, error) {
 	for s, name := range []string{"none", "interval", "each"} {
 		if word == name {

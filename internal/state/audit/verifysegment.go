@@ -16,9 +16,9 @@ type tally struct {
 	lines       uint64
 	first, last string // hashes of the first and the last line
 	rest        int    // number of bytes after the last good line
-	restDigest  string // digest of these bytes
-	restLine    int    // line number at which these bytes begin
-	restBroken  bool   // these bytes contain a whole line
+	restDigest  string // digest of the bytes after the last good line
+	restLine    int    // line number at which the bytes after the last good line begin
+	restBroken  bool   // the bytes after the last good line contain a whole line
 	live        bool   // a process writes to the segment
 	zeros       int64  // number of zero bytes at the end
 	readOnly    bool   // the file mode says that the segment is closed
@@ -170,8 +170,8 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	}
 }
 
-// removedBefore returns the last hash of the session's segment before name, as the ledger states
-// it. It is used if that segment was removed.
+// removedBefore returns the last hash of the session's segment before name, if that segment was
+// removed. The hash comes from the ledger.
 func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string
 	for _, other := range v.bySession[session] {
