@@ -25,7 +25,7 @@ type Head struct {
 	Laptop   string `json:"-"`
 	Segment  string `json:"segment"`
 	Size     int64  `json:"size"`     // number of bytes
-	Digest   string `json:"digest"`   // SHA-256 of these bytes, in hexadecimal
+	Digest   string `json:"digest"`   // SHA-256 of the first Size bytes, in hexadecimal
 	Complete bool   `json:"complete"` // the segment is closed: no bytes follow
 }
 
