@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ReadFile reads one of clawai's own files. It returns an error if other users than the owner and
+// ReadFile reads one of clawai's own files. It returns an error if a user other than the owner and
 // root could have written the file or replaced the path to it.
 func ReadFile(path string) ([]byte, error) {
 	t, err := resolvePath(path)

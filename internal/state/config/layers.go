@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Layers names the policies above the owner's policy. They can only deny more than the owner's
-// policy. The zero value names no policy.
+// Layers names the policies above the owner's policy. These policies can only deny more than the
+// owner's policy. The zero value names no policy.
 type Layers struct {
 	// Org are the organisation's files. A file need not exist. If a file exists and cannot be used,
 	// loading fails.
@@ -63,7 +63,7 @@ type layerStack struct {
 // project is the name of the layer for a project's policy that the owner has trusted.
 const project = "project"
 
-// layer is one layer: its name, its file and the text in force.
+// layer holds the name, the file and the text in force of one layer.
 type layer struct {
 	name, path string
 	src        []byte

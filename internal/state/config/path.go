@@ -16,7 +16,7 @@ import (
 type resolvedPath struct {
 	file string // path of the file, without symlinks
 	// entries are the directory entries on the way: each symlink, and then the file itself or the
-	// entry that is missing. A change of one of them could lead the path to another file.
+	// entry that is missing. A change of such an entry could lead the path to another file.
 	entries []string
 }
 
@@ -24,8 +24,8 @@ type resolvedPath struct {
 const maxLinks = 40
 
 // resolvePath finds the file that path leads to. It returns an error if another user could change
-// the result. Each folder and symlink on the way, including those of link targets, must belong to
-// us or root, and no other user may write to it. A sticky folder is allowed, because other users
+// the result. Each folder and symlink on the way, also on the way to a link's target, must belong
+// to us or root, and no other user may write to it. A sticky folder is allowed, because other users
 // cannot touch our files there. The caller must open and check the file itself. Even after an
 // error, t.entries has the entries that were found so far.
 func resolvePath(path string) (t resolvedPath, err error) { return new(walk).walkPath(path) }

@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// ReadSecret is like ReadFile, but also returns an error if other users than the owner can open the
-// file.
+// ReadSecret is like ReadFile, but also returns an error if a user other than the owner can open
+// the file.
 func ReadSecret(path string) ([]byte, error) {
 	src, err := ReadFile(path)
 	if err != nil {
