@@ -85,7 +85,7 @@ func IsEnrolled(state string) bool {
 }
 
 // ReadEnrolment returns the enrolment, or ErrNone if the laptop is not enrolled. It returns an
-// error if other users than the owner could have read or written the file.
+// error if a user other than the owner could have read or written the file.
 func ReadEnrolment(state string) (e Enrolment, err error) {
 	src, err := config.ReadSecret(enrolmentFile(state))
 	if errors.Is(err, fs.ErrNotExist) {

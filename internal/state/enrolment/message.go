@@ -2,8 +2,7 @@ package enrolment
 
 import "time"
 
-// Paths of the centre's interface for laptops. Bodies are JSON, except those of bundles and
-// segments.
+// Paths of the centre's interface for laptops. Bodies are JSON, except for bundles and segments.
 const (
 	EnrollPath  = "/v1/enroll"       // POST AskEnrolment, answered by DeviceCode
 	TokenPath   = "/v1/enroll/token" //nolint:gosec // POST AskToken, answered by Grant, or 400 with Refusal

@@ -24,7 +24,7 @@ type AskQuestion struct {
 	Server string      `json:"server,omitempty"`
 	Calls  []ShownCall `json:"calls"`
 	Hidden int         `json:"hidden,omitempty"` // number of secrets that were replaced
-	Client string      `json:"client,omitempty"` // name and version of the MCP client, as it states them itself
+	Client string      `json:"client,omitempty"` // name and version of the MCP client, as the client states them
 	Why    string      `json:"why,omitempty"`    // a reason for the question besides the rule
 
 	RuleFile string `json:"rule_file,omitempty"`
