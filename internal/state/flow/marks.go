@@ -21,8 +21,8 @@ import (
 // added.
 //
 // A process that adds the marks of a message writes a record before them (begun) and after them
-// (ended). Between these two records every text counts as known, and this only leads to more
-// questions. If others have changed the file, every text counts as known for ever.
+// (ended). Between these two records every text counts as marked, and this only leads to more
+// questions. If others have changed the file, every text counts as marked for ever.
 type marks struct {
 	hasher
 	f    *os.File
@@ -36,8 +36,8 @@ type marks struct {
 	open    map[mark]bool  // messages that a process has begun to mark
 	texts   bool           // a process has begun to mark a message
 	lets    bool           // a person has allowed a call or an address
-	full    bool           // every text counts as known, for ever
-	torn    bool           // the last record is not complete, so every text counts as known for now
+	full    bool           // every text counts as marked, for ever
+	torn    bool           // the last record is not complete, so every text counts as marked for now
 
 	abandoned map[mark]bool // open messages for which no call waits any more
 }
@@ -57,7 +57,7 @@ type mark uint64
 const (
 	begun     = 'b'
 	ended     = 'e'
-	everyone  = 'f' // every text counts as known
+	everyone  = 'f' // every text counts as marked
 	source    = 's' // the source of the records after it
 	openRun   = 'u' // written by earlier versions, and ignored
 	secretRun = 'x' // a run of a text that must not leave

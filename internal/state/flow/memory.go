@@ -12,13 +12,13 @@ import (
 )
 
 // maxWaiting is the largest size, in bytes, of the texts that wait to be marked. If more texts
-// come, every text counts as known.
+// come, every text counts as marked.
 const maxWaiting = 4 << 20
 
 // RememberTexts marks the texts of a message so that they are recognized later. of holds the labels
 // of the message. RememberTexts returns when all processes that share the session can see that the
 // marking has begun. The marking itself continues in the background, and until it ends every text
-// counts as known. If all is false, the texts are not marked, and every text counts as known for
+// counts as marked. If all is false, the texts are not marked, and every text counts as marked for
 // ever.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
@@ -57,7 +57,7 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
-		if s.journals != nil { // if this write fails, the record ended is missing, and every text still counts as known
+		if s.journals != nil { // if this write fails, the record ended is missing, and every text still counts as marked
 			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})
@@ -88,7 +88,7 @@ const (
 )
 
 // awaitOthers waits until the messages that other processes of the session have received so far are
-// marked. During the marking every text counts as known, so a question would give wrong reasons,
+// marked. During the marking every text counts as marked, so a question would give wrong reasons,
 // and the person would answer the wrong question. A moment later the reasons are right. A process
 // that dies leaves its message unmarked. So the wait is limited, and no later call waits for that
 // message.
@@ -238,8 +238,8 @@ func visitTexts(message string, visit func(text string)) {
 	}
 }
 
-// HearUser marks everything that the user's text names as named by the user. It writes the marks
-// for the sessions with these keys.
+// HearUser marks everything that the user's text names, so that calls may use it without a
+// question. It writes the marks for the sessions with these keys.
 func HearUser(state string, keys []string, text string) error {
 	if len(text) > maxSaid {
 		return nil

@@ -345,8 +345,8 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 }
 
 // keepSeen adds the labels of files to the session. own means that an agent's own tool reads the
-// files. The texts that such a tool reads never pass here, so afterwards every text counts as read.
-// The texts of other tools are marked when they arrive.
+// files. The texts that such a tool reads never pass here, so afterwards every text counts as
+// marked. The texts of other tools are marked when they arrive.
 func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	if !own {
 		return s.session.Add(found)

@@ -45,7 +45,7 @@ type written struct {
 	hash   hasher
 	places map[mark]*place
 	index  map[mark]struct{} // the marks of all sketches; nil before first use
-	full   bool              // there were too many files, so every file counts as written
+	full   bool              // there were too many files, so every file counts as written by a session with labels
 	harmed bool              // others have changed or damaged the list, so every file has every label
 }
 
