@@ -52,7 +52,7 @@ func (c *Client) readAddress(ctx context.Context, redirect *url.URL, state strin
 	}
 }
 
-// readPasted returns the query of a pasted address. The address must be that of the callback. The
+// readPasted returns the query of a pasted address. The address must be the callback's address. The
 // query alone is enough, and so are the code and the state as two words. The errors contain nothing
 // of the text, because the text contains a code.
 func readPasted(text string, redirect *url.URL, state string) (url.Values, error) {
