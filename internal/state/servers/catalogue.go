@@ -29,7 +29,7 @@ type KnownServer struct {
 	URL     []string `toml:"url"`
 
 	Cage    *Cage  `toml:"cage"`    // nil: the server was never run in a sandbox
-	Checked string `toml:"checked"` // a version of the first package in NPM; it has exactly these tools
+	Checked string `toml:"checked"` // version of the first package in NPM that has exactly the tools in Tools
 	Tools   Tools  `toml:"tools"`
 }
 
