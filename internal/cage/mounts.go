@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// mount is one mount: the folder root of the file system device is visible at the path point.
+// mount describes one mount. The folder root of the file system device is visible at the path
+// point.
 type mount struct{ device, root, point string }
 
 // parseMounts reads the text of /proc/self/mountinfo. It leaves out lines that it does not understand.
