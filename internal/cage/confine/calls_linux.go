@@ -167,7 +167,7 @@ func (h *helper) callRules() (rules []callRule) {
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCSTI})
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCLINUX})
 	add("clone", forbidden, condition{0, bpf.JumpBitsSet, namespaceFlags})
-	add("clone3", noSuchCall) // its flags are in memory, which a filter cannot read
+	add("clone3", noSuchCall) // the flags of clone3 are in memory, which a filter cannot read
 	if !h.spec.Forks {
 		add("clone", forbidden, condition{0, bpf.JumpBitsNotSet, unix.CLONE_THREAD})
 		add("fork", forbidden)
