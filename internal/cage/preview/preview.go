@@ -22,7 +22,8 @@ const (
 	grace    = 200 * time.Millisecond
 )
 
-// slots limits the number of previews at a time. Each may use maxBytes of memory and maxBytes of files.
+// slots limits the number of previews at a time. Each preview may use maxBytes of memory and
+// maxBytes of files.
 var slots = make(chan struct{}, 2)
 
 // Options are a command and its surroundings.
