@@ -18,7 +18,7 @@ const Format = 1
 // Spec describes a preview for the helper. Every path is absolute.
 type Spec struct {
 	Format  int           `json:"format"`
-	Command []string      `json:"command"` // path of the program, and its arguments
+	Command []string      `json:"command"` // path and arguments of the program
 	Dir     string        `json:"dir"`
 	Helper  []string      `json:"helper"`  // the arguments that make the helper program build a cage
 	Folders []string      `json:"folders"` // folders that get a layer, so the command may write in them; a folder that contains a mount gets no layer
