@@ -62,9 +62,9 @@ type Spec struct {
 	// server's output and our questions may share one terminal.
 	Stderr *os.File
 
-	Facts policy.Facts // as in gate.Options
+	Facts policy.Facts // see gate.Options.Facts
 
-	ObserveOnly bool // as in gate.Options
+	ObserveOnly bool // see gate.Options.ObserveOnly
 
 	// Before can answer a question before a person is asked. It returns false if a person must be
 	// asked. nil: every question goes to a person.
