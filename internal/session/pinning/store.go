@@ -30,7 +30,7 @@ type Store struct {
 	Known func() *redact.Known
 
 	mu     sync.Mutex         // guards the fields below
-	states map[string]*cached // by the server's name
+	states map[string]*cached // the cached states, by the server's name
 	locked struct {
 		at   stamp    // stamp of the file trust.json when lock was read
 		lock pin.Lock // nil if the project's lock is not trusted
