@@ -20,7 +20,7 @@ const (
 
 	replace = windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL // rights to remove the file, or to take every other right
 	change  = replace | writeData | appendData | windows.GENERIC_WRITE                       // rights to change the file in any way
-	opened  = change | deleteChild | readData | windows.GENERIC_READ                         // rights to open it for reading or writing
+	opened  = change | deleteChild | readData | windows.GENERIC_READ                         // rights to open the file for reading or writing
 )
 
 // CheckChange returns an error for a file or folder that belongs to another user or that another
@@ -112,8 +112,8 @@ func listOthers(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (
 	return names, nil
 }
 
-// Types of access list entries (winnt.h) that have the same layout as those in x/sys, or that are
-// skipped.
+// Types of access list entries (winnt.h). An allowedCallback entry has the same layout as an
+// allowing entry in x/sys. Entries of the denied types are skipped.
 const (
 	deniedObject         = 6
 	allowedCallback      = 9
