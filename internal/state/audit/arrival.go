@@ -8,15 +8,15 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Arrival is the state of the check of a segment that arrives at another machine in parts. The zero
+// Arrival stores how far a segment was checked that arrives at another machine in parts. The zero
 // value means that no part has arrived. An Arrival can be stored as JSON between two parts.
 type Arrival struct {
 	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
 	Line    int    `json:"line"`             // number of the last sound line in the file
 	Lines   uint64 `json:"lines"`            // sound lines so far
-	Begins  uint64 `json:"begins,omitempty"` // number of the first line in its session
+	Begins  uint64 `json:"begins,omitempty"` // number that the segment's first line has in its session
 	Next    uint64 `json:"next,omitempty"`   // number that the next line must have
-	Before  string `json:"before,omitempty"` // hash that the first line gives for the line before it
+	Before  string `json:"before,omitempty"` // hash of the previous segment's last line, as the first line states it
 	First   string `json:"first,omitempty"`  // hash of the first line
 	Last    string `json:"last,omitempty"`   // hash of the last line
 }
@@ -31,8 +31,8 @@ type Arrived struct {
 // Part is the result of CheckPart.
 type Part struct {
 	Records  []Arrived // the records of the part, without the line that begins the segment
-	Findings []Finding // as in a Verification
-	Notes    []Finding // as in a Verification
+	Findings []Finding // the same as Verification.Findings
+	Notes    []Finding // the same as Verification.Notes
 	Rest     int       // number of bytes at the end that are not a whole record; they are not checked yet
 }
 

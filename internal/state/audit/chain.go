@@ -28,7 +28,7 @@ const (
 // chain is the position of the next line in a chain of lines.
 type chain struct {
 	next uint64        // number of the next line, from 1
-	prev [hashLen]byte // hash of the line before it
+	prev [hashLen]byte // hash of the line before the next line
 
 	second int64                 // Unix time that is written in date
 	date   [len(dateLayout)]byte // date and time in dateLayout; date[0] is 0 before the first use

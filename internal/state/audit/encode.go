@@ -30,7 +30,7 @@ type encoder struct {
 // lineCache caches members of the last line that are often the same in the next line.
 type lineCache struct {
 	method, subject, name cachedText
-	facts                 []cachedText // one for each of policy.TextFacts
+	facts                 []cachedText // one text for each of policy.TextFacts
 	sender                cachedGroup[sender]
 	verdict               cachedGroup[verdict]
 	assurances            cachedGroup[policy.Assurances]

@@ -99,7 +99,7 @@ type Filter struct {
 	Agent    func(string) bool // matches the agent that made a call
 	Decision string            // "allow" or "deny": this is the final decision, or the decision that an observing session did not enforce; "prompt": the rules decided to prompt; "": any
 	Session  string            // session id or the beginning of one
-	Record   string            // record id: matches this record and the records that refer to it
+	Record   string            // a record id: matches this record, and the records that refer to it
 	Kinds    []event.Kind
 	Rule     func(*event.Entry) bool // matches the records of a rule
 	Find     string                  // a kind of finding in the message; "*" matches any
@@ -107,7 +107,7 @@ type Filter struct {
 	Until    time.Time // only records before this time; zero means no end
 	Last     int       // only this many of the latest records; 0 means all
 	Tail     int64     // with Last: read only this many bytes at the end of each segment; 0 means the whole segment
-	Caught   func()    // for Follow: called once, when the existing records have been yielded; may be nil
+	Caught   func()    // for Follow: called once, after all existing records were yielded; may be nil
 	Replies  bool      // also take all replies that match Since, Until and Session, so that a reader can find the reply to a call; Last does not count replies
 	Headers  bool      // also take the first line of each segment, if Kinds is empty
 }

@@ -14,7 +14,7 @@ type failure struct {
 	fragment []byte // bytes that the failed writes left after the last whole line
 	unended  bool   // the last whole line in the file lacks its LF
 	refused  int    // number of refused records
-	recorded int    // number of refused records that are in the file as whole lines
+	recorded int    // number of the refused records that are in the file as whole lines anyway
 	reason   string
 }
 

@@ -75,7 +75,7 @@ type follower struct {
 	dir     string
 	is      os.FileInfo // identity of dir when Follow began; later the path may lead to another directory
 	f       Filter
-	sources map[string]*source // by the segment's file name
+	sources map[string]*source // the sources, by the file name of their segment
 	dirty   map[string]bool    // file names of the segments that may have new records
 	left    []*source          // sources whose file was replaced; they are read to their end
 	poll    *time.Ticker

@@ -36,9 +36,9 @@ type mark struct {
 	Digest   string    `json:"digest"` // digest of the bytes after the last whole line
 	Detail   string    `json:"detail"`
 	Keep     int64     `json:"keep"`     // in a removal: number of bytes that the retention keeps; 0 means all
-	KeepFor  int64     `json:"keep_for"` // in a removal: number of seconds that the retention keeps a segment; 0 means for ever
+	KeepFor  int64     `json:"keep_for"` // in a removal: number of seconds for which the retention keeps a segment; 0 means for ever
 	Node     uint64    `json:"node"`     // inode number of the file; 0 if the system has none, and in the mark of a writer that closes its file
-	position int       // number of this line in the ledger
+	position int       // number of this mark's line in the ledger
 }
 
 // ledger is the locked ledger of one directory.

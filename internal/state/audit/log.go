@@ -29,13 +29,13 @@ type Log struct {
 	enc       encoder
 	chain     chain
 	seg       *segment  // nil when closed
-	rotateAt  int64     // when seg has this size, a new segment begins
+	rotateAt  int64     // size of seg at which a new segment begins
 	buf       []byte    // the lines of the current write
 	ids       []byte    // memory for the next record ids
 	failed    failure   // failed writes; reset by the next successful write
 	unsynced  bool      // a background sync failed; Record must sync first
 	nextLook  time.Time // when to check again whether the file is still whole
-	nextCheck time.Time // when to check again whether the file is still in its place
+	nextCheck time.Time // when to check again whether the path still leads to the file
 
 	cleanups  sync.WaitGroup
 	cleanupMu sync.Mutex    // held during a cleanup, so that only one cleanup runs

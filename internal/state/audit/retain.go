@@ -11,8 +11,8 @@ import (
 
 // Retention says which closed segments are kept. The zero value is the product's default.
 type Retention struct {
-	Keep    int64         // total bytes of closed segments; 0 means 1 GiB, negative keeps all
-	KeepFor time.Duration // time since a segment was closed; 0 means 90 days, negative keeps it forever
+	Keep    int64         // total bytes of closed segments that are kept; 0 means 1 GiB, negative means all
+	KeepFor time.Duration // time for which a closed segment is kept; 0 means 90 days, negative means for ever
 }
 
 func (r Retention) withDefaults() Retention {

@@ -19,7 +19,7 @@ const maxLine = 1 << 20
 
 // item is one line of a segment or of the ledger, or a problem found there.
 type item struct {
-	raw     []byte // without LF, valid until the next item; nil when there is no line
+	raw     []byte // the line without LF; valid until the next item; nil if there is no line
 	line    int    // line number, from 1
 	link    link
 	problem string // what is wrong at this line

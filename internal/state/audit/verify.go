@@ -76,7 +76,7 @@ type verifier struct {
 	report     Verification
 	statements map[string]*statement
 	order      []string            // segments in the order in which the ledger first names them
-	bySession  map[string][]string // by session id: its segments, in the same order
+	bySession  map[string][]string // the segments of each session, in the same order; the key is the session id
 	removals
 }
 
