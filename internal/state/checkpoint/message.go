@@ -19,7 +19,7 @@ const (
 // Newest is the newest checkpoint of a centre.
 type Newest struct {
 	Note        string         `json:"note"`                  // the signed note; "" if the centre makes no checkpoints
-	Consistency tlog.TreeProof `json:"consistency,omitempty"` // proof that the tree of the requested old size is the beginning of this tree
+	Consistency tlog.TreeProof `json:"consistency,omitempty"` // proof that the tree with the requested old size is the beginning of the newest tree
 }
 
 // Heads tells a laptop how much of its record the centre holds. It lists some segments, ordered by
