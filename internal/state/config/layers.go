@@ -32,7 +32,7 @@ type Layers struct {
 // cannot be reached. Its text is in no file.
 type Lapse struct {
 	Path  string // the layer's name in positions, instead of a file name
-	Text  []byte // nil if the layer is not in force now
+	Text  []byte // policy text; nil if the layer is not in force now
 	Watch string // a file whose change may begin or end the layer; "" if only time can begin or end it
 }
 

@@ -51,7 +51,7 @@ type watcher struct {
 	good      *Loaded            // the last good policy
 	own       *Edits
 	last      string    // digest or error of the last reading
-	since     time.Time // time of the first reading that gave last
+	since     time.Time // time of the first reading with the result last
 	lastError string    // the last reported error; "" if there is none
 	tell      func(*Loaded, error)
 
