@@ -164,7 +164,7 @@ func (by *route) checkAnswer(resp *http.Response) error {
 	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
 	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:
 		return by.through.credentialsError()
-	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers a request without a certificate in this way
+	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers a request without a certificate with such a page
 		return by.trust.certificateWanted(resp.Request.URL.Host, nil)
 	}
 	return nil
