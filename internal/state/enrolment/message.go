@@ -82,7 +82,7 @@ const NoBundle = "no_bundle"
 // Held tells how much of a segment the centre holds. If a PUT begins at another offset, the centre
 // answers 409 with a Held.
 type Held struct {
-	Size     int64 `json:"size"` // in bytes
+	Size     int64 `json:"size"` // number of bytes
 	Complete bool  `json:"complete"`
 }
 
