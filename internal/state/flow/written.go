@@ -366,8 +366,8 @@ func (p *place) covers(other *place, now time.Time) bool {
 
 // shortenList writes the list anew, with one entry for each file and without labels that are too
 // old. If the list is still long, it leaves out the sketches. If that is not enough, it replaces
-// all files by anyPlace, so that every file counts as written. If another process uses the list,
-// shortenList does nothing, and a later call shortens the list.
+// all files by anyPlace, and then every file counts as written by a session with labels. If another
+// process uses the list, shortenList does nothing, and a later call shortens the list.
 func (w *written) shortenList(f *os.File) {
 	if !lockIdle(f) {
 		return
@@ -425,7 +425,7 @@ type reading struct {
 	files   []placeName
 	folders []placeName // folders; the call may read every file in them, at any depth
 	onDisk  []string    // paths of files on this machine; their content can be compared
-	message string      // a message with the texts that were read
+	message string      // a message that contains the texts that were read
 }
 
 // findLabels returns the labels of the files that a call reads. It also returns the labels of a
