@@ -27,8 +27,9 @@ func parseMounts(text string) (all []mount) {
 }
 
 // findAliases returns the other paths of the same file or folder, because bind mounts show one
-// folder at several paths. whole are the other paths of the whole of path. parts are the paths that
-// show only a folder inside path. path must have no links. Another mount may cover a returned path.
+// folder at several paths. whole are the other paths that show all of path. parts are the other
+// paths that show only a folder inside path. path must have no links. Another mount may cover a
+// returned path.
 func findAliases(path string, mounts []mount) (whole, parts []string) {
 	at := -1
 	for i, m := range mounts {
