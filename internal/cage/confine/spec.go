@@ -1,6 +1,6 @@
 // Package confine builds a cage around its own process and then replaces the process by a server.
-// The program clawai-sandbox uses this package for servers. The package knows no policy, because
-// internal/cage reads the policy and examines the disk.
+// The program clawai-sandbox uses this package for servers. internal/cage reads the policy and
+// examines the disk, so this package needs no policy.
 package confine
 
 import (
