@@ -1,7 +1,7 @@
 // Package layer runs one command in its own namespaces, where every write goes into layers over the
 // real folders. When the command has ended, the package lists the changes in the layers. The
-// program clawai-sandbox uses this package for previews. The package knows no policy, because
-// internal/cage/preview examines the disk.
+// program clawai-sandbox uses this package for previews. internal/cage/preview examines the disk
+// and chooses the folders, so this package needs no policy.
 package layer
 
 import (
