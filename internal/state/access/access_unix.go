@@ -23,9 +23,9 @@ func CheckOpen(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// CheckChange returns an error for a file or folder that somebody other than us and root can
-// write. It also notices entries of POSIX ACLs: with an ACL, the group bits are the most that any
-// entry grants. A group may write if we are its only member.
+// CheckChange returns an error for a file or folder that somebody other than us and root can write.
+// It also notices entries of POSIX ACLs, because no entry grants more than the group bits. A group
+// may write if we are its only member.
 func CheckChange(path string, fi fs.FileInfo) error {
 	st, err := checkOwner(path, fi, "could change it")
 	if err != nil {
