@@ -64,8 +64,7 @@ type statement struct {
 	line    int // number of the ledger's first line about the segment
 }
 
-// copyMeaning is the part of a finding that explains why it matters that a segment is not the
-// original file.
+// copyMeaning explains in a finding why a copied segment is a problem.
 const copyMeaning = "a copy took its place, and what was recorded from then on is not here"
 
 // isOther reports whether a file is not the original file.
