@@ -31,7 +31,7 @@ type Layers struct {
 // Lapse is a layer that is in force only while a condition is true, for example while the centre
 // cannot be reached. Its text is in no file.
 type Lapse struct {
-	Path  string // the layer's name in positions, instead of a file name
+	Path  string // the name that positions of the layer's rules show instead of a file name
 	Text  []byte // policy text; nil if the layer is not in force now
 	Watch string // a file whose change may begin or end the layer; "" if only time can begin or end it
 }
