@@ -309,8 +309,8 @@ var devices = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/dev/(?:tcp|udp)(?:[/;&|\s]|$)|/dev/\$\S*/\d|\$\S*/(?:tcp|udp)/`)
 })
 
-// contacts matches addresses with a scheme but without slashes, such as mailto:. A program writes
-// to people with such an address.
+// contacts matches addresses with a scheme but without slashes, such as mailto:. A program can
+// write to people with the help of such an address.
 var contacts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:mailto|tel|sms|callto|sips?|xmpp|skype|facetime|whatsapp|magnet):[^\s:]`)
 })

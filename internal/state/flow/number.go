@@ -11,10 +11,9 @@ import (
 const maxDigits = 20
 
 // numbersIn visits the telephone and account numbers that begin in the first bytes of text; first
-// is the number of these bytes. It visits only the digits of a number, without the characters
-// between their groups. text is the end of whole. rowEnd is the length of the text after the last
-// row of digits that was visited, and numbersIn returns the new rowEnd. Inside that row, a number
-// can begin only if its form shows that it is a number.
+// is the number of these bytes. It visits only the digits of each number. text is the end of whole.
+// rowEnd is the length of the text after the last row of digits so far, and numbersIn returns the
+// new rowEnd. A number inside that row counts only if its form shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
