@@ -39,10 +39,10 @@ var (
 // even if the file does not exist yet.
 var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
 
-// readsFolder reports whether a command may mean something else in another folder. This is so if it
-// names a file in the folder, or a program that reads files of the folder. An unknown program
-// counts as such a program, unless one of the words is a whole path. dir is the folder in which the
-// command is started; "" if the folder is not known. In doubt readsFolder returns true.
+// readsFolder reports whether a command may mean something else in another folder. This is so if
+// the command names a file in the folder, or a program that reads files of the folder. An unknown
+// program counts as such a program, unless one of the words is a whole path. dir is the folder in
+// which the command is started; "" if the folder is not known. In doubt readsFolder returns true.
 func readsFolder(words []string, dir string) bool {
 	for len(words) > 0 && slices.Contains(launchers, programName(words[0])) {
 		if namesFile(words[0], dir) {
