@@ -31,11 +31,11 @@ func childRole(args []string) func(args []string) {
 	}[args[2]]
 }
 
-// echo is an MCP server made for speed: it finds the id without parsing. It
-// answers with prose of the length in the request's "head", or with rows of
-// the length in its "tail". These are arguments of read_file.
+// echo is a fast MCP server: it finds the id of a request without parsing the JSON. The arguments
+// of read_file choose the answer: "head" is a length of prose in bytes, "tail" is a length of rows
+// in bytes.
 func echo(stdin, stdout int) {
-	var text []byte // text of the last answer
+	var text []byte // the text of the previous answer
 	of := ""
 	in, out := make([]byte, 0, 1<<20), make([]byte, 0, 1<<20)
 	for {
@@ -91,15 +91,16 @@ func echo(stdin, stdout int) {
 	}
 }
 
-// Texts of answers repeat prose or rows, which are escaped for a JSON string: a text that people write, and a
-// table that servers write. appendText needs a prose that is longer than rows.
+// prose and rows are the texts that answers repeat, escaped for a JSON string. prose is like text
+// of people, and rows is like a table of a server. prose must be longer than rows, because
+// appendText fills the end with prose.
 const (
 	prose = `The function reads one file after the other, and leaves out those that are not there. It returns an error (see below) when a folder cannot be opened; callers print that and go on. `
 	rows  = `{\"id\": 1042, \"name\": \"main.go\", \"path\": \"/home/user/projects/app/main.go\", \"size\": 18233, \"modified\": \"2026-03-14T09:26:53Z\", \"tags\": [\"code\", \"go\"]},\n`
 )
 
-// appendText appends the text of repeatedly, size bytes in all. The end comes from prose, which has no escapes
-// that could be cut.
+// appendText appends size bytes of the repeated text. The last bytes come from prose, because prose
+// has no escape sequence that a cut could break.
 func appendText(to []byte, of string, size int) []byte {
 	for ; size >= len(of); size -= len(of) {
 		to = append(to, of...)
@@ -107,8 +108,8 @@ func appendText(to []byte, of string, size int) []byte {
 	return append(to, prose[:size]...)
 }
 
-// toolsListed is the end of the answer to tools/list, from what
-// @modelcontextprotocol/server-filesystem lists.
+// toolsListed is the end of the answer to tools/list. It is a part of the list of
+// @modelcontextprotocol/server-filesystem.
 const toolsListed = `,"result":{"tools":[` +
 	`{"name":"read_file","title":"Read File","description":"Read the complete contents of a file as text.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"tail":{"type":"number"},"head":{"type":"number"}},"required":["path"]},"annotations":{"readOnlyHint":true}},` +
 	`{"name":"write_file","title":"Write File","description":"Create a new file or completely overwrite an existing file with new content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]},"annotations":{"readOnlyHint":false,"idempotentHint":true,"destructiveHint":true}}` +
@@ -130,8 +131,8 @@ func relayBytes(command []string) {
 	around(command, func(w io.Writer, r io.Reader) { _, _ = io.Copy(w, r) })
 }
 
-// relayLines is the simplest proxy of frames: it checks that each line is JSON
-// and reads its method. It writes together the lines that arrived together.
+// relayLines is the simplest proxy that reads frames: it checks that each line is JSON and reads
+// its method. Lines that arrive together are written together.
 func relayLines(command []string) {
 	around(command, func(w io.Writer, r io.Reader) {
 		in, out := bufio.NewReaderSize(r, 64<<10), bufio.NewWriterSize(w, 64<<10)

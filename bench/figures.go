@@ -9,16 +9,16 @@ import "slices"
 type relation int
 
 const (
-	ratio      relation = iota // quotient of the two
-	difference                 // difference of the two
+	ratio      relation = iota // the quotient of both figures
+	difference                 // the difference of both figures
 )
 
 // figure is a row of the table: the measured value and its goal.
 type figure struct {
-	name     string // also used in the JSON
+	name     string // the name in the table and in the JSON
 	unit     string
 	digits   int
-	against  string // name of the way whose figure it is compared with; "" for none
+	against  string // the name of the way to compare with; "" means no comparison
 	relation relation
 	goal     string // for clawai
 }
@@ -60,7 +60,7 @@ type quartiles struct {
 	Third  float64 `json:"third_quartile"`
 }
 
-// quartilesOf returns quartiles, interpolated between the two nearest values.
+// quartilesOf returns the quartiles of values. It interpolates between the two nearest values.
 func quartilesOf(values []float64) quartiles {
 	sorted := slices.Sorted(slices.Values(values))
 	at := func(part float64) float64 {
@@ -72,7 +72,7 @@ func quartilesOf(values []float64) quartiles {
 	return quartiles{at(0.25), at(0.5), at(0.75)}
 }
 
-// compare compares the rounds of one way with the same rounds of another.
+// compare compares two ways within each round, and returns the quartiles of the results.
 func compare(r relation, of, other []float64) quartiles {
 	all := make([]float64, min(len(of), len(other)))
 	for i := range all {

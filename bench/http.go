@@ -15,11 +15,10 @@ import (
 	"syscall"
 )
 
-// overHTTP measures small calls over HTTP, one at a time, with JSON answers and
-// with events. Bare is the server itself, and the byte relay is the standard
-// library's reverse proxy; there is no line relay. Server, relay and client are
-// a separate program: net/http would double the size of the driver, which also
-// runs the other relays.
+// overHTTP measures small calls over HTTP, one at a time, with JSON answers and with events. The
+// bare way is the server itself. The byte relay is the standard library's reverse proxy. There is
+// no line relay. The server, the relay and the client are in a separate program (bench/overhttp),
+// because net/http would double the size of the driver, and the driver also runs the other relays.
 func (t *trial) overHTTP(ctx context.Context) (err error) {
 	program := t.bed.path("overhttp")
 	if _, err := command(ctx, "", "go", "build", "-o", program, "github.com/clawai/clawai/bench/overhttp"); err != nil {

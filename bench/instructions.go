@@ -40,14 +40,14 @@ func (t *trial) instructions(ctx context.Context) error {
 	return nil
 }
 
-// counts holds numbers of instructions. SHA-256 is separate, because valgrind
-// has no SHA instructions and runs many others instead. own is the rest. steady
-// is the part of own that does not depend on other processes: it includes
-// copying, but not Go's scheduler and collector.
+// counts holds numbers of instructions. sha256 is separate, because valgrind has no SHA
+// instructions and runs many other instructions instead. own counts all other instructions. steady
+// is the part of own that does not depend on other processes: it includes copying, but not Go's
+// scheduler and garbage collector.
 type counts struct{ own, sha256, steady int }
 
-// perCall returns the instructions of one call by function, for the whole
-// process: the difference between 2n and n sequential calls, divided by n.
+// perCall returns the instructions that one call needs in the whole process, by function. It
+// measures 2n and n sequential calls, and divides the difference by n.
 func (b *testbed) perCall(ctx context.Context, w way, n int) (profile, error) {
 	once, err := b.count(ctx, w, n)
 	if err != nil {
@@ -95,10 +95,10 @@ func (b *testbed) count(ctx context.Context, w way, calls int) (profile, error) 
 // profile holds the number of instructions of each function.
 type profile map[string]int
 
-// ofRuntime reports whether a function belongs to Go's scheduler or garbage collector. Their number of
-// instructions depends on other processes. It returns false for functions that copy memory. The three
-// named functions are assembly without a package name. "gogo" switches to a goroutine: a waiting collector
-// ran it three million times in one call with rows.
+// ofRuntime reports whether a function belongs to Go's scheduler or garbage collector. The number
+// of their instructions depends on other processes. It returns false for functions that copy
+// memory. The three named functions are assembly code without a package name. "gogo" switches to
+// another goroutine: a waiting garbage collector once ran "gogo" three million times in one call.
 func ofRuntime(function string) bool {
 	switch function {
 	case "gogo", "callRet", "gosave_systemstack_switch":

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// measurement measures one or more figures of every way. A larger dear means
-// fewer rounds.
+// measurement measures one or more figures of every way. dear divides the number of rounds: a slow
+// measurement has a large dear.
 type measurement struct {
 	name string
 	dear int
@@ -42,8 +42,8 @@ type trial struct {
 	quick  bool
 }
 
-// of returns the number of repetitions: fewer in a quick run, whose figures are
-// not published.
+// of returns n, the number of repetitions. A quick run gets n/20, because its figures are not
+// published.
 func (t *trial) of(n int) int {
 	if t.quick {
 		return max(n/20, 1)
@@ -67,9 +67,8 @@ func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	return nil
 }
 
-// running starts every way n times, makes one call with each process, passes
-// the processes to use, and stops them. The processes of way i start at index
-// i*n.
+// running starts n processes of every way, makes one call with each process, and gives all
+// processes to use. At the end it stops them. The processes of way i start at index i*n.
 func (t *trial) running(ctx context.Context, n int, use func([]*process) error) (err error) {
 	var all []*process
 	defer func() {
@@ -143,11 +142,11 @@ func (t *trial) together(p *process, calls int) error {
 	return nil
 }
 
-// longestSearched is the longest result that is searched whole, in bytes. The policy that clawai
-// init writes withholds a longer one.
+// longestSearched is the largest result, in bytes, that clawai searches completely. The policy that
+// clawai init writes withholds larger results.
 const longestSearched = 4 << 20
 
-// results measures large results, one after the other.
+// results measures large results, one call after the other.
 func (t *trial) results(ctx context.Context) error {
 	return t.running(ctx, 1, func(all []*process) error {
 		for _, r := range []struct {
@@ -175,9 +174,8 @@ func (t *trial) results(ctx context.Context) error {
 	})
 }
 
-// starts measures the time from starting the process to its first answer. The
-// very first start is not counted, because it creates the state folder and its
-// key.
+// starts measures the time from the start of a process to its first answer. It does not count the
+// very first start, because that start also creates the state folder and its key.
 func (t *trial) starts(ctx context.Context) error {
 	if err := t.running(ctx, 1, func([]*process) error { return nil }); err != nil {
 		return err
@@ -202,12 +200,12 @@ func (t *trial) starts(ctx context.Context) error {
 	})
 }
 
-// settled is the time after which a process that has answered one call has
-// finished its deferred work.
+// settled is how long a process may still do deferred work after its first call.
 const settled = 1500 * time.Millisecond
 
-// memory measures memory after one call, with one process and with ten of each
-// way; then after many calls, and around one large result.
+// memory measures the memory after one call, with one process and with ten processes of each way.
+// Then it measures the memory after many calls, at the peak of one large result, and after that
+// result.
 func (t *trial) memory(ctx context.Context) error {
 	for range t.rounds {
 		if err := t.running(ctx, 10, func(all []*process) error {
@@ -229,7 +227,7 @@ func (t *trial) memory(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// held reads the memory of n processes of each way.
+// held reads the memory of all processes. Each way has n consecutive processes in all.
 func (t *trial) held(all []*process, n int) error {
 	for same := range slices.Chunk(all, n) {
 		var resident, proportional float64
@@ -250,8 +248,8 @@ func (t *trial) held(all []*process, n int) error {
 	return nil
 }
 
-// worked measures one process of each way during many calls and then a large
-// result.
+// worked measures one process of each way: its memory after many calls, its peak during a large
+// result, and its memory some time later.
 func (t *trial) worked(all []*process) error {
 	for _, p := range all {
 		if err := p.inFlight(64, t.of(100_000)); err != nil {
@@ -263,7 +261,7 @@ func (t *trial) worked(all []*process) error {
 		}
 		t.report.add(residentWorked, p.way, resident)
 		if t.report.isUnderInit(p.way.name) {
-			continue // it withholds the result
+			continue // the policy of clawai init withholds the result
 		}
 		if err := p.call(63 << 20); err != nil {
 			return err

@@ -17,25 +17,26 @@ import (
 	"time"
 )
 
-// process is a running way to the echo server. It uses blocking reads and
-// writes, because a poller would add to the measured time.
+// process is a running process of one way. It uses blocking reads and writes, because a poller
+// would add to the measured time.
 type process struct {
 	way  way
 	cmd  *exec.Cmd
-	in   int // the writing end of its standard input
-	out  int // the reading end of its standard output
+	in   int // the writing end of the standard input of cmd
+	out  int // the reading end of the standard output of cmd
 	buf  []byte
-	line []byte // of the last request
+	line []byte // the last request; its memory is used again
 	last int    // the id of the last request
 }
 
-// start starts a way, under the command wrap if that is not empty.
+// start starts a process of a way. If wrap is not empty, start runs the process under the command
+// wrap.
 func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, error) {
 	args := append(wrap, b.commandLine(w)...)
 	p := &process{way: w, cmd: exec.CommandContext(ctx, args[0], args[1:]...), buf: make([]byte, 1<<20)}
 	p.cmd.Dir, p.cmd.Stderr = b.dir, os.Stderr
-	// Nothing of the caller's environment may matter: no settings, no policy of
-	// a project or a home.
+	// The caller's settings and policies would change the figures, so the process gets its own
+	// folders.
 	p.cmd.Env = append(os.Environ(), "HOME="+b.dir, "CLAWAI_CONFIG_DIR="+b.path("config"), "GOMAXPROCS=", "GOGC=")
 	var stdin, stdout [2]int
 	if err := syscall.Pipe2(stdin[:], syscall.O_CLOEXEC); err != nil {
@@ -57,7 +58,7 @@ func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, e
 	return p, p.open()
 }
 
-// open sends what comes before the first call.
+// open sends the requests that some ways need before the first call.
 func (p *process) open() error {
 	for _, one := range []struct {
 		needed bool
@@ -97,9 +98,9 @@ func (p *process) stop() error {
 	return nil
 }
 
-// request returns the next call, for a result of size bytes; 0 leaves the size
-// to the server. The result is valid until the next request. It allocates
-// nothing, because a test counts the allocations of this path.
+// request returns the next call as a line. It asks for a result of size bytes; 0 leaves the size to
+// the server. The line is valid until the next request. request allocates no memory, because a test
+// counts the allocations of this path.
 func (p *process) request(size int) []byte {
 	p.last++
 	line := append(p.line[:0], `{"jsonrpc":"2.0","id":`...)
@@ -125,8 +126,7 @@ func (p *process) request(size int) []byte {
 	return p.line
 }
 
-// call makes one call and waits for its answer, which must have at least the
-// requested length.
+// call makes one call, and checks that the answer has at least size bytes.
 func (p *process) call(size int) error {
 	if err := p.write(p.request(size)); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (p *process) write(line []byte) error {
 	return nil
 }
 
-// answers reads n lines with a total of at least size bytes. A refusal would be
-// shorter, or contain another text than the server's.
+// answers reads n lines, which must have at least size bytes together. A refusal is shorter than
+// that, or has isError.
 func (p *process) answers(n, size int) error {
 	for read := 0; n > 0; {
 		got, err := p.read()
@@ -177,8 +177,8 @@ func (p *process) read() (int, error) {
 	}
 }
 
-// inFlight keeps depth calls in flight, one write each, until n calls are
-// answered.
+// inFlight makes n calls, of which at most depth wait for an answer at the same time. It writes
+// each call separately.
 func (p *process) inFlight(depth, n int) error {
 	free := make(chan struct{}, depth)
 	for range depth {
@@ -211,8 +211,8 @@ func (p *process) inFlight(depth, n int) error {
 	return <-failed
 }
 
-// userTime returns the user mode processor time of the process so far. The
-// resolution is 10 ms, so it is useful only for many calls (proc(5), stat).
+// userTime returns the processor time of the process in user mode so far (proc(5), stat). The
+// resolution is 10 ms, so it is useful only for many calls.
 func (p *process) userTime() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
@@ -246,9 +246,9 @@ func (p *process) peak() (float64, error) {
 	return n / 1024, err
 }
 
-// memory returns the memory of a process and its children without the server,
-// in MiB: resident, and proportional to the number of processes that share each
-// page.
+// memory returns the memory of a process and its children in MiB, without the server's memory.
+// resident counts each page fully. proportional divides each page by the number of processes that
+// share it.
 func (b *testbed) memory(pid int) (resident, proportional float64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

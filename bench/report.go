@@ -52,20 +52,20 @@ func (r *report) add(f *figure, w way, value float64) {
 	r.rounds[f][w.name] = append(r.rounds[f][w.name], value)
 }
 
-// others returns the ways after the fixed ones: other builds, and hubs.
+// others returns the ways that are not fixed: other builds, and hubs.
 func (r *report) others() []string {
 	return slices.DeleteFunc(slices.Clone(r.ways), func(name string) bool {
 		return slices.Contains([]string{bare, byteRelay, lineRelay, clawai, twoRules}, name)
 	})
 }
 
-// shown returns the ways in the order of the table: first what people have.
+// shown returns the ways in the order of the table. The policies that people use come first.
 func (r *report) shown() []string {
 	return slices.Concat([]string{clawai, twoRules, bare, byteRelay, lineRelay}, r.others())
 }
 
-// table returns a Markdown table of medians. It compares clawai with a relay by
-// the median of the ratios of all rounds, with the quartiles.
+// table returns a Markdown table of medians. It also compares clawai with a relay: it shows the
+// median and the quartiles of the ratios of all rounds.
 func (r *report) table() string {
 	var b strings.Builder
 	against := r.others()
@@ -119,8 +119,8 @@ func (r *report) row(f *figure, against []string) []string {
 	return append(row, f.goal)
 }
 
-// ownOf returns our own way that another build is compared with: under the same
-// policy. A hub has two rules.
+// ownOf returns the name of our own way that has the same policy as the named way. A hub has the
+// policy with two rules.
 func ownOf(name string) string {
 	if strings.HasSuffix(name, strings.TrimPrefix(twoRules, clawai)) || strings.HasPrefix(name, hub) {
 		return twoRules
@@ -154,9 +154,9 @@ func (r *report) compareWays(f *figure, own string) map[string]quartiles {
 
 func line(w io.Writer, cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
 
-// jsonFigure is a row: the quartiles of each way, the comparison of clawai with
-// others in the same round ("clawai_beside": a ratio, or for the start a
-// difference), and every round.
+// jsonFigure is one row in JSON: the quartiles of each way, the comparisons with other ways in the
+// same round, and the values of all rounds. A comparison is a ratio, but a difference for the start
+// time.
 type jsonFigure struct {
 	Name     string               `json:"name"`
 	Unit     string               `json:"unit,omitempty"`
@@ -196,7 +196,8 @@ func writeJSON(path string, stdout io.Writer, r *report) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// benchmarksDoc has each table between the mark of its command and endMark.
+// benchmarksDoc is the document with the tables. Each table is between the mark of its command and
+// endMark.
 const (
 	benchmarksDoc = "bench/README.md"
 	waysMark      = "<!-- go run ./bench --write -->\n"
@@ -205,7 +206,7 @@ const (
 	endMark       = "<!-- end -->\n"
 )
 
-// renew replaces the table after a mark.
+// renew replaces the table after a mark in a file.
 func renew(path, mark, table string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// roomTable returns the instructions by package: those of a call, as the
-// difference between 2n and n sequential calls, and those of a start with one
-// call.
+// roomTable returns two tables of instructions by package: for one call, and for a start with one
+// call. The instructions of one call are the difference between 2n and n sequential calls, divided
+// by n.
 func (b *testbed) roomTable(ctx context.Context) (string, error) {
 	clawai := b.ways[3]
 	call, err := b.perCall(ctx, clawai, 2000)
@@ -41,14 +41,14 @@ func (p profile) rooms() profile {
 
 const sha256Room = "SHA-256, without SHA instructions, in addition"
 
-// roomOf returns the package of a function, without the module's path. Assembly
-// functions without a package copy, compare and search bytes.
+// roomOf returns the package of a function, without the module's path. Functions without a package
+// are assembly code that copies, compares or searches bytes.
 func roomOf(function string) string {
 	if strings.Contains(function, "sha256") {
 		return sha256Room
 	}
 	path := function
-	if i := strings.IndexAny(path, "([{"); i >= 0 { // a receiver or type arguments
+	if i := strings.IndexAny(path, "([{"); i >= 0 { // begins a receiver or type arguments
 		path = path[:i]
 	}
 	room := strings.LastIndexByte(path, '/') + 1
@@ -62,8 +62,8 @@ func roomOf(function string) string {
 	return strings.TrimPrefix(path[:room]+name, "github.com/clawai/clawai/")
 }
 
-// write lists the packages with at least one percent of the instructions
-// without SHA-256.
+// write lists the packages that have at least one percent of all instructions. SHA-256 is not
+// counted in that total.
 func (p profile) write(out *strings.Builder, head string) {
 	all, rest := 0, 0
 	var names []string

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// sizeTable returns the share of each module in a release's binary, by
-// functions and data. The runtime's tables cover all modules; small modules are
-// listed together.
+// sizeTable returns the share of each module in a release's binary, by the size of functions and
+// data. The tables of the Go runtime are one row, because they cover all modules. Small modules
+// share a row.
 func (b *testbed) sizeTable() (string, error) {
 	sizes, whole, err := moduleSizes(b.ways[3].prefix[0])
 	if err != nil {
@@ -44,8 +44,9 @@ func (b *testbed) sizeTable() (string, error) {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/1e6) }
 
-// moduleSizes sums, by module, the symbols with bytes in the file. whole is the
-// size of the file without the symbol table, which a release omits.
+// moduleSizes adds up the sizes of the symbols of each module. It counts only symbols with bytes in
+// the file. whole is the size of the file without the symbol table, because a release has no symbol
+// table.
 func moduleSizes(binary string) (sizes map[string]int64, whole int64, err error) {
 	built, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -80,10 +81,9 @@ func moduleSizes(binary string) (sizes map[string]int64, whole int64, err error)
 	return sizes, whole, nil
 }
 
-// moduleOf returns the module whose path begins the symbol's package, or the
-// standard library.
+// moduleOf returns the module that contains the symbol, or "the standard library".
 func moduleOf(symbol string, modules []string) string {
-	symbol = strings.ReplaceAll(symbol, "%2e", ".") // a dot in the last part of a path
+	symbol = strings.ReplaceAll(symbol, "%2e", ".") // Go writes a dot in the last part of a path as %2e
 	best, length := "the standard library", 0
 	for _, m := range modules {
 		if rest, ok := strings.CutPrefix(symbol, m); ok && rest != "" && strings.ContainsRune("./", rune(rest[0])) && len(m) > length {

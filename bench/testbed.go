@@ -12,32 +12,31 @@ import (
 	"strings"
 )
 
-// way is one way for a client to reach the server: directly, through a relay,
-// or through a clawai.
+// way is one way for a client to reach the server: directly, through a relay, or through clawai.
 type way struct {
 	name   string
-	prefix []string // of the server's command line
-	hub    bool     // configures the server itself, and begins with initialize
+	prefix []string // the start of the command line; the server's command follows
+	hub    bool     // a hub: it knows the server from its settings, and the client begins with initialize
 	manner
 }
 
-// manner is how the client uses a way.
+// manner describes how the client uses a way.
 type manner struct {
-	listed   bool // it asks for the list of tools before its first call
-	meta     bool // its calls have a _meta, as those of most clients
-	lists    bool // it asks for the list of tools in place of each call
-	argument int  // bytes of a text in the arguments; 0 for none
-	text     int  // bytes of prose that it asks for; 0: the server chooses the size
-	table    int  // bytes of rows of JSON that it asks for; 0: none
+	listed   bool // the client asks for the list of tools before its first call
+	meta     bool // the calls have a _meta, like the calls of most clients
+	lists    bool // the client asks for the list of tools instead of making calls
+	argument int  // length of a text in the arguments, in bytes; 0 for none
+	text     int  // length of the prose that a call asks for, in bytes; 0: the server chooses the size
+	table    int  // length of the JSON rows that a call asks for, in bytes; 0 for none
 }
 
-// The names of the fixed ways. Another clawai is named by its commit.
+// These are the names of the fixed ways. Another build of clawai has the name of its commit.
 const (
 	bare      = "bare"
 	byteRelay = "byte relay"
 	lineRelay = "line relay"
-	clawai    = "clawai"            // under the policy that clawai init writes
-	twoRules  = "clawai, two rules" // under policyText
+	clawai    = "clawai"            // with the policy that clawai init writes
+	twoRules  = "clawai, two rules" // with policyText
 	hub       = "hub"
 )
 
@@ -46,10 +45,10 @@ type testbed struct {
 	dir     string
 	self    string
 	ways    []way
-	commits map[string]string // by the name of each way that is clawai
+	commits map[string]string // commit of each way that is clawai, by the way's name
 }
 
-// policyText is the small policy: the last of two rules allows the call.
+// policyText is the small policy of two rules. The second rule allows the call.
 const policyText = `
 [[rule]]
 action = "deny"
@@ -61,8 +60,8 @@ tool = "read_*"
 args.path = "/home/user/projects/**"
 `
 
-// newTestbed builds clawai of this tree and, if against is set, of another
-// commit. withHub also adds each of them as a hub.
+// newTestbed builds clawai from this tree. If against is set, newTestbed also builds that commit.
+// withHub adds each build also as a hub.
 func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed, err error) {
 	bed = &testbed{commits: map[string]string{}}
 	if bed.self, err = os.Executable(); err != nil {
@@ -103,8 +102,8 @@ func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed
 	return bed, err
 }
 
-// addHubs adds each clawai as a hub with ten servers. Only the first server is
-// called; the others are not started.
+// addHubs adds each build of clawai as a hub with ten servers. The client calls only the first
+// server, so the hub does not start the others.
 func (b *testbed) addHubs() error {
 	var text strings.Builder
 	for i := range 10 {
@@ -146,18 +145,18 @@ func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
 	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, rev); err != nil {
 		return err
 	}
-	defer func() { // also after ctx has ended
+	defer func() { // removes the tree even if ctx has ended
 		_, _ = command(context.WithoutCancel(ctx), root, "git", "worktree", "remove", "--force", tree)
 	}()
 	return b.addClawai(ctx, rev, tree)
 }
 
-// addClawai adds a clawai under both policies, with its own state folder, which
-// all its processes share like those of one owner. It builds the command like a release
-// (.goreleaser.yaml), but keeps the function names for cachegrind. They are not
-// loaded into memory.
+// addClawai adds one build of clawai as two ways, one for each policy. All its processes share one
+// state folder, like the processes of one user. The build is like a release (.goreleaser.yaml), but
+// it keeps the names of functions for cachegrind. These names are not loaded into memory.
 func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
-	binary := filepath.Join(b.path(fmt.Sprintf("clawai-%d", len(b.ways))), "clawai") // clawai init wants this name
+	// clawai init requires this name
+	binary := filepath.Join(b.path(fmt.Sprintf("clawai-%d", len(b.ways))), "clawai")
 	if err := os.Mkdir(filepath.Dir(binary), 0o700); err != nil {
 		return err
 	}
@@ -175,12 +174,11 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	return nil
 }
 
-// serverArguments is the number of arguments at the end of a prefix that only
-// a proxy takes.
+// serverArguments is the number of arguments at the end of a prefix that only clawai proxy takes.
 const serverArguments = 3
 
-// initPolicy is the file of the policy that clawai init writes for the servers of
-// initServers: that of the echo server and nine others.
+// initPolicy is the file of the policy that clawai init writes for the ten servers of initServers.
+// The echo server has the name of one of them.
 const initPolicy = "init.toml"
 
 const initServers = `{"mcpServers": {
@@ -196,7 +194,7 @@ const initServers = `{"mcpServers": {
 	"everything": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"]}
 }}`
 
-// writeInitPolicy has clawai write that policy in a home of its own.
+// writeInitPolicy runs clawai init in a separate home folder, so that init writes that policy.
 func (b *testbed) writeInitPolicy(ctx context.Context) error {
 	home := b.path("home")
 	for _, dir := range []string{filepath.Join(home, ".cursor"), filepath.Join(home, "tmp")} {
@@ -215,7 +213,7 @@ func (b *testbed) writeInitPolicy(ctx context.Context) error {
 	return os.Rename(filepath.Join(home, ".config", "clawai", "policy.toml"), b.path(initPolicy))
 }
 
-// commandLine returns the command that reaches the echo server by a way.
+// commandLine returns the command that starts a way to the echo server.
 func (b *testbed) commandLine(w way) []string {
 	if w.hub {
 		return w.prefix
