@@ -50,7 +50,7 @@ func run(args []string) error {
 	return fmt.Errorf("what is %q? serve, relay URL, or call URL TYPE N", args)
 }
 
-// serve answers in the requested type. It sends an event before the stream
+// serve answers in the type that the request accepts. It sends an event at once, before the stream
 // ends.
 func serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
@@ -63,9 +63,9 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// relay reads the whole request before the library's reverse proxy gets it.
-// Otherwise a server that answers at once makes the proxy close a body that its
-// transport still reads, and the connection is lost.
+// relay runs the library's reverse proxy, but reads each request completely first. Without this, a
+// fast server answers before the proxy has read the body; the proxy then closes the body, and the
+// connection is lost.
 func relay(server string) error {
 	to, err := url.Parse(server)
 	if err != nil {
@@ -88,7 +88,8 @@ func listen(h http.Handler) error {
 	return (&http.Server{Handler: h, ReadHeaderTimeout: time.Minute}).Serve(in)
 }
 
-// measure ignores the first tenth of the calls, which open the connections.
+// measure makes n calls and prints their median. It makes n/10 calls more at the start and ignores
+// them, because these calls open the connections.
 func measure(to, accept string, n int) error {
 	took := make([]time.Duration, 0, n)
 	for i := range n + n/10 {
@@ -105,7 +106,7 @@ func measure(to, accept string, n int) error {
 	return nil
 }
 
-// call makes one call and checks that the answer is the server's.
+// call makes one call and checks that the answer comes from the server.
 func call(to, accept string) error {
 	r, err := http.NewRequest(http.MethodPost, to, strings.NewReader(request))
 	if err != nil {
