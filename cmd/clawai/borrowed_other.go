@@ -2,5 +2,5 @@
 
 package main
 
-// hasElevatedPowers returns false: on other systems the ids are enough.
+// hasElevatedPowers returns false, because on other systems checkPowers needs only the ids.
 func hasElevatedPowers() bool { return false }

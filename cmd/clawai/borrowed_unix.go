@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// checkPowers returns an error when this process must do nothing: it has powers that its caller
-// does not have, but the caller chooses what it reads and starts.
+// checkPowers returns an error if this process has more powers than its caller. Such a process must
+// do nothing, because its caller chooses which files it reads and which programs it starts.
 func checkPowers() error {
 	switch {
 	case os.Getuid() != os.Geteuid():

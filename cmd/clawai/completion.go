@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
-// The scripts are our own. The library's bash script evaluates the words that the user has
-// typed so far, so that completing `clawai log $(cmd)` would run cmd. Our scripts pass the
-// words to `clawai __complete` as arguments and evaluate nothing.
+// completionScripts are our own scripts. The library's script for bash evaluates the words that the
+// user has typed so far: completing `clawai log $(cmd)` would run cmd. Our scripts pass the words
+// to `clawai __complete` as arguments and evaluate nothing.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -61,11 +61,11 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 		words = []string{""}
 	}
 	typed, last := words[:len(words)-1], words[len(words)-1]
-	// The words after "--" are the server's command line, not ours.
+	// The words after "--" are the server's command line, so clawai has no candidates.
 	if slices.Contains(typed, "--") {
 		return
 	}
-	// bash splits --server=fi into three words.
+	// bash splits --server=fi into three words, so the option and "=" are joined again.
 	if last == "=" {
 		typed, last = append(slices.Clone(typed), last), ""
 	}
@@ -85,23 +85,23 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 
 // place is the position of a word on a command line.
 type place struct {
-	command     *cli.Command // nil: clawai itself
-	path        string       // words that lead to the command
+	command     *cli.Command // nil for clawai itself
+	path        string       // the words of the command, such as "log explain"
 	subcommands []*cli.Command
-	option      cli.DocGenerationFlag // option whose value the word is; nil: none
+	option      cli.DocGenerationFlag // the option whose value is typed here; nil for none
 	arguments   int                   // number of arguments before the word
 }
 
-// readPlace reads the words before a place.
+// readPlace reads the words before the word to complete, and returns the place of that word.
 func readPlace(cmds []*cli.Command, typed []string) place {
 	at := place{subcommands: cmds}
 	for i, word := range typed {
 		if at.option != nil {
-			at.option = nil // this word is the option's value
+			at.option = nil // word is the option's value
 			continue
 		}
 		if i == 0 && word == "help" {
-			continue // the next words are commands
+			continue // help is followed by the words of a command
 		}
 		if strings.HasPrefix(word, "-") {
 			if flag := at.findFlag(word); flag != nil && flag.TakesValue() {
@@ -119,7 +119,8 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	return at
 }
 
-// findFlag returns the option that a word names; nil if the word also has the value (--NAME=VALUE).
+// findFlag returns the option that a word names. It returns nil if the word also contains the value
+// (--NAME=VALUE).
 func (at *place) findFlag(word string) cli.DocGenerationFlag {
 	return cmdline.FlagNamed(at.placeFlags(), strings.TrimLeft(word, "-"))
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// valuesOf has, for the name of an option, a function that returns its values. If the values differ
-// between commands, the key is the command's words and the name. An option that is not listed takes
-// a file, or any value.
+// valuesOf maps the name of an option to a function that returns its possible values. If commands
+// differ, the key is the command's words and the option. Options without an entry take a file or
+// any value.
 var valuesOf = map[string]func() []string{
 	"server":             serverNames,
 	"client":             clientNames,
@@ -44,7 +44,8 @@ var valuesOf = map[string]func() []string{
 	"redact":             fixedWords("redacted", "hash", "full"),
 }
 
-// argumentsOf has, for the words of a command, one function for each of its arguments.
+// argumentsOf maps the words of a command to one function for each of its arguments. The function
+// returns the possible values.
 var argumentsOf = map[string][]func() []string{
 	"wrap":        {serverNames},
 	"unwrap":      {serverNames},
@@ -79,9 +80,8 @@ func argumentValues(command string, n int) []string {
 	return harmlessWords(places[n])
 }
 
-// harmlessWords returns the values that mean themselves in every shell. A name from a client's
-// file or a server could be more than one word on the command line, so a person must write such
-// a name.
+// harmlessWords returns only the values that no shell can misread. Names can come from a client's
+// file or a server, and a shell could split or run such a name. The person must type other names.
 func harmlessWords(values func() []string) []string {
 	if values == nil {
 		return nil
@@ -93,7 +93,7 @@ func harmlessWords(values func() []string) []string {
 	})
 }
 
-// On an error the functions below return no names: a shell shows no errors after Tab.
+// The functions below return no names after an error, because a shell shows no errors after Tab.
 
 func serverNames() []string {
 	f, err := wrapcmd.FindServers()
@@ -118,7 +118,7 @@ func profileNames() (names []string) {
 	return names
 }
 
-// rulePlaces returns the places of the rules in the person's policy.
+// rulePlaces returns FILE:LINE for each rule of the person's policy.
 func rulePlaces() (places []string) {
 	dirs, err := config.ReadFolders()
 	if err != nil {
@@ -159,7 +159,7 @@ func waitingIDs() (ids []string) {
 	return ids
 }
 
-// recentDecisions returns the ids of the last decisions, the newest first.
+// recentDecisions returns the record ids of the last 20 decisions, the newest first.
 func recentDecisions() (ids []string) {
 	dir, err := record.FindLogDir()
 	if err != nil {

@@ -1,9 +1,9 @@
-// Command clawai stands between an AI agent and the MCP servers that the agent uses. It lets through
-// only what its owner's rules allow.
+// Command clawai stands between an AI agent and the agent's MCP servers. It lets through only the
+// calls that its owner's rules allow.
 //
-// This package has the table of commands, the help and the completion; each group of commands
-// is a package below internal. A command turns flags into a package's options and the package's
-// result into an exit code. These packages contain no rule of the product.
+// This package has the table of commands, the help and the completion. Each group of commands is a
+// package below internal. A command converts flags into options of a package, and the result into
+// an exit code. These packages decide nothing about calls.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-	_ "time/tzdata" // time zones in rules must also work on a system without a table of time zones
+	_ "time/tzdata" // for time zones in rules, on a system that has no table of time zones
 
 	"github.com/urfave/cli/v2"
 
@@ -48,17 +48,19 @@ func main() {
 
 // runClawai does the work of main and returns the exit code.
 func runClawai(args []string, stdout, stderr io.Writer) int {
-	if len(args) > 1 && args[1] == cage.HelperArgument { // this process runs in its own namespaces, where its capabilities are harmless
+	// this process has its own namespaces, so its capabilities are harmless
+	if len(args) > 1 && args[1] == cage.HelperArgument {
 		return layer.RunHelper("clawai", args[2:])
 	}
 	if err := checkPowers(); err != nil && !isHarmless(args) {
 		fmt.Fprintf(stderr, "clawai: %v\n", err)
 		if len(args) > 1 && args[1] == "hook" {
-			return cmdline.ExitUsage // clients treat it as a denial
+			return cmdline.ExitUsage // clients treat this exit code as a denial
 		}
 		return proxycmd.ExitProxy
 	}
-	log.SetOutput(io.Discard) // net/http logs unrequested server data, which a person at the terminal must not read
+	// net/http logs data of servers, and a person at the terminal must not read such data
+	log.SetOutput(io.Discard)
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
 		return cmdline.ExitOK
@@ -73,8 +75,8 @@ func runClawai(args []string, stdout, stderr io.Writer) int {
 	return exit.Code
 }
 
-// adviseSharing returns advice about a file that another program on Windows keeps open
-// (ERROR_SHARING_VIOLATION, which other systems do not have).
+// adviseSharing returns advice if another program keeps the file open. This is the error
+// ERROR_SHARING_VIOLATION of Windows.
 func adviseSharing(err error) string {
 	if runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(32)) {
 		return "; another program has it open: close it there and try again"
@@ -82,32 +84,34 @@ func adviseSharing(err error) string {
 	return ""
 }
 
-// isHarmless reports whether a command line reads and starts nothing.
+// isHarmless reports whether a command line only prints help or the version.
 func isHarmless(args []string) bool {
 	return len(args) == 2 && (args[1] == "--version" || args[1] == "--help" || args[1] == "-h")
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	// -v is not used: users expect "verbose" as often as "version".
+	// There is no -v, because some users expect "verbose" and others "version".
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version"}
 	cli.FlagStringer = describeFlag
 	cli.HelpPrinter = printHelp
 	app := &cli.App{
-		Name:                      "clawai",
-		Usage:                     "let an AI agent use MCP servers only as your rules allow",
-		Version:                   cmdline.BuildInfo(),
-		Writer:                    stdout,
-		ErrWriter:                 stderr,
-		UsageText:                 "clawai COMMAND [options]",
-		HideHelpCommand:           true,                                          // our help command hides hidden commands, and exits with 2
-		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag}, // the library adds the help flag only with its own command
+		Name:      "clawai",
+		Usage:     "let an AI agent use MCP servers only as your rules allow",
+		Version:   cmdline.BuildInfo(),
+		Writer:    stdout,
+		ErrWriter: stderr,
+		UsageText: "clawai COMMAND [options]",
+		// our own help command hides hidden commands, and exits with 2 after an error
+		HideHelpCommand: true,
+		// the library adds the help flag only together with its own help command
+		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag},
 		DisableSliceFlagSeparator: true,
 		Commands:                  listCommands(),
 		CustomAppHelpTemplate:     shortHelp,
 		OnUsageError:              onUsageError,
 		CommandNotFound:           nil,
-		// Exit codes are returned, never used inside a command, since deferred work (the
-		// record's last line) must run.
+		// The handler does nothing, because runClawai returns the exit code. An exit inside a
+		// command would skip deferred work, such as the last line of the record.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); name != "" {
@@ -129,7 +133,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	return app
 }
 
-// listCommands lists every command in the order of the help text.
+// listCommands returns all commands in the order of the help text.
 func listCommands() []*cli.Command {
 	return []*cli.Command{
 		wrapcmd.InitCommand(),
@@ -167,10 +171,10 @@ func listCommands() []*cli.Command {
 	}
 }
 
-// hardenCommands adds --color to every command except the proxy and the hub, which have nothing
-// to show. It also makes all commands equally strict: usage errors go to stderr with exit code
-// 2, "help" is never an argument, a group without a command is a usage error, and a flag after
-// an argument is refused.
+// hardenCommands adds --color to every command except the proxy and the hub, because these two
+// print nothing. It also makes all commands strict in the same way: errors in the command line go
+// to stderr with exit code 2, "help" is never an argument, and a group without a subcommand is an
+// error.
 func hardenCommands(cmds []*cli.Command) {
 	for _, c := range cmds {
 		c.OnUsageError = onUsageError

@@ -14,14 +14,15 @@ import (
 	"github.com/clawai/clawai/internal/text/spelling"
 )
 
-// describeFlag returns the library's line for a flag, without a default that carries no
-// information.
+// describeFlag returns the library's line for a flag. It removes defaults that say nothing, such as
+// "(default: false)".
 func describeFlag(f cli.Flag) string {
 	line := plainFlag(f)
 	for _, nothing := range []string{" (default: false)", " (default: 0)"} {
 		line = strings.TrimSuffix(line, nothing)
 	}
-	if once, again, ok := strings.Cut(line, " [ "); ok { // --x X [ --x X ]
+	// the library writes a repeatable flag as --x X [ --x X ]
+	if once, again, ok := strings.Cut(line, " [ "); ok {
 		if _, usage, ok := strings.Cut(again, " ]"); ok && strings.HasPrefix(again, once+" ]") {
 			line = once + "..." + usage
 		}
@@ -31,7 +32,7 @@ func describeFlag(f cli.Flag) string {
 
 var plainFlag = cli.FlagStringer
 
-// printHelp prints the library's help, folded to the terminal.
+// printHelp prints the library's help with lines that fit the terminal.
 func printHelp(w io.Writer, templ string, data any) {
 	var text bytes.Buffer
 	plainHelp(&text, templ, data)
@@ -40,7 +41,8 @@ func printHelp(w io.Writer, templ string, data any) {
 
 var plainHelp = cli.HelpPrinter
 
-// shortHelp is the help of clawai itself: the most used commands, on a screen of 24 rows.
+// shortHelp is the help of clawai itself. It has the most important commands and fits on a screen
+// of 24 lines.
 const shortHelp = `{{.Name}} - {{.Usage}}
 
 USAGE:
@@ -52,7 +54,7 @@ Every command:                clawai help --all
 The options of a command:     clawai help COMMAND
 `
 
-// groups are the commands that only the help of all commands shows, by their purpose.
+// groups are the commands that only clawai help --all shows, by purpose.
 var groups = map[string][]string{
 	"Answer and try":                       {"decide", "release", "preview", "scan", "attack"},
 	"Run servers and agents":               {"protect", "proxy", "hub", "serve", "hook", "llm-proxy"},
@@ -61,7 +63,7 @@ var groups = map[string][]string{
 	"The shell":                            {"completion"},
 }
 
-// sortIntoGroups sets the group of the commands in groups.
+// sortIntoGroups sets the category of the commands in groups.
 func sortIntoGroups(all []*cli.Command) {
 	for name, commands := range groups {
 		for _, c := range all {
@@ -115,7 +117,7 @@ func unknownCommand(c *cli.Context, name string) error {
 	return unknownCommandError(name, c.App.Commands, nil)
 }
 
-// unknownCommandError returns an error that names the command that was probably meant.
+// unknownCommandError returns an error that also names the command that the person probably meant.
 func unknownCommandError(name string, cmds []*cli.Command, path []string) error {
 	var names []string
 	for _, c := range visibleCommands(cmds) {
@@ -132,7 +134,7 @@ func visibleCommands(cmds []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 
-// dashed matches a flag in the flag package's form: one dash before any name.
+// dashed matches a flag as the flag package writes it: with one dash before any name.
 var dashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`) })
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
