@@ -1,6 +1,7 @@
-// Command clawai-gateway is a team's centre: laptops with clawai are enrolled at it, take signed
-// bundles of rules from it and ship their records to it, and its administrator sees them on its
-// pages (docs/gateway.md). It is a program of its own, so that no laptop links it.
+// Command clawai-gateway is a team's centre (docs/gateway.md). Laptops with clawai are enrolled at
+// the centre. They download signed bundles of rules from the centre and upload their records. The
+// administrator sees the records on the centre's pages. The centre is a separate program, so that
+// the program for laptops does not contain it.
 package main
 
 import (
