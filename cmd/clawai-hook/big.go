@@ -17,11 +17,12 @@ import (
 	"github.com/clawai/clawai/proxy/hook/program"
 )
 
-// stopPatience is how long clawai may take to deny when we are told to stop.
+// stopPatience is how long the started clawai may still run after a signal to stop, so that it can
+// write a denial.
 const stopPatience = 1500 * time.Millisecond
 
-// judgeByClawai lets the clawai beside us judge the payload. Any output that is not an answer
-// of a hook counts as a denial.
+// judgeByClawai starts the program clawai in the folder of this program, which judges the payload.
+// If the output of clawai is not an answer of a hook, the result is a denial.
 func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) client.Answer {
 	self, err := os.Executable()
 	if err == nil {
@@ -65,6 +66,7 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _, _ = in.Write(payload) }() // an error means that the program has not read all; then its answer is missing
+	// an error means that clawai did not read everything; then its answer is missing
+	go func() { _, _ = in.Write(payload) }()
 	return cmd.Wait()
 }

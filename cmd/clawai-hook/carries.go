@@ -10,12 +10,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// detectors is the gate's inspector in this program. It looks into the arguments of a call, the
-// only content that a hook gets.
+// detectors is the gate's inspector in this program. It searches the arguments of a call, because a
+// hook gets no other content.
 type detectors struct{ gate.None }
 
-// coversPolicy reports whether the detectors find everything that the rules about calls need. They
-// cannot check a call against a schema: only clawai knows the servers' schemas.
+// coversPolicy reports whether the detectors can find everything that the rules about calls ask
+// for. The detectors cannot compare a call with a schema, because only clawai knows the servers'
+// schemas.
 func coversPolicy(p gate.Policy) bool {
 	kinds, _ := p.Screens(policy.OnCall)
 	return !slices.Contains(kinds, reply.Schema)
@@ -23,8 +24,9 @@ func coversPolicy(p gate.Policy) bool {
 
 var errNoDifference = errors.New("no rule about this call asks what it carries")
 
-// Carries looks into the arguments of a call. When this cannot change the decision, it does not
-// look, since looking costs as much as the rest of the call, and returns an error instead.
+// Carries returns the findings in the arguments of a call. If findings cannot change the decision,
+// Carries returns an error and does not search, because a search costs as much as the rest of the
+// call.
 func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !affectsDecision(c, p) {
 		return nil, errNoDifference
@@ -41,8 +43,8 @@ func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	return carried.SumFindings(all), err
 }
 
-// affectsDecision reports whether the content of a call may change its decision: whether the
-// rules decide differently for no content and for any content.
+// affectsDecision reports whether findings in a call may change its decision. It compares the
+// decision for no findings with the decision for unknown findings.
 func affectsDecision(c *policy.Call, p gate.Policy) bool {
 	nothing, anything := *c, *c
 	nothing.Screened, nothing.Finds, anything.Screened, anything.Finds = true, nil, false, nil

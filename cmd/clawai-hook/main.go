@@ -1,7 +1,7 @@
-// Command clawai-hook is the program that agents start before they run a tool. It judges as
-// clawai does, but starts in a fraction of the time, since it links no way to ask a person. The
-// clawai beside it judges the same payload (clawai hook) when a person must be asked, and when
-// the rules allow a tool of an MCP server, which may have a proxy.
+// Command clawai-hook is the program that agents start before they run a tool. It judges like
+// clawai, but starts much faster, because it contains no way to ask a person. In two cases it
+// starts clawai (clawai hook) for the same payload: when a rule asks a person, and when the rules
+// allow a tool of an MCP server, because that server may have a proxy.
 package main
 
 import (
@@ -46,7 +46,7 @@ func runHook(words []string) int {
 	})
 }
 
-// openDoor returns a door whose gate can ask only by the client's dialog.
+// openDoor opens the gate of the hook. This gate can ask a person only by the client's own dialog.
 func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, req.Calls)
 	if err != nil {
@@ -63,7 +63,7 @@ func openDoor(line *program.Line, project string, req *client.Request, ask hook.
 	}
 	door := &hook.Door{Gate: guard, Policy: o.Policy.Policy, Flow: o.Policy.Policy.FlowLevel() != policy.Off, Before: o.Policy.Policy.FlowLevel() != policy.Off || o.Policy.Policy.Labelled(), Identify: caller.Identify, Close: func() {
 		guard.Close()
-		_ = o.Record.Close() // the decisions are already in it
+		_ = o.Record.Close() // the record already has the decisions, so the error changes nothing
 	}}
 	if coversPolicy(o.Policy.Policy) {
 		door.Carries = detectors{}.Carries
