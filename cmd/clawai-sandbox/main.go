@@ -1,6 +1,6 @@
-// Command clawai-sandbox starts a server in a cage for clawai: it builds the cage around its own
-// process, and then replaces itself by the server (docs/sandbox.md). It also runs commands for
-// previews (docs/preview.md). It links nothing else, so that it starts fast.
+// Command clawai-sandbox starts a server in a cage (docs/sandbox.md): it builds the cage around its
+// own process, and then replaces itself by the server. It also runs commands for previews
+// (docs/preview.md). It contains nothing else, so that it starts fast.
 package main
 
 import (
