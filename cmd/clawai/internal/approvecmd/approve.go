@@ -97,9 +97,9 @@ func runApprove(c *cli.Context) error {
 	return err
 }
 
-// ShowOverview opens the console at the terminal, with the calls of the record if no question waits.
-// If there is no terminal or no policy yet, it does nothing and shown is false. Then note tells the
-// person what to do first; "" for nothing.
+// ShowOverview opens the console at the terminal. If no question waits, the console shows the calls
+// of the record. Without a terminal or a policy, shown is false. note then tells the person the
+// first step, or is "".
 func ShowOverview(c *cli.Context) (shown bool, note string, err error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
 		return false, "", nil
@@ -135,10 +135,11 @@ func tellPolicyFault(dirs config.Folders) string {
 	return "the policy cannot be used (clawai doctor): " + term.VisibleText(first)
 }
 
-// overviewCheck is the interval at which the overview reads the queue without being woken.
+// overviewCheck is the interval at which the overview reads the queue, even without a signal of a
+// change.
 const overviewCheck = 5 * time.Second
 
-// oneMode refuses options that do not go together.
+// oneMode returns an error for options that exclude each other.
 func oneMode(c *cli.Context, ids int) error {
 	var modes []string
 	for _, name := range []string{"list", "once", "history", "granted", "revoke", "web", "sign-out"} {
@@ -177,13 +178,15 @@ func openQueue(check time.Duration) (*queue.Queue, config.Folders, error) {
 	return q, dirs, err
 }
 
-// answerQueue is the queue whose questions a command answers: on this laptop, or at a team's centre.
+// answerQueue is the queue with the questions to answer: the queue of this laptop, or the queue of
+// a team's centre.
 type answerQueue interface {
 	console.Queue
 	Close() error
 }
 
-// openAny opens the questions of the team's centre with --gateway, otherwise those of this laptop.
+// openAny opens the queue of the team's centre if --gateway is set, and otherwise the queue of this
+// laptop.
 func openAny(c *cli.Context, check time.Duration) (answerQueue, config.Folders, error) {
 	if !c.Bool("gateway") {
 		return openQueue(check)
@@ -207,7 +210,7 @@ func openAny(c *cli.Context, check time.Duration) (answerQueue, config.Folders, 
 	return q, dirs, nil
 }
 
-// idError sets the exit code for an unknown or ambiguous id.
+// idError gives the error for an unknown or ambiguous id the exit code ExitUsage.
 func idError(err error) error {
 	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
 		return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: err}
@@ -221,7 +224,7 @@ func requestOf(ctx context.Context, q console.Queue, id string) (queue.Request, 
 	return r, idError(err)
 }
 
-// approveID shows one request and reads the answer.
+// approveID shows one request, and asks the person at the terminal for the answer.
 func approveID(c *cli.Context, q answerQueue, dirs config.Folders, id string) error {
 	r, err := requestOf(c.Context, q, id)
 	if err != nil {
@@ -245,8 +248,8 @@ func approveID(c *cli.Context, q answerQueue, dirs config.Folders, id string) er
 	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(result.Request))}
 }
 
-// openConsole opens the console, for all requests or for one. A console for all requests counts
-// as an answerer of the queue. callsFirst is console.Options.CallsFirst.
+// openConsole opens the console, for all requests or for the request only. The queue counts a
+// console for all requests as a person who can answer. callsFirst is console.Options.CallsFirst.
 func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -276,8 +279,8 @@ func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string
 	return r, err
 }
 
-// runConsole opens the terminal: on the whole screen if possible, otherwise line by line.
-// Without a terminal it reads standard input.
+// runConsole runs the console on the whole screen of the terminal if possible, otherwise line by
+// line. Without a terminal it reads standard input.
 func runConsole(ctx context.Context, c *cli.Context, lock string, o console.Options) (console.Result, error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
 		return console.RunPlain(ctx, &stream{in: os.Stdin, Writer: c.App.Writer}, o)
@@ -303,15 +306,15 @@ func plainTerminal() bool {
 	return !term.Screens || name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
 }
 
-// stream is standard input when it is not a terminal.
+// stream reads lines from standard input when standard input is not a terminal.
 type stream struct {
 	io.Writer
 	in    io.Reader
 	lines chan string
 }
 
-// ReadLine returns the next line. A read of a pipe cannot be cancelled: the reading goroutine
-// ends with the input or the process.
+// ReadLine returns the next line. A read of a pipe cannot be cancelled, so the goroutine that reads
+// ends only with the input or the process.
 func (s *stream) ReadLine(ctx context.Context) (string, error) {
 	if s.lines == nil {
 		s.lines = make(chan string)
@@ -329,10 +332,11 @@ func (s *stream) ReadLine(ctx context.Context) (string, error) {
 		if !ok {
 			return "", io.EOF
 		}
-		_, err := io.WriteString(s.Writer, "\n") // input that is no terminal echoes no line end after the prompt
+		// without a terminal, the input does not show a line end after the prompt
+		_, err := io.WriteString(s.Writer, "\n")
 		return line, err
 	}
 }
 
-// Flush does nothing: lines that a script has written ahead stay.
+// Flush does nothing, because the lines that a script sends in advance must stay.
 func (s *stream) Flush() error { return nil }

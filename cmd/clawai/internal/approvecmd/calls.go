@@ -19,14 +19,14 @@ var callsPage = console.Page{
 	Name: "Calls", Decision: "The latest calls of your agents, the newest first; it goes on by itself.", Empty: "No call is in the record yet.",
 }
 
-// followCalls returns the calls of the record, for the screen.
+// followCalls returns a function that sends the calls of the record to the screen, also new calls.
 func followCalls(o *overview.Overview) console.FollowCalls {
 	return func(ctx context.Context, send func(console.Row), notice func(string)) error {
 		return o.FollowCalls(ctx, console.MaxCalls, func(r *record.Row) { send(callRow(o, *r)) }, notice, nil)
 	}
 }
 
-// searchCalls returns the search of the whole record for the filter of the screen.
+// searchCalls returns the function with which the filter of the screen searches the whole record.
 func searchCalls(o *overview.Overview) console.SearchCalls {
 	return func(ctx context.Context, text string, send func(console.Row), progress func(read, all int64)) error {
 		return o.ReadCalls(ctx, func(r *record.Row) {
@@ -58,7 +58,7 @@ func callRow(o *overview.Overview, r record.Row) console.Row {
 	return row
 }
 
-// openCall prepares the rules that would allow a call, as clawai policy allow --from does.
+// openCall prepares the rules that would allow a recorded call, like clawai policy allow --from.
 func openCall(ctx context.Context, home string, e *event.Entry) (*console.Opening, error) {
 	rule, err := policycmd.OpenRecord(e)
 	if err != nil {
@@ -84,5 +84,5 @@ func shorten(home string, lines []string) []string {
 	return lines
 }
 
-// wideLine is the width, in columns, of the line in which the filter searches.
+// wideLine is the width in columns of the line that the filter searches.
 const wideLine = 1000

@@ -20,18 +20,18 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// centreQueue holds the questions at a team's centre that a person may answer. It replaces the laptop's
-// own queue on the screen. The centre itself checks and counts the answers.
+// centreQueue holds the questions at a team's centre that this person may answer. On the screen, it
+// takes the place of the laptop's queue. The centre checks and counts the answers.
 type centreQueue struct {
 	centre *courier.Centre
 
 	mu    sync.Mutex
-	known map[string]*enrolment.Asked // by id; the content of a question never changes, only its state
+	known map[string]*enrolment.Asked // by id; only the state of a question changes, its content never does
 }
 
 var _ console.Queue = (*centreQueue)(nil)
 
-// openCentre opens the queue of a centre. It signs the person in, if necessary.
+// openCentre opens the queue of a centre. If necessary, it first signs the person in.
 func openCentre(ctx context.Context, c *cli.Context, dirs config.Folders) (*centreQueue, error) {
 	s, err := signIn(ctx, c, dirs)
 	if err != nil {
@@ -43,7 +43,7 @@ func openCentre(ctx context.Context, c *cli.Context, dirs config.Folders) (*cent
 // Close closes idle connections.
 func (q *centreQueue) Close() error { q.centre.Close(); return nil }
 
-// Watch sends one signal. The screen reads the questions again at intervals by itself.
+// Watch sends one signal only, because the screen itself reads the questions again at intervals.
 func (q *centreQueue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	out <- struct{}{}
@@ -86,8 +86,8 @@ func (q *centreQueue) requests(ctx context.Context, all []enrolment.AskedState) 
 	return requests, nil
 }
 
-// find returns a question with its present state s. It asks the centre only once for the question's
-// content.
+// find returns a question with its current state s. It requests the content of each question only
+// once from the centre.
 func (q *centreQueue) find(ctx context.Context, s *enrolment.AskedState) (enrolment.Asked, error) {
 	q.mu.Lock()
 	known := q.known[s.ID]
@@ -166,14 +166,14 @@ func (q *centreQueue) Decide(ctx context.Context, id string, a queue.Answer) (qu
 		return r, explainCentre(err)
 	}
 	now := requestOfCentre(asked, time.Now())
-	now.Answer.Reply = a.Reply // the person's own answer, even if other approvers must allow the call too
+	now.Answer.Reply = a.Reply // this person's own answer; the call may still need answers of others
 	return now, nil
 }
 
-// outcomeEvery is how often the centre is asked whether an allowed call has been made.
+// outcomeEvery is how often the centre is asked for the result of an allowed call.
 const outcomeEvery = 500 * time.Millisecond
 
-// Await returns a question as soon as the result of its call is known, or when ctx ends.
+// Await returns a question when the result of its call is known, or when ctx ends.
 func (q *centreQueue) Await(ctx context.Context, id string) (queue.Request, error) {
 	for {
 		asked, err := q.read(ctx, id)
@@ -191,7 +191,7 @@ func (q *centreQueue) Await(ctx context.Context, id string) (queue.Request, erro
 	}
 }
 
-// Grants returns none: an approver's answer holds for one call.
+// Grants returns nothing, because an approver's answer is for one call only.
 func (q *centreQueue) Grants(context.Context) ([]queue.Grant, error) { return nil, nil }
 
 // Revoke returns an error, because there are no grants.
@@ -199,8 +199,8 @@ func (q *centreQueue) Revoke(context.Context, string) error { return errors.New(
 
 const onceOnly = "an approver's answer holds for one call; nothing else is offered at the centre"
 
-// requestOfCentre returns a question of the centre in the form of the laptop's queue, for the screens.
-// It converts times to the clock of this machine.
+// requestOfCentre converts a question of the centre into a request of the laptop's queue, for the
+// screens. It converts the times to the clock of this machine.
 func requestOfCentre(a enrolment.Asked, now time.Time) queue.Request {
 	given := 0
 	var by, words []string

@@ -120,10 +120,11 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 // maxNote limits a note for the agent, in bytes.
 const maxNote = 4096
 
-// exactScope is the default scope: it applies to no other call.
+// exactScope is the default scope: the rule is about this call only.
 var exactScope = policy.Exact.String()
 
-// checkAnswer checks that this request accepts an answer, and fills in the default scope.
+// checkAnswer returns an error if the request does not accept the answer. It also fills in the
+// default scope.
 func checkAnswer(a *queue.Answer, r *queue.Request) error {
 	f := console.FactsOf(r, view.Options{})
 	if f.Err != nil && a.Reply != gate.DenyOnce {
@@ -171,8 +172,9 @@ func scopesOf(offers []view.Offer) (scopes []string) {
 	return scopes
 }
 
-// scopeError refuses an answer that would write a rule about more than this call, but names no
-// scope. The narrowest wider rule depends on the text of the call, which the caller controls.
+// scopeError is the error for an answer without a scope when no offered rule is about this call
+// alone. The person must choose the scope, because the caller controls the text of the call, and
+// this text decides which rules are offered.
 func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {

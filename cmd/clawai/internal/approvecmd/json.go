@@ -11,7 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// requestJSON is one request in the JSON output for scripts. Texts are as they were sent.
+// requestJSON is one request in the JSON output for scripts. Its texts are unchanged, so they may
+// contain control characters.
 type requestJSON struct {
 	ID       string      `json:"id"`
 	Status   string      `json:"status"`
@@ -27,16 +28,17 @@ type requestJSON struct {
 	Rule     *ruleJSON   `json:"rule,omitempty"`
 	Reason   string      `json:"reason,omitempty"`
 	Findings any         `json:"findings,omitempty"`
-	Preview  any         `json:"preview,omitempty"` // what a preview of the command found
+	Preview  any         `json:"preview,omitempty"` // the result of the preview of the command
 	Revision string      `json:"revision,omitempty"`
-	Digest   string      `json:"digest,omitempty"` // SHA-256 of the frame
-	Lasting  bool        `json:"lasting"`          // --for session is possible
+	Digest   string      `json:"digest,omitempty"` // SHA-256 of the frame of the call
+	Lasting  bool        `json:"lasting"`          // whether --for session is possible
 	Offers   []offerJSON `json:"offers,omitempty"`
 	NoOffer  string      `json:"no_offer,omitempty"`
-	Damage   string      `json:"damage,omitempty"` // why the call is missing; such a request can only be denied
-	Decided  *time.Time  `json:"decided,omitempty"`
-	Answer   *answerJSON `json:"answer,omitempty"`
-	Outcome  string      `json:"outcome,omitempty"`
+	// why the call could not be read from the queue; such a request can only be denied
+	Damage  string      `json:"damage,omitempty"`
+	Decided *time.Time  `json:"decided,omitempty"`
+	Answer  *answerJSON `json:"answer,omitempty"`
+	Outcome string      `json:"outcome,omitempty"`
 }
 
 type callJSON struct {
@@ -44,7 +46,8 @@ type callJSON struct {
 	Method    string   `json:"method"`
 	Names     []string `json:"names"`
 	Arguments any      `json:"arguments,omitempty"`
-	Extra     any      `json:"extra,omitempty"` // other members of its params, without those of the protocol
+	// other members of the params, without the members of the protocol
+	Extra any `json:"extra,omitempty"`
 }
 
 type ruleJSON struct {
@@ -54,16 +57,17 @@ type ruleJSON struct {
 }
 
 type offerJSON struct {
-	Scope   string `json:"scope"`
-	Title   string `json:"title"`
-	Session string `json:"session,omitempty"` // describes what --for session allows with this scope; absent: not possible
+	Scope string `json:"scope"`
+	Title string `json:"title"`
+	// the calls that --for session allows with this scope; absent if not possible
+	Session string `json:"session,omitempty"`
 	Allow   string `json:"allow,omitempty"`
 	Deny    string `json:"deny,omitempty"`
 	Example string `json:"example,omitempty"`
 }
 
 type answerJSON struct {
-	Reply   string `json:"reply"` // "once", "session", "always", "deny", "deny always"
+	Reply   string `json:"reply"` // one of "once", "session", "always", "deny", "deny always"
 	Scope   string `json:"scope,omitempty"`
 	Channel string `json:"rung"`
 	By      string `json:"by,omitempty"`
@@ -71,16 +75,17 @@ type answerJSON struct {
 }
 
 type grantJSON struct {
-	ID      string     `json:"id"`
-	Session string     `json:"session"`
-	Server  string     `json:"server"`
-	Client  string     `json:"client,omitempty"`
-	Project string     `json:"project,omitempty"`
-	Reach   string     `json:"reach,omitempty"` // what it allows besides the calls; absent: nothing
-	Calls   []callJSON `json:"calls"`
-	Rule    *ruleJSON  `json:"rule,omitempty"`
-	Since   time.Time  `json:"since"`
-	Uses    int        `json:"uses"`
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Server  string `json:"server"`
+	Client  string `json:"client,omitempty"`
+	Project string `json:"project,omitempty"`
+	// what the grant allows in addition to the calls; absent for nothing
+	Reach string     `json:"reach,omitempty"`
+	Calls []callJSON `json:"calls"`
+	Rule  *ruleJSON  `json:"rule,omitempty"`
+	Since time.Time  `json:"since"`
+	Uses  int        `json:"uses"`
 }
 
 func requestDocs(all []queue.Request, o view.Options) []requestJSON {

@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// listed limits the text of one request in a line of a list, in characters.
+// listed is the maximum length of a request's text in a list, in characters.
 const listed = 160
 
 func printPending(c *cli.Context, q console.Queue, dirs config.Folders, color bool) error {
@@ -58,7 +58,7 @@ func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bo
 		_, err := fmt.Fprintln(c.App.Writer, "Nothing has been asked yet.")
 		return err
 	}
-	const below = "          " // as wide as the time
+	const below = "          " // an indent as wide as the time
 	for i := range all {
 		r := &all[i]
 		if err := printLine(c, r, cmdline.ViewOptions(dirs), r.Decided.Local().Format(time.DateTime), color); err != nil {
@@ -77,8 +77,8 @@ func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bo
 	return nil
 }
 
-// printLine prints one request as a line: the first characters of its id, the time, and the
-// text. On a terminal the line fits the width; elsewhere the text has at most listed
+// printLine prints one request as a line: the first characters of its id, the time, and the text.
+// On a terminal the line has the terminal's width. Elsewhere the text has at most listed
 // characters.
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil

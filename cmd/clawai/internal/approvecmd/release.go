@@ -77,8 +77,8 @@ func runRelease(c *cli.Context) error {
 	return nil
 }
 
-// checkReleasable returns an error if no answer to a call can be released. withheld is the reply to the
-// call; nil if the record has none.
+// checkReleasable returns an error if the answer to a call cannot be released. withheld is the
+// record of the withheld answer, or nil if there is none.
 func checkReleasable(call, withheld *event.Entry) error {
 	shown := term.VisibleText(call.Record)
 	switch {
@@ -94,8 +94,8 @@ func checkReleasable(call, withheld *event.Entry) error {
 	return nil
 }
 
-// describeWithheld returns lines about a withheld answer, for the person who decides about its release.
-// The lines are harmless.
+// describeWithheld returns lines about a withheld answer, for the person who decides about its
+// release. The lines are safe for a terminal.
 func describeWithheld(call, withheld *event.Entry) []string {
 	lines := []string{
 		fmt.Sprintf("record %s of %s: an answer of %s was withheld", term.VisibleText(withheld.Record), withheld.Time.Local().Format(time.DateTime), record.Short(call.Server+call.ServerGuess, record.MaxText)),

@@ -13,10 +13,11 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// firstCount is how long the first load of the page waits, to give the count of the day's calls some time.
+// firstCount is how long the first load of the page waits, because the count of today's calls needs
+// some time.
 const firstCount = 200 * time.Millisecond
 
-// serversPage returns the page of servers. The counting ends with ctx.
+// serversPage returns the page of servers. The count of calls stops when ctx ends.
 func serversPage(ctx context.Context, o *overview.Overview) console.Page {
 	return console.Page{
 		Name: "Servers", Decision: "Servers of your clients, and their calls of today.",
@@ -49,7 +50,7 @@ func serverRow(s *overview.Server) console.Row {
 	return console.Row{ID: s.Name, Line: line, Word: state, Look: s.Look, Search: strings.ToLower(line(wideLine)), Facts: func(width int) []string { return serverFacts(s, width) }}
 }
 
-// serverFacts returns everything about the server.
+// serverFacts returns the lines that the screen shows about one server.
 func serverFacts(s *overview.Server, width int) []string {
 	lines := []string{term.VisibleLine(s.Name)}
 	for _, e := range s.Entries {

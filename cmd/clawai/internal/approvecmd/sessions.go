@@ -51,7 +51,7 @@ func sessionRow(s *overview.Session, home string) console.Row {
 	return row
 }
 
-// sessionFacts returns everything about a session.
+// sessionFacts returns the lines that the screen shows about one session.
 func sessionFacts(s *overview.Session, home string, width int) []string {
 	lines := []string{s.ClientName() + " " + s.Name()}
 	add := func(label, text string) {

@@ -22,11 +22,11 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// personEntry is the entry of the vault with a person's sign-in at a team's centre. It is bound to no server,
-// so no server can get its value by a reference.
+// personEntry is the vault entry that holds a person's sign-in at a team's centre. The entry has no
+// binding to a server, so no server can get its value by a reference.
 const personEntry = "clawai-approve-gateway"
 
-// personSignIn is a person's sign-in at a centre, with its end.
+// personSignIn is a person's sign-in at a centre. Ends is the time when it expires.
 type personSignIn struct {
 	URL   string    `json:"url"`
 	Token string    `json:"token"`
@@ -34,7 +34,8 @@ type personSignIn struct {
 	Ends  time.Time `json:"ends"`
 }
 
-// findCentre returns the address of the centre that --at names, or at which this laptop is enrolled.
+// findCentre returns the address of the centre: the value of --at, or the centre at which this
+// laptop is enrolled.
 func findCentre(c *cli.Context, dirs config.Folders) (string, error) {
 	if at := c.String("at"); at != "" {
 		u, err := enrolment.ParseURL(at)
@@ -50,7 +51,8 @@ func findCentre(c *cli.Context, dirs config.Folders) (string, error) {
 	return e.URL, err
 }
 
-// readSignIn reads from the vault the sign-in at a centre; ok is false if it is missing or has ended.
+// readSignIn reads the sign-in at a centre from the vault. ok is false if the vault has no sign-in
+// for this address, or if the sign-in has expired.
 func readSignIn(address string) (s personSignIn, ok bool, err error) {
 	place, err := vaultplace.Open()
 	if err != nil {
@@ -67,7 +69,7 @@ func readSignIn(address string) (s personSignIn, ok bool, err error) {
 	return s, err == nil && s.URL == address && time.Now().Before(s.Ends), nil
 }
 
-// keepSignIn puts a sign-in into the vault.
+// keepSignIn stores a sign-in in the vault.
 func keepSignIn(s *personSignIn) error {
 	value, err := json.Marshal(s)
 	if err != nil {
@@ -94,8 +96,8 @@ func dropSignIn() error {
 	return nil
 }
 
-// signIn returns the sign-in from the vault, or asks for a new one: the person confirms a code on a page
-// of the centre. It writes its messages to standard error.
+// signIn returns the sign-in from the vault. If there is none, it starts a new sign-in: the person
+// confirms a code on a page of the centre. It writes its messages to standard error.
 func signIn(ctx context.Context, c *cli.Context, dirs config.Folders) (personSignIn, error) {
 	address, err := findCentre(c, dirs)
 	if err != nil {
@@ -131,7 +133,7 @@ func signIn(ctx context.Context, c *cli.Context, dirs config.Folders) (personSig
 	return s, nil
 }
 
-// signOut ends the sign-in here and at the centre.
+// signOut deletes the sign-in from the vault and ends it at the centre.
 func signOut(ctx context.Context, c *cli.Context, dirs config.Folders) error {
 	address, err := findCentre(c, dirs)
 	if err != nil {
@@ -160,7 +162,7 @@ func say(w io.Writer, text string) error {
 	return err
 }
 
-// explainCentre returns an error of the centre with a text for a person who answers questions.
+// explainCentre replaces some errors of the centre by texts for a person who answers questions.
 func explainCentre(err error) error {
 	refused, ok := errors.AsType[*courier.StatusError](err)
 	if !ok {

@@ -41,9 +41,9 @@ func DashboardCommand() *cli.Command {
 	}
 }
 
-// servePage serves the page until it is interrupted; its link leads to the tab with the path start.
-// Its flags are port (0 takes a free one), ipv6 ([::1] instead of 127.0.0.1) and open (in the browser;
-// never as root, since the browser would then run as root).
+// servePage serves the page until an interrupt. start is the path of the tab that the link opens.
+// The flags are port (0 for a free one), ipv6 ([::1] instead of 127.0.0.1) and open (opens the
+// browser, but not for root, because the browser would run as root).
 func servePage(c *cli.Context, start string) error {
 	port := c.Int("port")
 	if port < 0 || port > 65535 {
@@ -87,8 +87,8 @@ func webOptions(q *queue.Queue, dirs config.Folders) web.Options {
 	}
 }
 
-// printLink prints the link, opens it with --open, and makes a new one for each line from the
-// terminal.
+// printLink prints the link. With --open it also opens the link in the browser. It prints a new
+// link for each line from the terminal.
 func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 	out := c.App.Writer
 	link := s.NewLink()
@@ -104,7 +104,7 @@ func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 		return
 	}
 	stayInBackground()
-	// A read of a terminal cannot be cancelled: this goroutine ends with the process.
+	// A read of a terminal cannot be cancelled, so this goroutine ends only with the process.
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan() && ctx.Err() == nil; {
 			fmt.Fprintf(out, "A new link, for once. A page that is open ends when it is used:\n\n  %s\n\n", s.NewLink())

@@ -1,4 +1,5 @@
 package approvecmd
 
-// stayInBackground does nothing: Windows does not stop a process that reads.
+// stayInBackground does nothing, because Windows does not stop a background process that reads from
+// the terminal.
 func stayInBackground() {}
