@@ -13,34 +13,38 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// attack is one attack of a file: what a hostile server does, what its client then does, and
-// the texts that prove its success. Texts and JSON are as on the wire.
+// attack is one attack from a file: the messages of a hostile server, the actions of its client,
+// and the texts that prove success. All texts and all JSON are as they are sent.
 type attack struct {
 	Name string `toml:"name"`
 	Says string `toml:"says"` // description for people
 
-	// The server's part. Its answer to the first call is one of Text, Result and Error.
-	Instructions string   `toml:"instructions"`
-	Lists        []string `toml:"lists"`  // JSON arrays of tools: the n-th is added to the harmless tool in the n-th result of tools/list
-	Before       []string `toml:"before"` // messages before the answer; one with an id is a request, whose answer is awaited
-	Text         string   `toml:"text"`
-	Result       string   `toml:"result"`
-	Error        string   `toml:"error"`
+	// These fields are the server's part. One of Text, Result and Error is its answer to the first
+	// call.
+	Instructions string `toml:"instructions"`
+	// JSON arrays of tools; the n-th result of tools/list has the harmless tool and the n-th array
+	Lists []string `toml:"lists"`
+	// messages before the answer; if one has an id, it is a request, and the server waits for its
+	// answer
+	Before []string `toml:"before"`
+	Text   string   `toml:"text"`
+	Result string   `toml:"result"`
+	Error  string   `toml:"error"`
 
-	// The client's part: a call that every policy here allows, then the actions of a model that
-	// believes the server.
-	Sends string `toml:"sends"` // text in one more argument of the first call
+	// These fields are the client's part. The client makes a call that every policy here allows,
+	// and then acts like a model that believes the server.
+	Sends string `toml:"sends"` // text of an extra argument of the first call
 	Call  string `toml:"call"`  // params of a second call
-	Back  bool   `toml:"back"`  // the second call gets the first result as one more argument
+	Back  bool   `toml:"back"`  // the second call has the first result as an extra argument
 
-	Reached []string `toml:"reached"` // texts whose arrival at the model is a success of the attack
-	Out     []string `toml:"out"`     // texts whose arrival at the server is a success of the attack
+	Reached []string `toml:"reached"` // the attack succeeds if the model receives one of these texts
+	Out     []string `toml:"out"`     // the attack succeeds if the server receives one of these texts
 }
 
 //go:embed attacks/*.toml
 var files embed.FS
 
-// loadAttacks returns all built-in attacks, in the order of their files.
+// loadAttacks returns all built-in attacks, sorted by the names of their files.
 func loadAttacks() (all []attack, err error) {
 	entries, err := files.ReadDir("attacks")
 	if err != nil {
@@ -62,10 +66,11 @@ func loadAttacks() (all []attack, err error) {
 	return all, nil
 }
 
-// carrier is a harmless call, which gives the server a chance to answer.
+// carrier is a harmless call. The server needs a call that is allowed, because the attack is in its
+// answer.
 type carrier struct{ tool, args string }
 
-// carriers are calls of widely used servers; HOME stands for the owner's home.
+// carriers are calls to widely used servers. HOME is a placeholder for the owner's home folder.
 var carriers = []carrier{
 	{"read_text_file", `{"path":"HOME/projects/app/README.md"}`},
 	{"git_log", `{"repo_path":"HOME/projects/app"}`},
@@ -85,8 +90,8 @@ var carriers = []carrier{
 	{"search", `{"query":"a"}`},
 }
 
-// chooseCarrier returns the first carrier that a policy allows, or else asks about. It also tries
-// tools that the policy allows by name.
+// chooseCarrier returns the first carrier that the policy allows. If there is none, it returns the
+// first carrier that the policy asks about. It also tries the tools that a rule names exactly.
 func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {
@@ -106,17 +111,18 @@ func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// callParams returns the params of a call of the carrier, with one more argument.
+// callParams returns the params of the carrier's call. If more is not empty, they have an extra
+// argument with this text.
 func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
-	_ = json.Unmarshal([]byte(c.args), &args) // our own JSON
+	_ = json.Unmarshal([]byte(c.args), &args) // our own JSON, so it is valid
 	if more != "" {
 		args["note"] = more
 	}
 	return marshalJSON(map[string]any{"name": c.tool, "arguments": args})
 }
 
-// marshalJSON encodes a value that can always be encoded.
+// marshalJSON encodes a value for which encoding cannot fail.
 func marshalJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -87,8 +87,8 @@ func runAttacks(c *cli.Context) error {
 	return nil
 }
 
-// chooseAttacks returns the attacks whose name matches one of the globs; all attacks when there
-// is no glob.
+// chooseAttacks returns the attacks with a name that matches one of the globs. Without a glob it
+// returns all attacks.
 func chooseAttacks(only []string) ([]attack, error) {
 	all, err := loadAttacks()
 	if err != nil || len(only) == 0 {
@@ -115,10 +115,10 @@ func chooseAttacks(only []string) ([]attack, error) {
 	}), nil
 }
 
-// home stands for the owner's home when the policy is not this machine's.
+// home is the owner's home folder for a policy that is not from this machine.
 const home = "/home/user"
 
-// findTarget reads the policy to attack. The note tells a person about that policy.
+// findTarget reads the policy to attack. note is a text about that policy for the person.
 func findTarget(name, server string) (t *target, note string, err error) {
 	t = &target{server: server}
 	where := home
@@ -162,12 +162,12 @@ func findTarget(name, server string) (t *target, note string, err error) {
 	return t, note, nil
 }
 
-// noServer is the name of a server that no rule names.
+// noServer is a name that appears in no rule.
 const noServer = "scripted"
 
-// chooseServer returns the name under which the hostile server plays. It is noServer if the rules let one
-// of its calls through; otherwise it is the first server that the rules name and let a call through for.
-// others are the further servers of this kind.
+// chooseServer returns the server name for the hostile server. The name is noServer if the rules
+// allow or ask about one of its calls, or if no server in the rules has such a call. Otherwise it
+// is the first server in the rules with such a call, and others are the other ones.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil
@@ -199,8 +199,8 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. It does
-// not look at the files that paths in the policy name.
+// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. If the
+// policy names paths, it does not look at the files there.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()
@@ -218,8 +218,8 @@ func loadPolicyInForce() (*config.Loaded, string, error) {
 	return loaded, folders.Home, nil
 }
 
-// tierEnd allows the calls that a tier, which has no rules about calls, leaves to other
-// policies.
+// tierEnd is added to a tier, because a tier has no rules about calls. It allows all calls, as
+// another policy would.
 const tierEnd = `
 [[rule]]
 action = "allow"
@@ -234,7 +234,8 @@ action = "allow"
 elicitation = "**"
 `
 
-// findStarter returns the text of a starter policy, by its name or its server's name.
+// findStarter returns the text of a starter policy. name is the name of the policy or of its
+// server.
 func findStarter(name string) (src []byte, called, note string, err error) {
 	var words []string
 	for _, p := range fixtures.ListProfiles() {
@@ -254,7 +255,7 @@ func findStarter(name string) (src []byte, called, note string, err error) {
 	return nil, "", "", cmdline.UnknownWord("attack takes a policy's file (.toml) or a profile", "profile", name, words)
 }
 
-// playAll plays attacks one after the other, each in a session of its own.
+// playAll plays attacks one after the other, each in a separate session.
 func playAll(ctx context.Context, t *target, all []attack) ([]verdict, error) {
 	dir, remove, err := makeStateFolder()
 	if err != nil {
@@ -301,7 +302,7 @@ func listAttacks(c *cli.Context, all []attack) error {
 	return err
 }
 
-// colors marks the attacks that were not stopped.
+// colors are the colors of the headings of the outcomes.
 var colors = []cmdline.Mark{
 	{Pattern: `^(Reached|Marked): `, Color: cmdline.Red},
 	{Pattern: `^(Asked): `, Color: cmdline.Yellow},
@@ -337,8 +338,8 @@ func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error
 	return err
 }
 
-// writeOutcome lists the attacks with one outcome. An attack that no rule acted on gets a line with its
-// description; the other attacks are grouped by the rules that acted on them.
+// writeOutcome lists the attacks with one outcome. If no rule acted on an attack, the attack gets a
+// line with its description. The other attacks are grouped by the rules that acted on them.
 func writeOutcome(b *strings.Builder, word, meaning string, all []verdict) {
 	var acts []string
 	names := map[string][]string{}

@@ -22,27 +22,27 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// exchange holds what happened in one attack.
+// exchange holds the messages, questions and events of one attack.
 type exchange struct {
-	seen, sent []string // frames that the client and the server received
+	seen, sent []string // frames that the client received, and frames that the server received
 	asked      []gate.Question
 	events     []event.Event
 }
 
-// patience is the time limit of one attack, which normally takes some milliseconds.
+// patience is the time limit of one attack. An attack normally takes some milliseconds.
 const patience = time.Minute
 
 // target is the policy and the server that attacks are played against.
 type target struct {
-	own     bool // the policy is the one in force
+	own     bool // the policy is the active policy of this machine
 	policy  *config.Loaded
 	server  string
 	carrier carrier
 }
 
-// playExchange connects a client, the gate of clawai proxy, and our own server in this process:
-// it starts no program and uses no network. answerQuestion stands in for the person. The caller
-// removes the folder state later.
+// playExchange plays one attack in this process, without other programs and without a network. It
+// connects a client, the gate of clawai proxy, and our own server. answerQuestion takes the place
+// of the person. state is a folder that the caller removes later.
 func playExchange(ctx context.Context, t *target, a *attack, state string) (*exchange, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -88,7 +88,7 @@ type tape struct {
 	mu     sync.Mutex
 	events []event.Event
 	asked  []gate.Question
-	passed bool // the harmless call was asked about, and allowed
+	passed bool // the harmless call was already allowed once
 }
 
 // Record stores events.
@@ -102,7 +102,8 @@ func (t *tape) Record(events ...*event.Event) error {
 	return nil
 }
 
-// answerQuestion answers as the person: it allows the harmless call once, and nothing else.
+// answerQuestion takes the place of the person. It allows the harmless call once, and denies
+// everything else.
 func (t *tape) answerQuestion(q gate.Question, tool string, harmless bool) (gate.Answer, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,8 +154,8 @@ func (c *client) playAttack(a *attack, harmless carrier) error {
 	return err
 }
 
-// requestAnswer sends a request and reads messages until the answer. It answers the server's
-// requests meanwhile.
+// requestAnswer sends a request and reads messages until the answer arrives. Meanwhile, it answers
+// the server's requests.
 func (c *client) requestAnswer(method string, params json.RawMessage) (line []byte, err error) {
 	c.id++
 	if err := c.writeMessage(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
@@ -181,8 +182,8 @@ func (c *client) requestAnswer(method string, params json.RawMessage) (line []by
 	}
 }
 
-// obligingResult returns the client's answer to a server's request: whatever the server asked
-// for.
+// obligingResult returns the client's answer to a request of the server. The client accepts every
+// request.
 func obligingResult(method string) any {
 	switch method {
 	case "roots/list":
@@ -198,13 +199,14 @@ func (c *client) writeMessage(v any) error {
 	return err
 }
 
-// message holds the parts of a message that are read.
+// message has the members of a message that the client and the server read.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 }
 
-// makeStateFolder returns a temporary folder for the sessions' state.
+// makeStateFolder returns a temporary folder for the state of the sessions, and a function that
+// removes it.
 func makeStateFolder() (dir string, remove func(), err error) {
 	dir, err = os.MkdirTemp("", "clawai-attack-")
 	return dir, func() { _ = os.RemoveAll(dir) }, err

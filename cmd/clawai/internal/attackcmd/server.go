@@ -8,14 +8,13 @@ import (
 	"sync"
 )
 
-// server is the hostile server: it plays an attack against the other side of the gate. It is
-// the upstream of a proxy.
+// server is the hostile server that plays an attack. The gate uses it as the upstream of a session.
 type server struct {
 	attack   *attack
 	harmless carrier
-	fromUs   *io.PipeReader // what Write writes
+	fromUs   *io.PipeReader // reads the bytes that Write was given
 	in       *io.PipeWriter
-	out      *io.PipeReader // what Read reads
+	out      *io.PipeReader // the source of the bytes that Read returns
 	toUs     *io.PipeWriter
 	done     chan struct{}
 
@@ -23,8 +22,8 @@ type server struct {
 	heard []string
 
 	listed, called int             // numbers of tools/list and tools/call requests so far
-	waits          map[string]bool // our requests without an answer
-	held           []any           // messages to send after the answers
+	waits          map[string]bool // requests of this server without an answer, by id
+	held           []any           // messages to send after the answers to these requests
 }
 
 func newServer(a *attack, harmless carrier) *server {
@@ -38,17 +37,17 @@ func newServer(a *attack, harmless carrier) *server {
 func (s *server) Read(p []byte) (int, error)  { return s.out.Read(p) }
 func (s *server) Write(p []byte) (int, error) { return s.in.Write(p) }
 
-// Done returns a channel that is never closed: the server ends with its input.
+// Done returns nil, a channel that never closes, because the server ends only when its input ends.
 func (s *server) Done() <-chan struct{} { return nil }
 
-// Close ends the server.
+// Close ends the server and waits until it has ended.
 func (s *server) Close(context.Context) error {
 	_, _ = s.in.Close(), s.out.Close()
 	<-s.done
 	return nil
 }
 
-// Status returns a text for the record.
+// Status returns the server's end as a text for the record.
 func (s *server) Status() string { return "scripted" }
 
 func (s *server) heardMessages() []string {
@@ -76,8 +75,8 @@ func (s *server) serveLines() {
 	}
 }
 
-// answerMessage writes the attack's answer to a message. It returns false when the client reads
-// no more.
+// answerMessage writes the server's answer to one message. It returns false if the client has
+// stopped reading.
 func (s *server) answerMessage(m *message) bool {
 	var say []any
 	switch {
@@ -106,7 +105,7 @@ func (s *server) answerMessage(m *message) bool {
 	return true
 }
 
-// answerList lists the harmless tool, and the tools that the attack adds.
+// answerList answers tools/list with the harmless tool, and with the tools that the attack adds.
 func (s *server) answerList(id json.RawMessage) []any {
 	tools := []json.RawMessage{marshalJSON(map[string]any{"name": s.harmless.tool, "description": "The tool that is used here.", "inputSchema": map[string]any{"type": "object"}})}
 	if s.listed < len(s.attack.Lists) {
