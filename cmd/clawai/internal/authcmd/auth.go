@@ -1,4 +1,4 @@
-// Package authcmd implements "clawai auth", and the sign-in that the proxy uses too.
+// Package authcmd implements "clawai auth". The proxy also uses its sign-in.
 package authcmd
 
 import (
@@ -43,7 +43,7 @@ func Command() *cli.Command {
 	}
 }
 
-// serverArgument parses the one address on the command line.
+// serverArgument parses the server's address, the only argument of the command.
 func serverArgument(c *cli.Context) (*url.URL, error) {
 	if c.NArg() != 1 {
 		return nil, cmdline.Usagef("which server? write: clawai %shttps://HOST/PATH", cmdline.CommandPath(c))
@@ -58,8 +58,8 @@ func serverArgument(c *cli.Context) (*url.URL, error) {
 	return u, nil
 }
 
-// requestChallenge sends the request of a client without a token. It returns the answer if the
-// answer asks for a token; nil if the server needs none.
+// requestChallenge sends a request without a token. If the server asks for a token,
+// requestChallenge returns the server's response, otherwise nil.
 func requestChallenge(ctx context.Context, u *url.URL, through egress.Network) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -85,7 +85,8 @@ func requestChallenge(ctx context.Context, u *url.URL, through egress.Network) (
 		return nil, err
 	}
 	resp := posted
-	if remote.MayBeLegacySSE(resp.StatusCode) { // a server of 2024-11-05 may ask for a token when its stream is opened
+	// a server of version 2024-11-05 may ask for a token only when the client opens its stream
+	if remote.MayBeLegacySSE(resp.StatusCode) {
 		if resp, err = ask(http.MethodGet, ""); err != nil {
 			return nil, err
 		}
@@ -141,20 +142,21 @@ func runLogout(c *cli.Context) error {
 	return damaged
 }
 
-// isDamage reports whether only some entries of the store cannot be read.
+// isDamage reports whether the error only says that some entries of the store cannot be read.
 func isDamage(err error) bool {
 	_, ok := errors.AsType[*oauth.DamageError](err)
 	return ok
 }
 
-// signInDoc is one line of auth list; it never holds a token.
+// signInDoc is one line of auth list. It never contains a token.
 type signInDoc struct {
 	Server  string     `json:"server"`
 	Since   time.Time  `json:"since"`
 	Expires *time.Time `json:"expires,omitempty"`
-	Renews  bool       `json:"renews"` // there is a refresh token, or the client needs none
+	Renews  bool       `json:"renews"` // a refresh token exists, or the client needs none
 	Scopes  []string   `json:"scopes,omitempty"`
-	Options []string   `json:"options,omitempty"` // options of "auth login" that also apply to a refresh and to later sign-ins
+	// options of "auth login" that later refreshes and sign-ins use again
+	Options []string `json:"options,omitempty"`
 }
 
 func runList(c *cli.Context) error {

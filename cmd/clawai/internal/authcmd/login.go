@@ -43,7 +43,8 @@ func loginCommand() *cli.Command {
 	}
 }
 
-// readChoices reads the options. An option that would change nothing is a mistake.
+// readChoices reads the options of the sign-in. It returns an error for an option that has no
+// effect.
 func readChoices(c *cli.Context) (chosen oauth.Choices, err error) {
 	device, client := c.Bool("device"), c.Bool("client-credentials")
 	switch {
@@ -133,7 +134,8 @@ func runLogin(c *cli.Context) error {
 		return nil
 	}
 	wait := 5 * time.Minute
-	if p.quiet || chosen.Grant == oauth.GrantDevice { // the person opens the page on another machine
+	// the person may open the page on another machine, so this takes longer
+	if p.quiet || chosen.Grant == oauth.GrantDevice {
 		wait = 15 * time.Minute
 	}
 	ctx, cancel := context.WithTimeout(c.Context, wait)
@@ -148,17 +150,17 @@ func runLogin(c *cli.Context) error {
 	return nil
 }
 
-// person is the owner who has started "clawai auth login".
+// person is the user who has started "clawai auth login".
 type person struct {
 	out    io.Writer
 	server *url.URL
 	pastes bool // the person can paste an address, because there is a terminal
-	quiet  bool // no browser is to be opened
+	quiet  bool // clawai must not open a browser
 }
 
 var _ oauth.Person = (*person)(nil)
 
-// quoteServer returns a server's address as a word of a command.
+// quoteServer returns a server's address, quoted for a command line.
 func quoteServer(u *url.URL) string { return cmdline.Quote([]string{oauth.ServerKey(u)}) }
 
 func (p *person) openPage(ctx context.Context, page string) error {
@@ -169,7 +171,8 @@ func (p *person) openPage(ctx context.Context, page string) error {
 	return OpenPage(ctx, page)
 }
 
-// ShowPage prints the page's address. The address is the last line, to be copied whole.
+// ShowPage prints the page's address. The address is a whole line at the end, so that it is easy to
+// copy.
 func (p *person) ShowPage(page string, device bool) error {
 	prose := cmdline.ProseWriter(p.out)
 	if p.quiet {
@@ -187,7 +190,8 @@ func (p *person) ShowPage(page string, device bool) error {
 	return err
 }
 
-// returnAddress returns the address to which the sign-in page sends the browser back.
+// returnAddress returns the address (redirect_uri) to which the sign-in page sends the browser
+// back.
 func returnAddress(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {
@@ -196,7 +200,8 @@ func returnAddress(page string) string {
 	return u.Query().Get("redirect_uri")
 }
 
-// ReadAddress reads what the person pastes. It is not shown, because it holds a code.
+// ReadAddress reads the address that the person pastes. The terminal does not show the address,
+// because the address contains a code.
 func (p *person) ReadAddress(ctx context.Context, why error) (string, error) {
 	if !p.pastes {
 		return "", oauth.ErrNoPaste
@@ -211,7 +216,7 @@ func (p *person) ReadAddress(ctx context.Context, why error) (string, error) {
 	return address, err
 }
 
-// ShowCode prints where to enter which code.
+// ShowCode prints the page's address and the code that the person enters there.
 func (p *person) ShowCode(code oauth.DeviceCode) error {
 	prose := cmdline.ProseWriter(p.out)
 	fmt.Fprintf(prose, "A page of %s takes a code, on any device, to sign in at %s. The code is good until %s.\n",

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/state/oauth"
 )
 
-// SignInOptions returns the options for a sign-in at a server, by clawai auth or by a proxy. open
-// shows the page of the sign-in to the person.
+// SignInOptions returns the options for a sign-in at a server. clawai auth and the proxy use them.
+// open shows the sign-in page to the person.
 func SignInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
 	dir := f.SignIns()
 	private := func(dir string) error {
@@ -29,7 +29,8 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 	}
 }
 
-// signIns returns the stores of tokens, in the order in which they are tried.
+// signIns returns the store of tokens: the system's keychain and then files, or only files if
+// CLAWAI_KEYCHAIN is off.
 func signIns(dir string, private func(string) error) oauth.Store {
 	files := oauth.Files{Dir: dir, Private: private}
 	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
@@ -41,8 +42,8 @@ func signIns(dir string, private func(string) error) oauth.Store {
 
 var errNoBrowser = errors.New("no browser could be opened")
 
-// OpenPage opens the page. Its error has no details, since the agent reads the error, and only
-// the owner may see the page's address.
+// OpenPage opens the page in the browser. The agent can read the error, but only the owner may see
+// the page's address, so the error has no details.
 func OpenPage(ctx context.Context, page string) error {
 	if err := oauth.OpenBrowser(ctx, os.Getenv("BROWSER"), page); err != nil {
 		return errNoBrowser
@@ -50,7 +51,7 @@ func OpenPage(ctx context.Context, page string) error {
 	return nil
 }
 
-// PageHost returns the host of the page, which often is not the server's host.
+// PageHost returns the host of the page. This host is often not the server's host.
 func PageHost(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {
