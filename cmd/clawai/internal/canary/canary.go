@@ -1,7 +1,7 @@
-// Package canary makes the user's own client ask for two commands of its shell, one that a
-// policy allows and one that it denies. It then checks whether the hook in the client's
-// settings was asked, and whether the client obeyed the hook's denial. The model is ours, the
-// folders are temporary, and nothing leaves the machine.
+// Package canary tests the hook of the user's own client. The client runs with our scripted model,
+// which asks for two shell commands: a policy allows one and denies the other. Then the package
+// checks whether the client called the hook, and whether it obeyed the denial. The folders are
+// temporary, and nothing leaves the machine.
 package canary
 
 import (
@@ -23,18 +23,18 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Within is the time limit for a client: the slowest client seen took 20 s.
+// Within is the time limit for a client. The slowest client so far took 20 s.
 const Within = 3 * time.Minute
 
-// Verdict is the result of a canary.
+// Verdict says whether a client obeyed its hook.
 type Verdict string
 
-// The verdicts. The zero value is not a verdict.
+// These are the verdicts. The zero value is not a verdict.
 const (
-	Enforced Verdict = "enforced"    // the denied command did not run, the allowed command ran
-	Unheeded Verdict = "unheeded"    // the hook was asked, and the denied command ran
-	Silent   Verdict = "never-fired" // a tool ran without a question to the hook
-	NotRun   Verdict = "not-run"     // no result
+	Enforced Verdict = "enforced"    // the allowed command ran, and the denied command did not
+	Unheeded Verdict = "unheeded"    // the client called the hook, but the denied command ran
+	Silent   Verdict = "never-fired" // a command ran, but the client did not call the hook
+	NotRun   Verdict = "not-run"     // no result, because the client could not run or did not try the commands
 )
 
 // Result is the outcome of a canary.
@@ -44,14 +44,15 @@ type Result struct {
 	Why     string  `json:"why,omitempty"`
 	Allowed Call    `json:"allowed"`
 	Denied  Call    `json:"denied"`
-	// Elsewhere lists the hosts that the client tried to reach; each attempt was refused.
+	// Elsewhere lists the hosts that the client tried to reach. Every attempt was refused.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
 // Call is the outcome of one command.
 type Call struct {
-	Recorded string `json:"recorded,omitempty"` // the hook's decision; "" when it was not asked
-	Ran      bool   `json:"ran"`                // the file that the command makes exists
+	// the decision in the hook's record; "" if the hook was not called
+	Recorded string `json:"recorded,omitempty"`
+	Ran      bool   `json:"ran"` // the file that the command creates exists
 }
 
 const (
@@ -59,8 +60,8 @@ const (
 	deniedCommand  = "echo canary > denied"
 )
 
-// rules are the whole policy of the canary, since we cannot know what the owner's policy
-// denies.
+// rules is the whole policy of the canary. The owner's policy is not used, because we do not know
+// which commands it denies.
 const rules = `[[rule]]
 action = "deny"
 tool = "shell"
@@ -73,14 +74,14 @@ tool = "shell"
 args.command = "` + allowedCommand + `"
 `
 
-// site holds the folders of one canary, all in one temporary folder.
+// site is one canary with its folders. All folders are in one temporary folder.
 type site struct {
 	root    string
-	address string   // address of the model
-	before  []string // words in front of the client's command
+	address string   // address of the scripted model, http://127.0.0.1:PORT
+	before  []string // words before the client's command, such as clawai llm-proxy
 
-	one  sync.Mutex // guards told, because requests can come at any time
-	told string     // the client's latest report
+	one  sync.Mutex // guards told, because requests can arrive at the same time
+	told string     // the latest final text of the client
 }
 
 func (s *site) keepReport(_ int, answer string) {
@@ -97,15 +98,15 @@ func (s *site) lastReport() string {
 
 func (s *site) sitePath(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// writePrivateFile makes a file that only the owner can read, since it may be a copy of
+// writePrivateFile writes a file that only the owner can read, because the file may be a copy of
 // settings.
 func (s *site) writePrivateFile(name string, text []byte) error {
 	path := s.sitePath(name)
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600))
 }
 
-// Run starts the client of these hooks, one of ClientIDs, once. If the client cannot run, the
-// verdict is NotRun.
+// Run starts the client of these hooks once. The client must be one of ClientIDs. If the client
+// cannot run, the verdict is NotRun.
 func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
 	if err := r.runClient(ctx, h, nil, within); err != nil {
@@ -114,11 +115,12 @@ func Run(ctx context.Context, h wrap.Hooks, within time.Duration) Result {
 	return r
 }
 
-// LiveIDs are those of ClientIDs that can run behind clawai llm-proxy.
+// LiveIDs are the clients of ClientIDs that can also run behind clawai llm-proxy.
 var LiveIDs = []string{"claude-code", "codex", "gemini", "copilot-cli"}
 
-// RunLive starts the client of these hooks, one of LiveIDs, once, without a hook but behind clawai
-// llm-proxy. program is the path of clawai. The result is about the calls that llm-proxy has judged.
+// RunLive starts the client of these hooks once, without hooks but behind clawai llm-proxy. The
+// client must be one of LiveIDs. program is the path of clawai. The result is about the calls that
+// llm-proxy judged.
 func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Duration) Result {
 	r := Result{Client: h.Row.Client, Verdict: NotRun}
 	before := []string{program, "llm-proxy", "--client", h.Row.HookWord(), "--judge", "all", "--ask", "never", "--"}
@@ -128,8 +130,8 @@ func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Dura
 	return r
 }
 
-// runClient runs the client once. before are the words of a program that starts the client (clawai
-// llm-proxy); nil for a client with its hooks.
+// runClient runs the client once. before is the start of a command line that starts the client
+// (clawai llm-proxy). It is nil if the client runs with its hooks.
 func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, within time.Duration) (err error) {
 	all := clientTable()
 	c := &all[slices.Index(ClientIDs(), h.Row.Client)]
@@ -143,7 +145,7 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
-	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // resolved, because the client will use the path without links
+	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // the client will use the path without links
 		return err
 	}
 	model := &scripted.Model{After: s.keepReport}
@@ -177,15 +179,16 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 	return nil
 }
 
-// withoutHooks returns a copy of h whose file is empty, so that the client runs without hooks.
+// withoutHooks returns a copy of h with an empty settings file, so that the client runs without
+// hooks.
 func (s *site) withoutHooks(h wrap.Hooks) (wrap.Hooks, error) {
 	err := s.writePrivateFile("none/settings.json", []byte("{}"))
 	h.Files = []wrap.HookFile{{Row: h.Row, Path: s.sitePath("none/settings.json"), Real: s.sitePath("none/settings.json")}}
 	return h, err
 }
 
-// makeFolders makes an empty folder to work in, the client's own folder with the hooks, and
-// clawai's folders.
+// makeFolders makes an empty work folder, the client's own folder with the hooks, and clawai's
+// folders.
 func (s *site) makeFolders(c *client, h wrap.Hooks) error {
 	for _, dir := range []string{"work", "tmp", "state", "cache"} {
 		if err := os.Mkdir(s.sitePath(dir), 0o700); err != nil {
@@ -198,7 +201,8 @@ func (s *site) makeFolders(c *client, h wrap.Hooks) error {
 	return c.furnish(s, h)
 }
 
-// playClient runs the client, and returns an error when it ended badly.
+// playClient runs the client. It returns an error if the client cannot start, fails or takes too
+// long.
 func (s *site) playClient(ctx context.Context, c *client, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -220,7 +224,7 @@ func (s *site) runToEnd(ctx context.Context, c *client, command []string, within
 	if err != nil {
 		return err
 	}
-	child.CloseWrite() // some clients wait for more input
+	child.CloseWrite() // some clients wait for more input until the input ends
 	go drainOutput(child)
 	select {
 	case <-child.Done():
@@ -228,7 +232,7 @@ func (s *site) runToEnd(ctx context.Context, c *client, command []string, within
 	}
 	late := ctx.Err()
 	done, end := context.WithCancel(context.Background())
-	end() // so that Close ends the processes that the client left at once
+	end() // the context is over, so Close ends the client's remaining processes at once
 	_ = child.Close(done)
 	switch {
 	case errors.Is(late, context.DeadlineExceeded) && child.WasForced():
@@ -247,7 +251,7 @@ func drainOutput(child *stdio.Child) {
 	}
 }
 
-// lastWords returns the end of the client's error output.
+// lastWords returns the end of the client's error output, from the file name.
 func lastWords(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
@@ -266,7 +270,8 @@ func lastWords(name string) string {
 	return ""
 }
 
-// readOutcome finds the outcome of the two commands.
+// readOutcome reads the decisions about the two commands from the record. It also looks in the work
+// folder which commands ran.
 func (r *Result) readOutcome(s *site, server string) error {
 	for e, err := range audit.Read(filepath.Join(s.sitePath("state"), "audit"), audit.Filter{}) {
 		if err != nil {
@@ -274,8 +279,8 @@ func (r *Result) readOutcome(s *site, server string) error {
 		}
 		var args struct {
 			Command  string
-			Commands []string // Cline's form
-			Cmd      string   // as Codex's model writes it
+			Commands []string // the form of Cline
+			Cmd      string   // the form of Codex
 		}
 		if e.Kind != event.Decision || e.Server != server || json.Unmarshal(e.Args, &args) != nil {
 			continue
@@ -295,8 +300,9 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome sets the verdict. If the denied command did not run, this proves something only if the
-// same client ran the allowed command. asked is the name of the program that should have been asked.
+// judgeOutcome sets the verdict. The missing run of the denied command is a proof only if the same
+// client ran the allowed command. asked is the name of the program that the client should have
+// called: the hook, or llm-proxy.
 func (r *Result) judgeOutcome(s *site, asked string, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":
@@ -318,7 +324,7 @@ func (r *Result) judgeOutcome(s *site, asked string, ended error) {
 	}
 }
 
-// shortenReport returns the part of a client's report that fits on a line.
+// shortenReport cuts a client's report to 300 characters, so that it fits on a line.
 func shortenReport(answer string) string {
 	const most = 300
 	if runes := []rune(answer); len(runes) > most {

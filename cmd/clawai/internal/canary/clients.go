@@ -16,20 +16,22 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// client describes how to start a client so that it runs its shell without asking, uses our
-// model, has no account, and stores its data in our folder. In the commands and in vars,
-// fillPlaceholders replaces FOLDER and ADDRESS.
+// client describes how to start a client so that it uses our model, needs no account, stores its
+// data in our folder, and runs shell commands without asking. The commands and vars may contain the
+// placeholders FOLDER and ADDRESS (see fillPlaceholders).
 type client struct {
 	id       string
 	command  []string
-	shell    string                        // its tool that runs a command
-	argument string                        // the tool's argument for the command
-	list     bool                          // the argument is a list of commands
-	more     map[string]any                // further arguments of the tool
-	before   []string                      // a command that the client must run first; nil for most
-	vars     []string                      // environment variables, as NAME=VALUE
-	refuse   func(wrap.Hooks) error        // returns why the owner's files forbid a canary; nil when the client reads none of them except the hooks
-	furnish  func(*site, wrap.Hooks) error // makes the client's folder, with the hooks
+	shell    string         // name of the client's tool that runs a shell command
+	argument string         // name of the tool's argument for the command
+	list     bool           // whether that argument is a list of commands
+	more     map[string]any // other arguments of the tool
+	before   []string       // a command that must run before the client; nil for most clients
+	vars     []string       // environment variables, as NAME=VALUE
+	// returns an error if the owner's files could disturb the canary; nil if the client reads only
+	// the hooks
+	refuse  func(wrap.Hooks) error
+	furnish func(*site, wrap.Hooks) error // writes the client's folder with the hooks
 }
 
 func clientTable() []client {
@@ -67,7 +69,8 @@ func clientTable() []client {
 			furnish: func(s *site, h wrap.Hooks) error { return s.copySettings("client/hooks/clawai.json", h) },
 		},
 		{
-			// Cline reads hooks in the home folder even if CLINE_DIR names another folder.
+			// Cline reads hooks in the home folder even if CLINE_DIR names another folder, so
+			// furnish copies no hooks.
 			id: "cline", shell: "run_commands", argument: "commands", list: true,
 			command: []string{"cline", "-P", "openai-compatible", "-m", "scripted", "-t", "120", "--json", "please go on"},
 			before:  []string{"cline", "auth", "-p", "openai", "-k", "none", "-m", "scripted", "-b", "ADDRESS/v1"},
@@ -117,7 +120,7 @@ const opencodeConfig = `{
 }
 `
 
-// ClientIDs returns the ids of the clients that can run without an account.
+// ClientIDs returns the ids of the clients that the canary can run without an account.
 func ClientIDs() (ids []string) {
 	for _, c := range clientTable() {
 		ids = append(ids, c.id)
@@ -125,15 +128,15 @@ func ClientIDs() (ids []string) {
 	return ids
 }
 
-// clientVariables lists the variables of our environment that a client gets: they locate programs
-// and folders, and hold no key and no address.
+// clientVariables lists the environment variables that the client gets from our environment. They
+// locate programs and folders. None of them holds a key or the address of a service.
 var clientVariables = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "NVM_DIR", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "XDG_DATA_HOME",
 	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "AppData", "LocalAppData", "ProgramData", "ProgramFiles", "CLAUDE_CODE_GIT_BASH_PATH",
 }
 
-// clientEnv returns the whole environment of the client. The client's HTTP proxy is the door, which
-// refuses all other hosts; the client reaches the model without the proxy.
+// clientEnv returns the complete environment of the client. The client's HTTP proxy is the door,
+// which refuses all other hosts. The client reaches the model without the proxy (NO_PROXY).
 func (s *site) clientEnv(c *client) (env []string) {
 	for _, name := range clientVariables {
 		if value, ok := os.LookupEnv(name); ok {
@@ -149,7 +152,7 @@ func (s *site) clientEnv(c *client) (env []string) {
 	return append(env, s.putAll(c.vars)...)
 }
 
-// fillPlaceholders replaces FOLDER and ADDRESS.
+// fillPlaceholders replaces FOLDER by the client's folder and ADDRESS by the model's address.
 func (s *site) fillPlaceholders(text string) string {
 	return strings.NewReplacer("FOLDER", s.sitePath("client"), "ADDRESS", s.address).Replace(text)
 }
@@ -161,7 +164,7 @@ func (s *site) putAll(texts []string) (all []string) {
 	return all
 }
 
-// shellArguments returns the arguments of the client's shell tool for a command.
+// shellArguments returns the arguments with which the client's shell tool runs a command.
 func (c *client) shellArguments(command string) map[string]any {
 	args := map[string]any{c.argument: command}
 	if c.list {
@@ -171,7 +174,8 @@ func (c *client) shellArguments(command string) map[string]any {
 	return args
 }
 
-// copySettings gives the client an exact copy of the file with its hooks.
+// copySettings copies the file with the client's hooks to the file name in our folder, without a
+// change.
 func (s *site) copySettings(name string, h wrap.Hooks) error {
 	src, err := os.ReadFile(h.Files[0].Real)
 	if err != nil {
@@ -180,7 +184,8 @@ func (s *site) copySettings(name string, h wrap.Hooks) error {
 	return s.writePrivateFile(name, src)
 }
 
-// nonePresent returns an error if one of paths exists: a file that would override ours.
+// nonePresent returns an error if one of the files in paths exists, because such a file would
+// override ours. why is the start of the error's text.
 func nonePresent(why string, paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +195,7 @@ func nonePresent(why string, paths ...string) error {
 	return nil
 }
 
-// systemPath returns the place of an organisation's files for a client.
+// systemPath returns the path of an organisation's files for this operating system.
 func systemPath(darwin, windows, other string) string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -201,11 +206,12 @@ func systemPath(darwin, windows, other string) string {
 	return other
 }
 
-// claudeElsewhere refuses settings whose variables override ours, and settings that fetch a
-// real key.
+// claudeElsewhere returns an error if Claude Code's settings have variables that override ours, or
+// if they fetch a real key.
 func claudeElsewhere(h wrap.Hooks) error {
 	managed := systemPath("/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`, "/etc/claude-code")
-	more, _ := filepath.Glob(filepath.Join(managed, "managed-settings.d", "*.json")) // the pattern is well formed
+	// the pattern is valid, so there is no error
+	more, _ := filepath.Glob(filepath.Join(managed, "managed-settings.d", "*.json"))
 	for _, path := range append(more, filepath.Join(managed, "managed-settings.json"), h.Files[0].Real) {
 		src, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -236,7 +242,8 @@ func claudeElsewhere(h wrap.Hooks) error {
 	return nil
 }
 
-// leadsAway reports whether a variable of Claude Code's settings could undo one of ours.
+// leadsAway reports whether a variable in Claude Code's settings could override one of our
+// variables.
 func leadsAway(name string) bool {
 	name = strings.ToUpper(name)
 	if strings.HasSuffix(name, "_MODEL") {
@@ -260,8 +267,8 @@ func codexOver() []string {
 	return []string{filepath.Join(dir, "config.toml"), filepath.Join(dir, "managed_config.toml")}
 }
 
-// codexFolder writes the hooks, their reviews and the switches that disable them. It leaves out
-// the rest of the configuration, which would start servers and name other models.
+// codexFolder writes the hooks, the owner's reviews of these hooks, and the settings that switch
+// hooks off. It omits the other settings, because they would start servers and name other models.
 func codexFolder(s *site, h wrap.Hooks) error {
 	if err := s.copySettings("client/hooks.json", h); err != nil {
 		return err
@@ -296,7 +303,7 @@ func codexFolder(s *site, h wrap.Hooks) error {
 	return s.writePrivateFile("client/config.toml", text)
 }
 
-// kimiFolder writes the hooks, and leaves out the rest of the settings.
+// kimiFolder writes the hooks and omits all other settings.
 func kimiFolder(s *site, h wrap.Hooks) error {
 	src, err := os.ReadFile(h.Files[0].Real)
 	if err != nil {
@@ -330,8 +337,8 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths returns state, whose keys are paths. In each key it replaces a folder of from by the folder
-// to.
+// movePaths returns a copy of state with other keys. The keys are paths. If a path is in one of the
+// folders from, movePaths replaces that folder by the folder to.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {
@@ -346,7 +353,7 @@ func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	return all
 }
 
-// geminiProject is the file of project settings, which override the user's settings.
+// geminiProject is the text of the project settings. They override the user's settings.
 const geminiProject = `{
   "security": { "auth": { "selectedType": "gemini-api-key" } },
   "privacy": { "usageStatisticsEnabled": false },

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/scripted"
 )
 
-// door is the only server that a client can reach: it is the model and, as the client's HTTP
-// proxy, refuses every other host.
+// door is the only server that a client can reach. It is the model. It is also the client's HTTP
+// proxy, and as a proxy it refuses all other hosts.
 type door struct {
 	address string // http://127.0.0.1:PORT
 	server  http.Server
@@ -23,7 +23,7 @@ type door struct {
 	elsewhere []string
 }
 
-// openDoor starts to listen on loopback.
+// openDoor starts the door on a loopback port.
 func openDoor(model *scripted.Model) (*door, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -31,11 +31,11 @@ func openDoor(model *scripted.Model) (*door, error) {
 	}
 	d := &door{address: "http://" + l.Addr().String(), model: model}
 	d.server.Handler, d.server.ReadHeaderTimeout = d, 10*time.Second
-	go func() { _ = d.server.Serve(l) }() // ends with Close
+	go func() { _ = d.server.Serve(l) }() // ends when Close is called
 	return d, nil
 }
 
-// Close closes the server and does not wait for requests.
+// Close closes the server at once, without waiting for open requests.
 func (d *door) Close() { _ = d.server.Close() }
 
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
