@@ -1,5 +1,5 @@
-// Package clientfiles finds out from a client's own files what clawai covers: which servers are behind a
-// proxy, and whether a hook judges the client's tools.
+// Package clientfiles reads from a client's own files how clawai protects the client: which servers
+// are behind a proxy, and whether a hook judges the client's tools.
 package clientfiles
 
 import (
@@ -13,10 +13,10 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// IsProxied reports whether our proxy is in front of a server in all of the client's files that
-// name the server. Then every call reaches the proxy's gate, which decides, asks and records.
-// In doubt it returns false: a file cannot be read, an entry differs from what wrap writes, a
-// proxy enforces nothing, or there is no entry (as for a connector).
+// IsProxied reports whether our proxy is in front of a server in all files of the client that name
+// the server. If so, every call reaches the proxy's gate, which decides, asks and records.
+// IsProxied returns false if a file cannot be read, if an entry differs from the entries of wrap,
+// if a proxy enforces nothing, or if there is no entry (a connector has none).
 func IsProxied(r *client.Row, server, project string) bool {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
@@ -41,12 +41,13 @@ func IsProxied(r *client.Row, server, project string) bool {
 	return found
 }
 
-// ownScopes are the scopes of files that only the owner writes.
+// ownScopes are the scopes of files that only the owner can write.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// ListServers returns the servers that a client's files name: those of the owner, and all others.
-// An entry in a project's file counts as the owner's only if wrap has written it. An agent could
-// write such an entry, with a name that makes its tools look like those of another server.
+// ListServers returns the servers in a client's files: the owner's servers, and all others. A
+// server in a project's file is the owner's only if wrap has written the entry, because an agent
+// could also write there. The agent could choose a name that makes its tools look like the tools of
+// another server.
 func ListServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
@@ -69,7 +70,8 @@ func ListServers(r *client.Row, project string) (owners, others []string) {
 	return owners, others
 }
 
-// readFiles reads a client's files, and the planner that recognises our entries in them.
+// readFiles reads a client's files. It also returns the planner that recognises our entries in
+// these files.
 func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, error) {
 	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
 	rows, err := catalogue.LoadCatalogue()
@@ -96,7 +98,7 @@ func readFiles(r *client.Row, project string) ([]wrap.ConfigFile, wrap.Planner, 
 	return wrap.FindConfigFiles(env, filesOf(r, rows)), judge, nil
 }
 
-// filesOf returns the rows of a client's files.
+// filesOf returns the rows of the catalogue about a client's files.
 func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	for _, row := range rows {
 		if strings.HasPrefix(row.ID, r.FilePrefix()) {
@@ -106,9 +108,9 @@ func filesOf(r *client.Row, rows []catalogue.Row) (own []catalogue.Row) {
 	return own
 }
 
-// IsHooked reports whether the client calls clawai-hook before each of its tools, and obeys it, when it
-// works in this folder. A project's own files may turn hooks off. For an unknown folder ("") IsHooked
-// returns false.
+// IsHooked reports whether the client calls clawai-hook before each of its tools and obeys the
+// answer, when it works in this folder. A project's own files can turn hooks off, so IsHooked
+// returns false if folder is "".
 func IsHooked(r *client.Row, folder string) bool {
 	judge := wrap.Planner{Program: wrap.FindProgram(), Getenv: os.Getenv}
 	env, err := wrap.SystemEnv()
