@@ -10,10 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ConfirmAction asks a person whether the command may continue; --yes answers instead. terminal
-// reports whether there is a terminal. refusal is a sentence such as "Nothing was written.".
-// If the person says no, ConfirmAction prints refusal and returns an error without a text. Without a
-// terminal, it returns an error whose text begins with refusal.
+// ConfirmAction asks a person whether the command may continue. --yes is the same as a yes.
+// terminal says whether there is a terminal. refusal is a sentence such as "Nothing was written.".
+// After a no, ConfirmAction prints refusal and returns an error without a text. Without a terminal,
+// it returns an error with a text that begins with refusal.
 func ConfirmAction(c *cli.Context, question, refusal string, terminal bool) error {
 	if c.Bool("yes") {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// ParseArguments returns the names on a command line. It sets the options that come after names,
-// which the flag package would return as names. After -- there are only names.
+// ParseArguments returns the names on a command line. It sets the options that follow a name,
+// because the flag package would return these options as names. All words after -- are names.
 func ParseArguments(c *cli.Context) (names []string, err error) {
 	args := c.Args().Slice()
 	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {
-		args = append([]string{"--"}, args...) // the flag package has removed it
+		args = append([]string{"--"}, args...) // the flag package has removed the --
 	}
 	for len(args) > 0 {
 		arg := args[0]
@@ -57,7 +57,7 @@ func ParseArguments(c *cli.Context) (names []string, err error) {
 	return names, nil
 }
 
-// FlagNamed returns the flag whose name or alias is name; nil when no flag has it.
+// FlagNamed returns the flag with this name or alias, or nil.
 func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	for _, f := range flags {
 		if doc, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
@@ -67,7 +67,7 @@ func FlagNamed(flags []cli.Flag, name string) cli.DocGenerationFlag {
 	return nil
 }
 
-// CommandPath returns the words after clawai that lead to the command, and a space.
+// CommandPath returns the words of the command after "clawai", and a space.
 func CommandPath(c *cli.Context) string {
 	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
 		return ""
@@ -75,7 +75,8 @@ func CommandPath(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
 }
 
-// NoArguments refuses positional arguments, including a flag after one.
+// NoArguments returns an error if there are arguments that are not flags. A flag after such an
+// argument is part of the error.
 func NoArguments(c *cli.Context) error {
 	if a := c.Args().First(); a != "" {
 		return Usagef("unexpected argument %q; see: clawai %s--help", a, CommandPath(c))
@@ -83,7 +84,8 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// DidYouMean returns the hint after an unknown word; "" when no known word is near.
+// DidYouMean returns the hint after an unknown word. near is the known word that is most similar;
+// if near is "", the hint is "".
 func DidYouMean(near string) string {
 	if near == "" {
 		return ""
@@ -91,8 +93,8 @@ func DidYouMean(near string) string {
 	return " (did you mean " + near + "?)"
 }
 
-// UnknownWord returns the error for a word that is not in a short list. The argument where is
-// the place, such as "--mode", and kind is the kind of word.
+// UnknownWord returns the error for a word that is not one of words. where is the place of the
+// word, such as "--mode", and kind says what the word is.
 func UnknownWord(where, kind, word string, words []string) error {
 	return Usagef("%s: %s", where, notOneOf(kind, word, words))
 }
@@ -101,7 +103,8 @@ func notOneOf(kind, word string, words []string) string {
 	return fmt.Sprintf("unknown %s %q%s; one of %s", kind, word, DidYouMean(spelling.NearestWord(word, words)), strings.Join(words, ", "))
 }
 
-// UnknownOption returns an error that names the option that was probably meant.
+// UnknownOption returns the error for an unknown option. The error names the option that the person
+// probably meant.
 func UnknownOption(c *cli.Context, name string) error {
 	flags := c.App.Flags
 	if c.Command != nil && len(c.Command.Flags) > 0 {
@@ -118,7 +121,7 @@ func UnknownOption(c *cli.Context, name string) error {
 	return Usagef("unknown option %s%s; see: clawai %s--help", name, DidYouMean(near), CommandPath(c))
 }
 
-// FlagNames returns the long names of flags, with their dashes.
+// FlagNames returns the long names of flags, with the two dashes.
 func FlagNames(flags []cli.Flag) []string {
 	var names []string
 	for _, f := range flags {
@@ -131,8 +134,8 @@ func FlagNames(flags []cli.Flag) []string {
 	return names
 }
 
-// GlobFlag reads a flag whose value is a glob as in a policy; it returns nil when the flag is
-// unset.
+// GlobFlag reads a flag with a glob as its value. The globs are the same as in a policy. It returns
+// nil if the flag is not set.
 func GlobFlag(c *cli.Context, name string) (func(string) bool, error) {
 	if !c.IsSet(name) {
 		return nil, nil
@@ -144,8 +147,8 @@ func GlobFlag(c *cli.Context, name string) (func(string) bool, error) {
 	return p.Match, nil
 }
 
-// TimeFlag reads a flag that is an age or a time; it returns the zero time when the flag is
-// unset. Days are 24 hours; a date is local.
+// TimeFlag reads a flag with an age or a time as its value. It returns the zero time if the flag is
+// not set. A day is 24 hours, and a date is in local time.
 func TimeFlag(c *cli.Context, name string, now time.Time) (time.Time, error) {
 	s := c.String(name)
 	if s == "" {

@@ -19,8 +19,8 @@ func ColorFlag() cli.Flag {
 	return &cli.GenericFlag{Name: "color", Value: &mode, Usage: "color what is shown: `WHEN` auto (on a terminal), always, or never"}
 }
 
-// colorMode puts the option's value into the environment, where all code that colors reads it,
-// also the code that draws lists and questions.
+// colorMode is the value of --color. Set stores it in the environment, because all code that colors
+// reads the environment, also the code that draws lists and questions.
 type colorMode string
 
 func (m *colorMode) String() string { return string(*m) }
@@ -42,8 +42,8 @@ func (m *colorMode) Set(s string) error {
 	return err
 }
 
-// WantsColor reports whether to color: never with NO_COLOR, always with CLICOLOR_FORCE,
-// otherwise on a terminal that supports colors.
+// WantsColor reports whether to use colors: never with NO_COLOR, always with CLICOLOR_FORCE,
+// otherwise only on a terminal that supports colors.
 func WantsColor(w io.Writer, getenv func(string) string) bool {
 	if getenv("NO_COLOR") != "" {
 		return false
@@ -55,7 +55,7 @@ func WantsColor(w io.Writer, getenv func(string) string) bool {
 	return ok && runtime.GOOS != "windows" && getenv("TERM") != "dumb" && xterm.IsTerminal(int(f.Fd()))
 }
 
-// The colors that carry meaning, for Paint.
+// These colors have a meaning. Paint uses them.
 const (
 	Bold   = "1"
 	Dim    = "2"
@@ -64,7 +64,7 @@ const (
 	Yellow = "33" // asked, observed, failed: needs attention
 )
 
-// Paint colors a text that is safe for a terminal.
+// Paint colors s if on is true. s must already be safe for a terminal.
 func Paint(on bool, color, s string) string {
 	if !on || color == "" || s == "" {
 		return s

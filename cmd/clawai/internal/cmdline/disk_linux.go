@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkFilesystem returns an error for a file of a file system whose regular files are interfaces
-// of the kernel: some of these files return secrets, and some act when they are read.
+// checkFilesystem returns an error for a file in a file system of the kernel's interfaces, such as
+// /proc. Some of these files contain secrets, and a read of some others has effects.
 func checkFilesystem(f *os.File) error {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
 		return err
 	}
-	switch int64(s.Type) { //nolint:unconvert // an int32 on some
+	switch int64(s.Type) { //nolint:unconvert // Type is an int32 on some systems
 	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.CGROUP_SUPER_MAGIC,
 		unix.CGROUP2_SUPER_MAGIC, unix.BPF_FS_MAGIC, unix.PSTOREFS_MAGIC, unix.EFIVARFS_MAGIC, unix.SELINUX_MAGIC, unix.SMACK_MAGIC,
 		unix.AUTOFS_SUPER_MAGIC, unix.BINFMTFS_MAGIC:

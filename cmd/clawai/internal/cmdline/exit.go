@@ -1,17 +1,17 @@
-// Package cmdline holds what the commands of clawai share: exit codes, mistakes on a command
-// line, options after names, and the writing of output.
+// Package cmdline holds what the commands of clawai share: exit codes, errors about a command line,
+// options after names, and output.
 package cmdline
 
 import "fmt"
 
-// Exit codes, documented in docs/commands.md. The proxy command adds its own.
+// These exit codes are documented in docs/commands.md. The proxy command has more codes.
 const (
 	ExitOK     = 0
 	ExitFailed = 1 // a check failed, or the work could not be done
 	ExitUsage  = 2 // the command line or its input could not be read
 )
 
-// ExitError carries an exit code. With a nil Err, the user has already been told.
+// ExitError is an error with an exit code. If Err is nil, the user already knows the reason.
 type ExitError struct {
 	Code int
 	Err  error
@@ -26,10 +26,10 @@ func (e *ExitError) Error() string {
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// Usagef returns an error for a mistake on the command line: exit code 2.
+// Usagef returns an error about the command line, with exit code 2.
 func Usagef(format string, a ...any) error {
 	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, a...)}
 }
 
-// ExitInterrupted is 128 plus the number of SIGINT.
+// ExitInterrupted is the exit code after SIGINT: 128 plus the number of the signal.
 const ExitInterrupted = 130

@@ -6,10 +6,10 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FoldLines breaks every line of more than n columns at its blanks. If the text in the line is
-// aligned in columns, the rest continues below the last of these columns; otherwise it is indented
-// by two. A command after a colon stays whole, so that it can be pasted. JSON is broken between its
-// members. n = 0 breaks nothing.
+// FoldLines breaks every line of more than n columns at its spaces. If the line has columns of
+// text, the rest continues below the last column; otherwise the rest is indented by two. A command
+// after a colon stays on one line, so that a person can paste it. JSON is broken between its
+// members. If n is 0, FoldLines changes nothing.
 func FoldLines(text string, n int) string {
 	if n <= 0 {
 		return text
@@ -38,7 +38,7 @@ func foldLine(line string, n int) string {
 	text, command, ok := strings.Cut(line[start:], ": clawai ")
 	var words []string
 	for word := range strings.SplitSeq(text, " ") {
-		if view.Width(word) > n-margin { // JSON arguments have no blanks
+		if view.Width(word) > n-margin { // JSON has no spaces at which a line could break
 			word = strings.ReplaceAll(word, `,"`, `, "`)
 		}
 		words = append(words, strings.Split(word, " ")...)

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// WriteJSON prints one document for programs, indented and with < and > unescaped.
+// WriteJSON prints one indented JSON document for programs. It does not escape < and >.
 func WriteJSON(w io.Writer, v any) error {
 	doc := json.NewEncoder(w)
 	doc.SetEscapeHTML(false)
@@ -18,8 +18,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return doc.Encode(v)
 }
 
-// WriteASCIIJSON prints one document in ASCII: every other character is escaped, so that no
-// foreign text can control a terminal.
+// WriteASCIIJSON prints one JSON document in ASCII. It escapes every other character, so that text
+// from strangers cannot control a terminal.
 func WriteASCIIJSON(w io.Writer, doc any) error {
 	src, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -29,7 +29,7 @@ func WriteASCIIJSON(w io.Writer, doc any) error {
 	return err
 }
 
-// CountText returns one for n = 1, otherwise several with n in place of %d.
+// CountText returns one if n is 1. Otherwise it returns several, with n in place of %d.
 func CountText(n int, one, several string) string {
 	if n == 1 {
 		return one
@@ -37,7 +37,8 @@ func CountText(n int, one, several string) string {
 	return fmt.Sprintf(several, n)
 }
 
-// JoinNames lists names; of many names it lists the first five.
+// JoinNames returns the first five names, quoted and with commas between them, and the number of
+// the others.
 func JoinNames(names []string) string {
 	const most = 5
 	words := make([]string, 0, most+1)
@@ -51,7 +52,8 @@ func JoinNames(names []string) string {
 	return strings.Join(words, ", ")
 }
 
-// Quote writes a command line so that it can be pasted.
+// Quote joins the words of a command line and quotes them, so that a person can paste the command
+// line.
 func Quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

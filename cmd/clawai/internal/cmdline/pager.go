@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// ShowPaged calls show with the person's pager when w is a terminal. It calls show with w when
-// w is not a terminal, or when there is no pager: PAGER is empty or cat, or it does not start.
-// Leaving the pager early is not an error.
+// ShowPaged calls show with the input of the person's pager if w is a terminal. Without a pager it
+// calls show with w: when w is not a terminal, when PAGER is empty or cat, or when the pager does
+// not start. It is not an error if the person leaves the pager early.
 func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
 	pager := pagerCommand(w, getenv)
 	if pager == nil {
@@ -26,15 +26,15 @@ func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) err
 	if pager.Start() != nil {
 		return show(w)
 	}
-	// The pager handles the keys: Ctrl-C ends a search there, and must not end clawai.
+	// Ctrl-C is a key of the pager, which ends a search, so it must not end clawai.
 	signal.Ignore(os.Interrupt)
 	defer signal.Reset(os.Interrupt)
 	err = show(in)
 	if errors.Is(err, syscall.EPIPE) {
-		err = nil // the person left the pager before the end
+		err = nil // the person has left the pager early
 	}
 	_ = in.Close()
-	_ = pager.Wait() // its exit code does not concern the shown text
+	_ = pager.Wait() // the exit code of the pager says nothing about the shown text
 	return err
 }
 
@@ -52,11 +52,11 @@ func pagerCommand(w io.Writer, getenv func(string) string) *exec.Cmd {
 	if _, err := exec.LookPath("less"); !ok && err != nil {
 		return nil
 	}
-	cmd := exec.Command("/bin/sh", "-c", pager) // a shell, since PAGER may hold options
+	cmd := exec.Command("/bin/sh", "-c", pager) // PAGER can have options, so a shell must split it
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
 	cmd.Env = os.Environ()
 	if getenv("LESSCHARSET") == "" {
-		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8") // works without a locale, too
+		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8") // less needs this if no locale is set
 	}
 	return cmd
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// ViewOptions returns this machine's settings for showing a request.
+// ViewOptions returns this machine's options for showing a request.
 func ViewOptions(dirs config.Folders) view.Options {
 	return view.Options{Home: dirs.Home, Own: []string{dirs.Config, dirs.State}, ReadFile: ReadFile}
 }
 
-// AccountName returns the name of the person who answers; "" when the system does not know it.
+// AccountName returns the account name of the person who answers, or "" if the system does not know
+// it.
 func AccountName() string {
 	u, err := user.Current()
 	if err != nil {

@@ -13,20 +13,22 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// ReadFile reads the file that a call would change, at a path that an attacker chose: it is
-// view.Options.ReadFile for the machine's own disk.
+// ReadFile reads the file that a call would change. An attacker may have chosen the path. ReadFile
+// is view.Options.ReadFile for the disk of this machine.
 //
-// It opens only regular files, never blocks, follows no link in the last part of the path,
-// reads nothing from procfs and similar file systems, and stops after view.MaxFile bytes. It
-// must never write, create or change the file. It follows links above the last part, as the
-// server would; a network file system that hangs can still block a read. Its errors are
-// view.ErrTooLarge, fs.ErrNotExist, and others, all to be shown.
+// It opens only regular files, without waiting for them. It follows no link in the last part of the
+// path, reads nothing from procfs and similar file systems, and stops after view.MaxFile bytes. It
+// must never write, create or change the file. It follows links in the other parts of the path, as
+// the server would. A network file system that hangs can still block a read. The errors are
+// view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of them.
 func ReadFile(name string) ([]byte, error) {
-	// On Windows a path that begins with two slashes would log in to the named host.
+	// On Windows a path that begins with two slashes names another host, and clawai would log in
+	// there.
 	if !filepath.IsAbs(name) || strings.HasPrefix(name, `\\`) || strings.HasPrefix(name, "//") {
 		return nil, errNotRegular
 	}
-	// Opening a device can act on it, so check before opening.
+	// ReadFile checks the file before it opens it, because opening a device can already have
+	// effects.
 	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -41,8 +43,9 @@ func ReadFile(name string) ([]byte, error) {
 	return b, err
 }
 
-// ReadNamed reads a file that a person names, up to most bytes: a regular file, or a link to
-// one. It refuses devices and pipes, which may have no end or wait for another process.
+// ReadNamed reads at most most bytes of a file that a person names. The file is a regular file, or
+// a link to one. ReadNamed refuses devices and pipes, because they may have no end or wait for
+// another process.
 func ReadNamed(name string, most int64) ([]byte, error) {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -60,7 +63,7 @@ func ReadNamed(name string, most int64) ([]byte, error) {
 
 var errTooLarge = errors.New("too large")
 
-// readRegular reads the regular file that seen describes.
+// readRegular reads a regular file. seen is the description of that file before it was opened.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {
@@ -73,7 +76,7 @@ func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	return ReadAtMost(f, most)
 }
 
-// ReadAtMost reads r to its end; it returns an error when r has more than most bytes.
+// ReadAtMost reads r to its end. It returns an error if r has more than most bytes.
 func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
@@ -85,8 +88,8 @@ func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// checkSameFile returns an error unless f is the file that seen describes, is regular, and is
-// on a disk.
+// checkSameFile returns an error if f is not the file that seen describes, is not a regular file,
+// or is not on a disk.
 func checkSameFile(f *os.File, seen fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {

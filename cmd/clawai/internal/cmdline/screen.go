@@ -10,13 +10,13 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// ScreenWidth returns the number of columns of w; 0 when w is not a terminal.
+// ScreenWidth returns the number of columns of w, or 0 if w is not a terminal.
 func ScreenWidth(w io.Writer) int {
 	width, _ := screenSize(w)
 	return width
 }
 
-// ScreenHeight returns the number of lines of w; 0 when w is not a terminal.
+// ScreenHeight returns the number of lines of w, or 0 if w is not a terminal.
 func ScreenHeight(w io.Writer) int {
 	_, height := screenSize(w)
 	return height
@@ -34,11 +34,11 @@ func screenSize(w io.Writer) (width, height int) {
 	return width, height
 }
 
-// Pad fills a text with blanks up to n columns.
+// Pad appends spaces to a text until the text has n columns.
 func Pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-view.Width(s))) }
 
-// CutMiddle removes the middle of a text of more than n columns: the ends of a path or a name
-// identify it.
+// CutMiddle shortens a text to n columns. It removes the middle, because the two ends of a path or
+// a name are the useful parts.
 func CutMiddle(s string, n int) string {
 	if view.Width(s) <= n {
 		return s
@@ -62,8 +62,8 @@ func CutMiddle(s string, n int) string {
 	return string(runes[:head]) + "…" + string(runes[tail:])
 }
 
-// WrapWords breaks a text at its blanks into lines of at most n columns; a longer word gets a
-// line of its own. n = 0 breaks nothing.
+// WrapWords breaks a text at its spaces into lines of at most n columns. A longer word gets its own
+// line. If n is 0, the text stays one line.
 func WrapWords(s string, n int) []string {
 	if n <= 0 {
 		return []string{s}

@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Mark colors the first group of a pattern in a line. The pattern is a text and not compiled,
-// since every start makes tables of patterns but uses few.
+// Mark colors the first group of a pattern in a line. Pattern is text and not a compiled pattern,
+// because every start of clawai makes tables of patterns but uses few of them.
 type Mark struct{ Pattern, Color string }
 
-// AnswerMarks returns marks for the policy's answers. The pattern before matches the text in front
-// of an answer.
+// AnswerMarks returns the marks that color the policy's answers, such as allow. before is a pattern
+// for the text in front of an answer.
 func AnswerMarks(before string) []Mark {
 	return []Mark{
 		{before + `(deny|denied)\b`, Red},
@@ -25,10 +25,10 @@ func AnswerMarks(before string) []Mark {
 	}
 }
 
-// ProseWriter returns a writer to w for whole lines of safe text, one or more at each Write. On
-// a terminal it writes ~ for the home folder and breaks long lines at blanks. A file or a pipe
-// gets the lines whole, with paths that other programs can open. With color, the marks apply;
-// where several match, the first one does.
+// ProseWriter returns a writer to w for safe text. Each Write must have whole lines. On a terminal
+// the writer replaces the home folder by ~ and breaks long lines at spaces. For a file or a pipe it
+// changes no line, so that other programs can open the paths. With color, it applies the marks; at
+// the same place, the first mark that matches wins.
 func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	p := prose{w: w, width: ScreenWidth(w)}
 	if WantsColor(w, os.Getenv) {
@@ -42,7 +42,8 @@ func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	return p
 }
 
-// WriteProse does the same as ProseWriter for a report that is not written line by line.
+// WriteProse writes a report like ProseWriter. Use it for reports that are not written in whole
+// lines.
 func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 	var report bytes.Buffer
 	err := write(&report)
@@ -54,12 +55,12 @@ func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 
 type prose struct {
 	w       io.Writer
-	width   int // columns of a line; 0: no terminal
+	width   int // columns of a line; 0 if w is not a terminal
 	home    string
 	brushes []brush
 }
 
-// brush is a compiled mark.
+// brush is a mark with its compiled pattern.
 type brush struct {
 	pattern *regexp.Regexp
 	color   string
@@ -69,7 +70,8 @@ func (p prose) Write(text []byte) (int, error) {
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		if p.width > 0 {
-			line = strings.ReplaceAll(line, "\t", "    ") // a file's text may hold tabs, which a terminal would make wider
+			// a terminal shows a tab wider than one column, and text from a file may have tabs
+			line = strings.ReplaceAll(line, "\t", "    ")
 		}
 		parts := strings.Split(FoldLines(ShortenHome(line, p.home), p.width), "\n")
 		lines[i] = strings.Join(paintMarks(parts, p.brushes), "\n")
@@ -80,9 +82,9 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintMarks colors a line by its marks, from the left. lines are the parts of the line, which is
-// already broken at the width of the terminal. The marks match in the first part; a color that
-// reaches its end continues in all other parts.
+// paintMarks colors one line by its marks, from left to right. lines are the parts of the line
+// after breaking it at the terminal's width. The marks must match in the first part. If a color
+// reaches the end of the first part, it continues in all other parts.
 func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""
@@ -105,8 +107,8 @@ func paintMarks(lines []string, brushes []brush) []string {
 	return lines
 }
 
-// ShortenHome writes paths below the home folder with ~. Text in quotes is not ours, such as
-// the value of an argument, and is not changed.
+// ShortenHome replaces the home folder by ~ at the start of paths. It does not change text in
+// quotes, such as the value of an argument, because that text is not ours.
 func ShortenHome(line, home string) string {
 	if len(home) < 2 || !strings.Contains(line, home) {
 		return line

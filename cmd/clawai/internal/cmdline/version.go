@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// Version is set by the release build.
+// Version is the version of clawai. The release build sets it.
 var Version = "dev"
 
-// ReleaseVersion returns the version and, if the build knows it, the commit.
+// ReleaseVersion returns the version. If the build knows the commit, it adds the commit.
 func ReleaseVersion() string { return Version + buildRevision(debug.ReadBuildInfo()) }
 
 // BuildInfo returns ReleaseVersion with the Go version and the platform, on one line.
@@ -17,7 +17,8 @@ func BuildInfo() string {
 	return fmt.Sprintf("%s %s %s/%s", ReleaseVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// buildRevision returns the commit that a binary was built from, if the build knows it.
+// buildRevision returns the commit of the build as a text to append to the version, or "" if the
+// build does not know the commit.
 func buildRevision(info *debug.BuildInfo, ok bool) string {
 	if !ok {
 		return ""
