@@ -19,26 +19,26 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// refusedError is the reason why a bundle was refused. The earlier bundle stays in force.
+// refusedError says why a bundle was refused. The earlier bundle stays in force.
 type refusedError struct{ error }
 
 func (r refusedError) Unwrap() error { return r.error }
 
-// Active is the bundle in force.
+// Active describes the bundle in force.
 type Active struct {
-	Counter  uint64 // 0: none is in force
-	Revision string // of its policy
-	New      bool   // it came into force just now
+	Counter  uint64 // counter of the bundle; 0 if no bundle is in force
+	Revision string // revision of the bundle's policy
+	New      bool   // the bundle came into force in this poll
 }
 
-// active is a bundle in force with its text.
+// active is the bundle in force with its signed text.
 type active struct {
 	Active
-	src []byte // the signed bytes; nil: no bundle is in force
+	src []byte // the signed bytes; nil if no bundle is in force
 }
 
-// readActive returns the bundle in force. If its file cannot be read, there is no bundle in force; the
-// counter in the progress file still makes activate refuse older bundles.
+// readActive returns the bundle in force. If its file cannot be read, no bundle is in force. Even
+// then, activate refuses older bundles, because the progress file has the counter too.
 func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	src, err := config.ReadFile(enrolment.BundleFile(state))
 	if err != nil {
@@ -50,9 +50,10 @@ func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	return active{Active{Counter: b.Counter}, src}, b
 }
 
-// activate puts a bundle into force if one of the keys has signed it, it is not older than the bundle
-// in force, its policy loads as a layer here, and its fixtures pass. Otherwise it returns a
-// refusedError and changes nothing. Any other error is an error of the disk.
+// activate puts a bundle into force. One of the keys must have signed the bundle, it must not be
+// older than the bundle in force, its policy must load as a layer on this laptop, and its fixtures
+// must pass. Otherwise activate changes nothing and returns a refusedError. Any other error is an
+// error of the disk.
 func activate(folders config.Folders, src []byte, keys []string) (Active, error) {
 	state := folders.State
 	b, _, err := bundle.Read(src, keys)
@@ -79,7 +80,8 @@ func activate(folders config.Folders, src []byte, keys []string) (Active, error)
 		return Active{}, refusedError{fmt.Errorf("the bundle with the counter %d was refused: %w", b.Counter, err)}
 	}
 	a := Active{Counter: b.Counter, Revision: trial.Rules.Revision(), New: b.Counter != before.Counter}
-	// The signed file is written first: if this process is killed, the next one can write the rules from it.
+	// The signed file is written first. If this process is then killed, the next process can write
+	// the rules from that file.
 	for _, dir := range []string{enrolment.Folder(state), filepath.Dir(enrolment.PolicyFile(state))} {
 		if err := config.PrivateFolder(dir); err != nil {
 			return Active{}, err
@@ -94,13 +96,14 @@ func activate(folders config.Folders, src []byte, keys []string) (Active, error)
 	return a, err
 }
 
-// hasSameFiles reports whether two bundles hold the same files.
+// hasSameFiles reports whether two bundles contain the same files.
 func hasSameFiles(a, b *bundle.Bundle) bool {
 	return slices.EqualFunc(a.Files, b.Files, func(x, y bundle.File) bool { return x.Name == y.Name && bytes.Equal(x.Text, y.Text) })
 }
 
-// writeRules writes a bundle's policy and packs into the folder from which sessions read them, and
-// removes all other files of the folder. changed means that a file had other bytes before.
+// writeRules writes the policy and the packs of a bundle into the folder from which sessions read
+// them. It removes all other files in that folder. changed reports whether a file had different
+// bytes before.
 func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 	file := enrolment.PolicyFile(state)
 	dir := filepath.Dir(file)
@@ -109,7 +112,8 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 			return nil
 		}
 		changed = true
-		if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() { // a link or a folder that somebody has put there
+		// somebody has put a link or a folder in this place
+		if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() {
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
@@ -117,15 +121,15 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 		return atomicfile.Write(path, text, atomicfile.Options{Mode: 0o600})
 	}
 	keep := []string{filepath.Base(file)}
-	for _, p := range b.Packs() { // before the policy that names them
+	for _, p := range b.Packs() { // written before the policy, because the policy names the packs
 		keep = append(keep, p.Name)
 		if err := write(filepath.Join(dir, p.Name), p.Text); err != nil {
 			return changed, err
 		}
 	}
 	if old, err := config.ReadFile(file); err != nil || !bytes.Equal(old, b.Policy()) {
-		// If a layer has lost rules, running sessions keep the old rules until the new text is confirmed.
-		// This text is complete and signed, so it is confirmed here.
+		// If a new text of a layer has fewer rules, running sessions keep the old rules until the
+		// new text is confirmed. This text is complete and signed, so it is confirmed here.
 		if err := config.ConfirmPolicy(state, file, b.Policy()); err != nil {
 			return changed, err
 		}
@@ -147,8 +151,8 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 	return changed, nil
 }
 
-// restoreRules writes the rules of the bundle in force again, if somebody has changed them or a crash
-// has left them incomplete. changed means that the files differed.
+// restoreRules writes the rules of the bundle in force again, because somebody may have changed
+// them, or a crash may have left them incomplete. changed reports whether the files were different.
 func restoreRules(state string, keys []string) (a active, changed bool, err error) {
 	a, b := readActive(state, keys)
 	if a.src == nil {
@@ -158,8 +162,8 @@ func restoreRules(state string, keys []string) (a active, changed bool, err erro
 	return a, changed, err
 }
 
-// EndEnrolment ends the enrolment and removes all its effects: the bundle's rules no longer apply, also
-// in running sessions. It returns enrolment.ErrNone if the laptop is not enrolled.
+// EndEnrolment ends the enrolment. After that, the bundle's rules no longer apply, also in running
+// sessions. The error is enrolment.ErrNone if the laptop is not enrolled.
 func EndEnrolment(ctx context.Context, state string) error {
 	file := enrolment.PolicyFile(state)
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

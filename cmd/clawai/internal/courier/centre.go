@@ -1,6 +1,6 @@
-// Package courier exchanges data between a laptop and its team's centre: it fetches bundles of rules, and
-// copies the record to the centre. It runs in its own process (clawai enroll sync --stay), never in a
-// session.
+// Package courier exchanges data between a laptop and its team's centre. It downloads bundles of
+// rules, and uploads the record. It runs in a separate process (clawai enroll sync --stay), never
+// in a session.
 package courier
 
 import (
@@ -25,25 +25,26 @@ import (
 
 const (
 	requestTimeout = 30 * time.Second
-	maxAnswer      = 4 << 20 // largest answer in JSON, in bytes, with room for the escapes of a question
+	maxAnswer      = 4 << 20 // maximum size of a JSON answer in bytes; a question with all its escapes fits
 	maxETag        = 200
-	maxReason      = 200 // characters of a refusal that are shown
+	maxReason      = 200 // how many characters of a refusal are shown
 )
 
-// Centre is the client of a team's centre, for a laptop.
+// Centre is a laptop's client for its team's centre.
 type Centre struct {
-	url, token string // the token is "" before the enrolment
+	url, token string // token is "" before the enrolment
 	http       *http.Client
 	transport  *egress.Transport
 }
 
-// NewCentre returns the centre at an address that enrolment.ParseURL has read. It sends nothing.
+// NewCentre returns a client for the centre at an address. The address must come from
+// enrolment.ParseURL. NewCentre sends nothing.
 func NewCentre(folders config.Folders, address, token string) *Centre {
 	t := egress.Network{Folders: folders}.NewTransport(egress.Options{})
 	return &Centre{address, token, &http.Client{
 		Transport: t,
 		Timeout:   requestTimeout,
-		// Another host must not get the token.
+		// A redirect is not followed, because another host must not get the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, t}
 }
@@ -51,15 +52,16 @@ func NewCentre(folders config.Folders, address, token string) *Centre {
 // Close closes idle connections.
 func (c *Centre) Close() { c.transport.CloseIdleConnections() }
 
-// StatusError is an answer of the centre with an error status.
+// StatusError is a response of the centre with an error status.
 type StatusError struct {
 	Code   int
-	Reason string // the centre's reason, unchanged: a word and its description; "" for none
-	Text   string // the description alone, for a person; "" for none
+	Reason string // the centre's unchanged reason: a code word and a description; "" if there is none
+	Text   string // only the description, for a person; "" if there is none
 	held   *enrolment.Held
 }
 
-// Error returns the centre's answer and, if it refuses this laptop, what to do.
+// Error returns the centre's response. If the centre refuses this laptop, the text also says what
+// the person can do.
 func (e *StatusError) Error() string {
 	why := ""
 	if e.Reason != "" {
@@ -72,7 +74,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the centre answered %d %s%s", e.Code, http.StatusText(e.Code), why)
 }
 
-// Plain returns the centre's reason without advice about the laptop, for a person who answers questions.
+// Plain returns the centre's reason for a person who answers questions. It gives no advice about
+// the laptop.
 func (e *StatusError) Plain() error {
 	text := e.Text
 	if text == "" {
@@ -81,8 +84,8 @@ func (e *StatusError) Plain() error {
 	return errors.New("the centre says: " + term.VisibleText(strings.TrimSuffix(term.CutText(text, maxReason), ".")))
 }
 
-// send sends a request. The caller must close the body of the answer. An answer whose status is not one
-// of ok becomes a *StatusError.
+// send sends a request. The caller must close the body of the response. If the status is not one of
+// ok, the error is a *StatusError.
 func (c *Centre) send(ctx context.Context, method, path string, body []byte, kind string, header http.Header, ok ...int) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -126,7 +129,7 @@ func (c *Centre) send(ctx context.Context, method, path string, body []byte, kin
 	return nil, failed
 }
 
-// ExchangeJSON sends a document and reads the answer into out; out may be nil.
+// ExchangeJSON sends the document in and reads the response into out. in and out may be nil.
 func (c *Centre) ExchangeJSON(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -159,7 +162,8 @@ func readAnswer(resp *http.Response, out any) error {
 	return nil
 }
 
-// AskCode asks at a path of the centre for a code that a person confirms there.
+// AskCode asks the centre for a code. A person then confirms the code on a page of the centre. path
+// is the address of the request at the centre.
 func (c *Centre) AskCode(ctx context.Context, path string, ask enrolment.AskEnrolment) (d enrolment.DeviceCode, err error) {
 	if err = c.ExchangeJSON(ctx, http.MethodPost, path, ask, &d); err != nil {
 		return d, err
@@ -186,14 +190,14 @@ func (c *Centre) AskCode(ctx context.Context, path string, ask enrolment.AskEnro
 	return d, nil
 }
 
-// isTypable reports whether a code has a harmless form that a person can type. It prevents that the
-// centre shows a text to the person in place of a code.
+// isTypable reports whether a code has only characters that a person can type safely. Without this
+// check, the centre could show the person any text as a code.
 func isTypable(code string) bool {
 	return code != "" && len(code) <= 32 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// AwaitGrant asks at a path of the centre until a person has confirmed the code (RFC 8628), and reads the
-// answer into granted.
+// AwaitGrant asks the centre again and again until a person has confirmed the code (RFC 8628). It
+// reads the response into granted. path is the address of the request at the centre.
 func (c *Centre) AwaitGrant(ctx context.Context, path string, d enrolment.DeviceCode, granted any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.ExpiresIn)*time.Second, errors.New("nobody confirmed the code in time; run the command again"))
 	defer cancel()
@@ -230,15 +234,15 @@ func (c *Centre) AwaitGrant(ctx context.Context, path string, d enrolment.Device
 	}
 }
 
-// fetched is the centre's answer to a poll.
+// fetched is the centre's response to a request for the bundle.
 type fetched struct {
-	src  []byte // the bundle; nil: the laptop has it already, or the centre has none
+	src  []byte // the bundle; nil if the laptop already has it, or if the centre has none
 	etag string
 	none bool // the centre has no bundle
 }
 
-// fetchBundle fetches the bundle, unless the laptop has it already. etag is the ETag of the bundle that
-// the laptop has; "" for none.
+// fetchBundle downloads the bundle if the laptop does not have it yet. etag is the ETag of the
+// laptop's bundle, or "" if it has none.
 func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err error) {
 	h := http.Header{}
 	if etag != "" {
@@ -256,8 +260,8 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 		}
 		return fetched{etag: etag}, nil
 	case http.StatusNotFound:
-		// Another program at this address may answer 404 too. Only a body of the centre's form proves that
-		// the centre has answered.
+		// Another program at this address may also respond with 404. Only a body in the centre's
+		// form proves that this is the centre.
 		var said enrolment.Refusal
 		if err := readAnswer(resp, &said); err != nil {
 			return f, err
@@ -276,7 +280,7 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 	return f, nil
 }
 
-// SendReport sends the state of this laptop, and returns the centre's answer.
+// SendReport sends a report about this laptop, and returns the centre's response.
 func (c *Centre) SendReport(ctx context.Context, r enrolment.Report) (told enrolment.Told, err error) {
 	err = c.ExchangeJSON(ctx, http.MethodPost, enrolment.StatePath, r, &told)
 	return told, err
@@ -286,7 +290,7 @@ func segmentPath(session, segment string) string {
 	return enrolment.RecordsPath + url.PathEscape(session) + "/" + url.PathEscape(segment)
 }
 
-// askHeld returns how much of a segment the centre holds.
+// askHeld asks the centre how many bytes of a segment it holds.
 func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolment.Held, err error) {
 	err = c.ExchangeJSON(ctx, http.MethodGet, segmentPath(session, segment), nil, &h)
 	if refused, is := errors.AsType[*StatusError](err); is && refused.Code == http.StatusNotFound {
@@ -298,9 +302,9 @@ func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolm
 	return h, err
 }
 
-// sendPortion sends bytes of a segment that begin at the offset at. complete means that the segment ends
-// after them. If the centre holds another number of bytes than at, sendPortion returns that number and
-// moved = true.
+// sendPortion sends a part of a segment. at is the offset of the part. complete means that the
+// segment ends after this part. If the centre holds a different number of bytes than at, moved is
+// true and h has that number.
 func (c *Centre) sendPortion(ctx context.Context, session, segment string, at int64, portion []byte, complete bool) (h enrolment.Held, moved bool, err error) {
 	path := segmentPath(session, segment) + "?at=" + strconv.FormatInt(at, 10)
 	if complete {

@@ -24,13 +24,14 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Comparison is the difference between this laptop's record and the centre's copy.
+// Comparison is the result of comparing this laptop's record with the centre's copy.
 type Comparison struct {
-	URL        string          `json:"url"`
-	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"` // nil: the centre makes none, or it cannot be checked
-	Segments   int             `json:"segments"`             // number of segments that the centre holds
-	Proved     int             `json:"proved"`               // number of these segments that the checkpoint covers
-	Bytes      int64           `json:"bytes"`                // number of bytes that are the same on both sides
+	URL string `json:"url"`
+	// nil if the centre makes no checkpoints, or if the checkpoint cannot be checked
+	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"`
+	Segments   int             `json:"segments"` // how many segments the centre holds
+	Proved     int             `json:"proved"`   // how many of these segments the checkpoint covers
+	Bytes      int64           `json:"bytes"`    // how many bytes are the same on both sides
 	Findings   []audit.Finding `json:"findings"`
 	Notes      []audit.Finding `json:"notes"`
 }
@@ -41,21 +42,24 @@ type SeenCheckpoint struct {
 	Made  time.Time `json:"made"`
 }
 
-// SeenFile returns the path of the file with the newest checkpoint that this laptop has seen. The centre
-// must prove that each later checkpoint continues it.
+// SeenFile returns the path of the file with the newest checkpoint that this laptop has seen. The
+// centre must prove that each later checkpoint continues that checkpoint.
 func SeenFile(state string) string { return filepath.Join(enrolment.Folder(state), "checkpoint.note") }
 
 // comparer is the state of one comparison of the record with the centre's copy.
 type comparer struct {
 	Comparison
-	c            *Courier
-	dir          string
-	key          string                    // public key of the checkpoints; "": the centre named none
-	newest       checkpoint.Checkpoint     // the newest checkpoint, for checking proofs; its Size is 0 if there is none
-	acknowledged map[string]enrolment.Held // the bytes that the centre had acknowledged before the comparison, by segment
+	c   *Courier
+	dir string
+	key string // public key of the checkpoints; "" if the centre named none
+	// the newest checkpoint, against which proofs are checked; Size is 0 if there is none
+	newest checkpoint.Checkpoint
+	// for each segment, the bytes that the centre acknowledged before this comparison
+	acknowledged map[string]enrolment.Held
 	local        map[string]audit.Segment
-	inLedger     map[string]bool // segments in the ledger of this laptop; true: the retention has removed it
-	atCentre     map[string]bool // segments that the centre holds
+	// segments in this laptop's ledger; true if the retention has removed the segment
+	inLedger map[string]bool
+	atCentre map[string]bool // segments that the centre holds
 }
 
 func (m *comparer) find(segment, format string, a ...any) {
@@ -66,8 +70,8 @@ func (m *comparer) note(segment, format string, a ...any) {
 	m.Notes = addFinding(m.Notes, segment, format, a...)
 }
 
-// mostListed is the largest number of listed findings, and of listed notes, because a centre could cause
-// any number.
+// mostListed is the maximum number of findings in the list, and also of notes, because a centre
+// could cause any number.
 const mostListed = 1000
 
 func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.Finding {
@@ -80,14 +84,14 @@ func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.F
 	return all
 }
 
-// Compare compares this laptop's record with the centre's copy. key is the public key of the centre's
-// checkpoints; "" means the key that the centre named at the enrolment. An error means that the centre or
-// the disk could not be read.
+// Compare compares this laptop's record with the centre's copy. key is the public key of the
+// centre's checkpoints. If key is "", Compare uses the key that the centre named at the enrolment.
+// It returns an error if the centre or the disk cannot be read.
 func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atCentre: map[string]bool{}}
 	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
-	// The acknowledged sizes are read before the centre is asked, and the record is read after, because
-	// both only grow.
+	// The three values only grow, so the order matters: first the acknowledged sizes, then the
+	// centre's answer, then the record.
 	m.acknowledged = maps.Clone(c.shipper.held)
 	if err := m.takeCheckpoint(ctx); err != nil {
 		return m.Comparison, err
@@ -100,7 +104,8 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	if err != nil {
 		return m.Comparison, err
 	}
-	// The ledger is read after the list, so that it names the segments that the retention removes meanwhile.
+	// The ledger is read after the list, because the retention may remove segments in between. The
+	// ledger then names these segments.
 	if m.inLedger, err = audit.ListNamed(m.dir); err != nil {
 		return m.Comparison, err
 	}
@@ -116,9 +121,10 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	return m.Comparison, nil
 }
 
-const centreFile = "the centre" // in place of a segment, for a finding that is not about one segment
+const centreFile = "the centre" // the place of a finding that is not about one segment
 
-// takeCheckpoint asks for the newest checkpoint, and checks that it continues the one seen last.
+// takeCheckpoint asks the centre for the newest checkpoint. It checks that this checkpoint
+// continues the last checkpoint that the laptop saw.
 func (m *comparer) takeCheckpoint(ctx context.Context) error {
 	if m.key == "" {
 		m.note(centreFile, "it named no key of checkpoints when this laptop was enrolled, so only the bytes are compared; name the key with --gateway-key")
@@ -154,13 +160,14 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 	}
 	m.newest, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
 	if !usable {
-		return nil // the file is not replaced, so that the next comparison has the same finding
+		return nil // the old file stays, so that the next comparison finds the same
 	}
 	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
 }
 
-// readSeen reads the checkpoint that this laptop saw last; it returns the zero value if it has seen none. A
-// damaged checkpoint, or one with a signature by another key, is a finding and not usable.
+// readSeen reads the last checkpoint that this laptop saw. It returns the zero value if there is
+// none. If the checkpoint is damaged or signed with another key, readSeen adds a finding, and
+// usable is false.
 func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error) {
 	path := SeenFile(m.c.folders.State)
 	src, err := config.ReadFile(path)
@@ -177,14 +184,15 @@ func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error
 	return was, true, nil
 }
 
-// Limits of the list of segments, so that a centre cannot keep the command busy for ever. mostPages are
-// enough for half a million segments.
+// These are limits for the centre's list of segments, so that a centre cannot keep the command busy
+// for ever. mostPages is enough for half a million segments.
 const (
 	mostPages    = 2500
 	headPatience = 10 * time.Minute
 )
 
-// askHeads asks the centre which segments it holds, and checks their proofs.
+// askHeads asks the centre for the list of segments that it holds, and checks the proofs of these
+// segments.
 func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, headPatience, fmt.Errorf("the centre took more than %v to list what it holds; try again later", headPatience))
 	defer cancel()
@@ -220,8 +228,8 @@ func (m *comparer) askHeads(ctx context.Context) (all []checkpoint.Held, err err
 	return nil, errors.New("the centre's list of segments does not end")
 }
 
-// checkPage returns an error for a page that a centre of clawai never sends: a page that is too long, or
-// whose segments are not in order.
+// checkPage returns an error for a page that no centre of clawai sends: the page is too long, or
+// its segments are not sorted.
 func checkPage(page *checkpoint.Heads, after string) error {
 	if len(page.Held) > checkpoint.MostHeld || len(page.Findings) > checkpoint.MostFindings || after != "" && len(page.Findings) > 0 || page.More && len(page.Held) == 0 {
 		return fmt.Errorf("the centre's list of segments is not what a centre of clawai says: a page has %d segments and %d findings; is this its address?", len(page.Held), len(page.Findings))
@@ -236,14 +244,15 @@ func checkPage(page *checkpoint.Heads, after string) error {
 	return nil
 }
 
-// maxName is the largest length of a segment's name at the centre, in bytes.
+// maxName is the maximum length of a segment's name at the centre, in bytes.
 const maxName = 128
 
-// isBounded reports whether a head has a valid size, and a digest of the length of a SHA-256.
+// isBounded reports whether a head has a valid size, and a digest with the length of a SHA-256 in
+// hexadecimal.
 func isBounded(h *checkpoint.Head) bool { return h.Size >= 0 && len(h.Digest) == 2*sha256.Size }
 
-// compareSegment compares the centre's copy of a segment with the segment on this laptop. It compares the
-// bytes that the centre holds, and also the bytes that the checkpoint covers.
+// compareSegment compares the centre's copy of a segment with this laptop's segment. It compares
+// the bytes that the centre holds, and also the bytes that the checkpoint covers.
 func (m *comparer) compareSegment(h *checkpoint.Held) error {
 	if was := m.acknowledged[h.Segment]; was.Size > h.Size {
 		m.find(h.Segment, "the centre acknowledged %d bytes, and holds %d now: it was cut there", was.Size, h.Size)
@@ -263,19 +272,19 @@ func (m *comparer) compareSegment(h *checkpoint.Held) error {
 	return m.compareBytes(h, s)
 }
 
-// checkLeaf checks the proof that the checkpoint covers a segment, and reports whether the segment's bytes
-// can be compared.
+// checkLeaf checks the proof that the checkpoint covers a segment. It reports whether the segment's
+// bytes can be compared.
 func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 	l := h.Leaf
 	switch {
 	case m.newest.Size == 0:
-		h.Leaf = nil // takeCheckpoint has reported already that there is no checkpoint
+		h.Leaf = nil // takeCheckpoint has already reported that there is no checkpoint
 		return true
 	case l == nil:
 		m.note(h.Segment, "no checkpoint has it yet")
 		return true
 	}
-	l.Laptop = m.c.joined.Laptop // the centre must prove this laptop's segment, and no other one's
+	l.Laptop = m.c.joined.Laptop // so that a proof about another laptop's segment fails
 	switch {
 	case l.Segment != h.Segment || l.Check(m.newest) != nil:
 		m.find(h.Segment, "the centre cannot prove what its checkpoint says of it: the database there was changed")
@@ -286,11 +295,12 @@ func (m *comparer) checkLeaf(h *checkpoint.Held) bool {
 		m.find(h.Segment, "the centre signed that it ends at byte %d, and holds %d now: it was lengthened there", l.Size, h.Size)
 	}
 	m.Proved++
-	l.Proof = nil // not needed any more, and many proofs would take much memory
+	l.Proof = nil // many proofs would take much memory, and this one is no longer needed
 	return true
 }
 
-// compareBytes compares the digests of the beginning of a local segment with the centre's digests.
+// compareBytes compares the beginning of a local segment with the digests of the centre and of the
+// checkpoint.
 func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	ends := []checkpoint.Head{h.Head}
 	if h.Leaf != nil && m.newest.Size > 0 && h.Leaf.Size <= h.Size {
@@ -301,7 +311,7 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 		for at < end.Size {
 			text, err := audit.ReadPortion(m.dir, s, at, portionSize)
 			if errors.Is(err, os.ErrNotExist) {
-				return nil // the retention has removed the segment meanwhile
+				return nil // the retention has just removed the segment
 			}
 			if err != nil && !errors.Is(err, audit.ErrCut) {
 				return err
@@ -332,8 +342,8 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 	return nil
 }
 
-// findMissing reports segments that the centre had acknowledged but does not hold now, and notes segments
-// that are not copied yet.
+// findMissing reports segments that the centre acknowledged but no longer holds. It also adds a
+// note for each segment that is not copied yet.
 func (m *comparer) findMissing(list []audit.Segment) {
 	for name, was := range m.acknowledged {
 		if was.Size > 0 && !m.atCentre[name] {

@@ -21,10 +21,11 @@ type Courier struct {
 	joined  enrolment.Enrolment
 	centre  *Centre
 	shipper shipper
-	again   bool // the next poll fetches the bundle even if it is the one that was fetched last
+	again   bool // the next poll downloads the bundle again, even if it has not changed
 }
 
-// NewCourier returns the courier of an enrolled laptop; enrolment.ErrNone if it is not enrolled.
+// NewCourier returns the courier of this laptop. The error is enrolment.ErrNone if the laptop is
+// not enrolled.
 func NewCourier(folders config.Folders) (*Courier, error) {
 	e, err := enrolment.ReadEnrolment(folders.State)
 	if err != nil {
@@ -36,19 +37,19 @@ func NewCourier(folders config.Folders) (*Courier, error) {
 	c := &Courier{folders: folders, joined: e, centre: NewCentre(folders, e.URL, e.Token)}
 	c.shipper = newShipper(folders.State, e.Since, c.centre)
 	p, err := enrolment.ReadProgress(folders.State)
-	c.again = err != nil || p.Refused != "" // a newer clawai may accept a bundle that an older one has refused
+	c.again = err != nil || p.Refused != "" // this clawai may accept a bundle that an older version refused
 	return c, nil
 }
 
 // URL returns the address of the centre.
 func (c *Courier) URL() string { return c.joined.URL }
 
-// Close closes the connections.
+// Close closes idle connections to the centre.
 func (c *Courier) Close() { c.centre.Close() }
 
-// Poll asks the centre for the bundle and puts a new one into force. It stores the result on disk, and
-// reports it to the centre. An error means that the centre was not reached, or that the disk failed; a
-// refused bundle is not an error.
+// Poll asks the centre for the bundle, and puts a new bundle into force. It stores the result on
+// disk and reports it to the centre. It returns an error if the centre cannot be reached or the
+// disk fails. A refused bundle is not an error.
 func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
 	if err != nil {
@@ -72,14 +73,14 @@ func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
 		err = c.report(ctx, restored)
 	}
 	if refused, is := errors.AsType[*StatusError](err); is && (refused.Code == http.StatusUnauthorized || refused.Code == http.StatusForbidden) {
-		// A laptop that the centre does not know any more has no roles there.
+		// The centre does not know this laptop any more, so the laptop's owner has no roles there.
 		err = errors.Join(err, enrolment.KeepIdentity(c.folders.State, nil, now()))
 	}
 	return a, err
 }
 
-// poll does the work of Poll without the report to the centre. restored means that somebody had changed
-// the rules on this laptop, and that they were written again.
+// poll does the work of Poll, but does not report to the centre. restored reports whether somebody
+// had changed the rules on this laptop, so that poll wrote them again.
 func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error) {
 	state := c.folders.State
 	if !enrolment.IsEnrolled(state) {
@@ -91,8 +92,8 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	}
 	p, err := enrolment.ReadProgress(state)
 	if errors.Is(err, enrolment.ErrDamaged) {
-		// The time when the centre was last reached is lost. So an offline rule applies until the centre is
-		// reached again.
+		// Damage has lost the time of the last contact with the centre. So an offline rule applies
+		// until the next contact.
 		p = enrolment.Progress{Counter: before.Counter}
 		err = enrolment.ReplaceProgress(state, p)
 	}
@@ -112,7 +113,7 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	refused := p.Refused
 	switch {
 	case got.none:
-		got.etag, refused = "", "" // the bundle in force stays, because the centre has no other one
+		got.etag, refused = "", "" // the bundle in force stays, because the centre has no bundle
 	case got.src != nil:
 		next, err := activate(c.folders, got.src, c.joined.BundleKeys)
 		no, is := errors.AsType[refusedError](err)
@@ -134,8 +135,8 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	})
 }
 
-// report sends the state of this laptop to the centre, and stores the identity of its owner from the
-// answer.
+// report sends a report about this laptop to the centre. The response contains the owner's
+// identity, and report stores that identity.
 func (c *Courier) report(ctx context.Context, restored bool) error {
 	p, err := enrolment.ReadProgress(c.folders.State)
 	if err != nil {
@@ -149,7 +150,7 @@ func (c *Courier) report(ctx context.Context, restored bool) error {
 		r.Error = p.ShipError
 	}
 	if r.Sessions, err = audit.CountRunning(base.RecordDir(c.folders.State)); err != nil {
-		r.Sessions = 0 // the report is sent even if the record cannot be read; doctor reports that
+		r.Sessions = 0 // the report is sent even if the record cannot be read; clawai doctor shows that fault
 	}
 	told, err := c.centre.SendReport(ctx, r)
 	if err != nil {

@@ -18,13 +18,15 @@ import (
 )
 
 const (
-	portionSize = 1 << 20  // bytes of one request; larger than any line of the record
-	roundSize   = 16 << 20 // bytes of one round, so that a poll never waits long
-	// refusedPause is how long a refused segment waits before it is tried again. Other segments are
-	// copied meanwhile.
+	portionSize = 1 << 20  // maximum bytes of one request; larger than any line of the record
+	roundSize   = 16 << 20 // maximum bytes of one round, so that the next poll does not wait long
+	// refusedPause is the time after which a refused segment is tried again. Other segments are
+	// copied in the meantime.
 	refusedPause = 5 * time.Minute
-	mostMoves    = 3              // how often a centre may name another number of bytes in one round
-	cutPause     = 24 * time.Hour // like refusedPause, for a shortened segment, which will not become complete again
+	mostMoves    = 3 // how often in one round the centre may ask for another offset
+	// like refusedPause, but for a segment that was shortened here, because that segment never
+	// becomes complete
+	cutPause = 24 * time.Hour
 )
 
 // shipper copies the record to the centre.
@@ -32,31 +34,32 @@ type shipper struct {
 	state  string
 	since  time.Time
 	centre *Centre
-	held   map[string]enrolment.Held // number of bytes that the centre holds of each segment, by its name
-	later  map[string]time.Time      // when to try a refused segment again
+	held   map[string]enrolment.Held // what the centre holds of each segment, by the segment's name
+	later  map[string]time.Time      // the time of the next try for each refused segment
 }
 
 func newShipper(state string, since time.Time, centre *Centre) shipper {
 	s := shipper{state: state, since: since, centre: centre, held: map[string]enrolment.Held{}, later: map[string]time.Time{}}
 	if src, err := config.ReadFile(s.file()); err == nil {
-		_ = json.Unmarshal(src, &s.held) // after an error, the centre is asked about each segment
+		_ = json.Unmarshal(src, &s.held) // without this file, the shipper asks the centre about each segment
 	}
 	return s
 }
 
-// file returns the path of the file that stores held, so that a new process need not ask the centre about
-// each segment.
+// file returns the path of the file that stores held. With this file, a new process does not need
+// to ask the centre about each segment.
 func (s *shipper) file() string { return filepath.Join(enrolment.Folder(s.state), "shipped.json") }
 
-// IsShipped reports whether a segment is to be copied to the centre. This is so for sessions that began
-// after the enrolment, and for the calls of agents' hooks on the day of the enrolment, which all share
-// one segment.
+// IsShipped reports whether clawai copies a segment to the centre. It copies the sessions that
+// began after the enrolment. The hooks of agents share one segment per day; it also copies the
+// hooks' segment of the day of the enrolment.
 func IsShipped(s audit.Segment, since time.Time) bool {
 	return !s.Began.Before(since) || s.Shared && s.Began.Equal(since.UTC().Truncate(24*time.Hour))
 }
 
-// Ship copies the bytes of the record that the centre does not have yet, at most roundSize bytes. more
-// means that there are more bytes to copy now. It stores the result for clawai status.
+// Ship copies at most roundSize bytes of the record to the centre: bytes that the centre does not
+// have yet. more reports whether there are more such bytes now. Ship stores the result for clawai
+// status.
 func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
 	if err != nil {
@@ -76,7 +79,8 @@ func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	}
 	p, unread := enrolment.ReadProgress(c.folders.State)
 	if unread == nil && sent == 0 && p.Backlog == backlog && p.ShipError == failed {
-		return false, err // nothing has changed; this runs every few seconds, so the file is not written each time
+		// nothing has changed; Ship runs every few seconds, so it does not write the file each time
+		return false, err
 	}
 	return backlog > 0 && err == nil, errors.Join(err, enrolment.ChangeProgress(c.folders.State, func(p *enrolment.Progress) {
 		if p.Backlog, p.ShipError = backlog, failed; sent > 0 {
@@ -85,8 +89,9 @@ func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	}))
 }
 
-// shipRound copies segments. It returns how many bytes it has sent, and how many the centre does not have
-// yet. err is the first error; a refused segment does not stop the others.
+// shipRound copies segments. sent is the number of bytes that it has sent, and backlog is the
+// number of bytes that the centre does not have yet. err is the first error. A refused segment does
+// not stop the other segments.
 func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error) {
 	list, err := audit.ListSegments(base.RecordDir(s.state))
 	if err != nil {
@@ -101,7 +106,7 @@ func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error
 			known[segment.Name] = was
 		}
 	}
-	changed = len(known) != len(s.held) // retention has removed some
+	changed = len(known) != len(s.held) // the retention has removed some segments
 	s.held = known
 	var unreachable error
 	for _, segment := range list {
@@ -138,8 +143,8 @@ func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error
 	return sent, backlog, err
 }
 
-// shipSegment sends the bytes of a segment that the centre does not have yet. It stops after size bytes;
-// the last portion may exceed this.
+// shipSegment sends the bytes of a segment that the centre does not have yet. It stops after size
+// bytes, but the last part may exceed size.
 func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size int64) (sent int64, err error) {
 	held, known := s.held[segment.Name]
 	if !known {
@@ -155,7 +160,8 @@ func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size i
 		}
 		portion, err := audit.ReadPortion(base.RecordDir(s.state), segment, held.Size, portionSize)
 		if errors.Is(err, audit.ErrCut) {
-			// Tell the centre that the segment is shorter here. The centre keeps the bytes that it has.
+			// This tells the centre that the segment is shorter on the laptop. The centre keeps its
+			// bytes.
 			_, _, told := s.centre.sendPortion(ctx, segment.Session, segment.Name, min(segment.Size, held.Size-1), nil, true)
 			return sent, cmp.Or(told, err)
 		}

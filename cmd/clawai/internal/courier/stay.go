@@ -11,22 +11,24 @@ import (
 )
 
 const (
-	// PollEvery is how often the centre is asked for a bundle.
+	// PollEvery is the usual interval between two polls for the bundle.
 	PollEvery = 25 * time.Second
-	// ShipEvery is how often new parts of the record are copied.
+	// ShipEvery is the usual interval between two copies of new parts of the record.
 	ShipEvery = 3 * time.Second
 
-	lookEvery = 500 * time.Millisecond // how often the process looks whether it is still wanted
-	// mostFailures is the number of consecutive failed polls after which the process ends. It may have
-	// been started in a client's sandbox without a network; then the next session starts another one.
+	lookEvery = 500 * time.Millisecond // how often the process checks whether it is still needed
+	// mostFailures is the number of failed polls in sequence after which the process ends. A client
+	// may have started the process in a sandbox without a network. Then the next session starts
+	// another process.
 	mostFailures = 4
 )
 
-// Pace holds the intervals of Stay. Zero means the usual interval.
+// Pace holds the intervals of Stay. Zero means the usual interval: PollEvery or ShipEvery.
 type Pace struct{ Poll, Ship time.Duration }
 
-// Stay polls and ships until no session has run on this laptop for a while, the enrolment has ended,
-// or the centre cannot be reached from here. It returns at once if another process stays.
+// Stay polls and ships again and again. It ends when no session has run on this laptop for a while,
+// when the enrolment has ended, or when the centre cannot be reached. It returns at once if another
+// process already does this work.
 func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	if !enrolment.IsEnrolled(folders.State) {
 		return enrolment.ErrNone
@@ -35,7 +37,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	unlock, err := enrolment.LockStay(try, folders.State)
 	cancel()
 	if err != nil {
-		return nil //nolint:nilerr // another one stays
+		return nil //nolint:nilerr // another process already does this work
 	}
 	defer unlock()
 	c, err := NewCourier(folders)
@@ -47,8 +49,9 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	defer end()
 	go watchWanted(ctx, end, folders.State)
 	if pace.Poll == 0 {
-		// A random interval, so that laptops that were started together do not all poll at the same time.
-		pace.Poll = PollEvery - rand.N(PollEvery/6) //nolint:gosec // no secret
+		// The interval is random, because laptops that start at the same time must not all poll at
+		// the same time.
+		pace.Poll = PollEvery - rand.N(PollEvery/6) //nolint:gosec // the number is no secret
 	}
 	if pace.Ship == 0 {
 		pace.Ship = ShipEvery
@@ -56,8 +59,8 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	return c.work(ctx, pace)
 }
 
-// watchWanted waits until the laptop is no longer enrolled, or no session has run for a while, and then
-// calls end.
+// watchWanted waits until the laptop is no longer enrolled, or until no session has run for a
+// while. Then it calls end.
 func watchWanted(ctx context.Context, end func(), state string) {
 	for {
 		select {
@@ -73,7 +76,7 @@ func watchWanted(ctx context.Context, end func(), state string) {
 }
 
 func (c *Courier) work(ctx context.Context, pace Pace) error {
-	var polled time.Time // zero: poll now
+	var polled time.Time // zero, so that the first poll is at once
 	for failures := 0; ; {
 		if time.Since(polled) >= pace.Poll {
 			polled = time.Now()
