@@ -13,13 +13,14 @@ import (
 	"github.com/clawai/clawai/internal/ask/web"
 )
 
-// mostAnswers is how many questions are shown.
+// mostAnswers is the maximum number of questions that the view shows.
 const mostAnswers = 200
 
-// answerWords are the results of questions that a filter may name.
+// answerWords are the results of questions that the filter accepts.
 var answerWords = []string{"approved", "denied", "expired"}
 
-// renderAnswers returns the questions that no longer wait, with the time to their answer.
+// renderAnswers returns the view of the questions that no longer wait. It shows how long each
+// question waited for its answer.
 func (v *Views) renderAnswers(ctx context.Context, f *filter) (*web.Element, error) {
 	all, err := v.queue.History(ctx, mostAnswers)
 	if err != nil {
@@ -71,7 +72,8 @@ func newAnswerChoice(f *filter) *web.Element {
 
 func waitOf(r *queue.Request) time.Duration { return max(r.Decided.Sub(r.Created), 0) }
 
-// newAnswer returns one question: how long it waited, what it was about, and how it ended.
+// newAnswer returns the row of one question: its subject, how long it waited, and its result.
+// longest is the longest wait in the list.
 func (v *Views) newAnswer(r *queue.Request, longest time.Duration) *web.Element {
 	look := view.Refused
 	if r.Status == queue.Approved {

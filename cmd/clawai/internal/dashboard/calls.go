@@ -13,10 +13,10 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// mostCalls is how many calls a view shows.
+// mostCalls is the maximum number of calls that a view shows.
 const mostCalls = 150
 
-// renderCalls returns the latest calls that the address selects, the newest first.
+// renderCalls returns the view of the latest calls that the filter selects, the newest first.
 func (v *Views) renderCalls(_ context.Context, f *filter) (*web.Element, error) {
 	calls, more := v.latest.List(mostCalls, f.takesCall)
 	body := newNode("div", "view", newNode("h2", "", "Calls"), v.newCallFilters(f), f.newFilterLine("/calls", "hour", "rule", "session"), v.newRecordNote())
@@ -30,7 +30,8 @@ func (v *Views) renderCalls(_ context.Context, f *filter) (*web.Element, error) 
 	return body.Add(v.newCallList(calls), end), nil
 }
 
-// newCallFilters returns the controls of the calls. The rest of the address stays as it is.
+// newCallFilters returns the form with the filters of the calls. The form keeps all other values of
+// the address.
 func (v *Views) newCallFilters(f *filter) *web.Element {
 	form := newNode("form", "filters").Set("role", "search").Set("aria-label", "Filter")
 	decision := newSelect("decision", "Decision", f.get("decision"), []string{"allowed", "asked", "refused"})
@@ -52,7 +53,8 @@ func (v *Views) newCallFilters(f *filter) *web.Element {
 	return form.Add(newNode("button", "", "Show").Set("type", "submit"))
 }
 
-// mostChoices is how many values a control offers. A person can find the others by the text filter.
+// mostChoices is the maximum number of values in one control. A person can find other values with
+// the text filter.
 const mostChoices = 200
 
 func newSelect(name, label, chosen string, values []string) *web.Element {
@@ -74,7 +76,7 @@ func newSelect(name, label, chosen string, values []string) *web.Element {
 	return web.NewElement("label", newNode("span", "", label), list)
 }
 
-// newCallList returns calls as a list of rows that a person can open.
+// newCallList returns a list of calls. A person can open each row.
 func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	list := newNode("ol", "calls")
 	for i := range calls {
@@ -83,8 +85,8 @@ func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	return list
 }
 
-// callWord returns the word of a call: the word of its look or, if the record has a more exact one, that
-// word.
+// callWord returns the word that is shown for a call. If the record has a more exact word than the
+// call's look, it returns that word.
 func callWord(c *overview.Call) string {
 	switch {
 	case c.Word == "allow" && c.Look == view.Asked:
@@ -95,7 +97,7 @@ func callWord(c *overview.Call) string {
 	return c.Word
 }
 
-// newCall returns a call in one row. Opening the row shows all stored details of the call.
+// newCall returns the row of one call. An open row shows all stored details of the call.
 func (v *Views) newCall(c *overview.Call) *web.Element {
 	about := c.About
 	if (c.Look == view.Refused || c.Look == view.Asked) && c.Rule.Text != "" {

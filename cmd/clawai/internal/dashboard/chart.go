@@ -14,11 +14,11 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// stacked are the looks of a bar, from below.
+// stacked lists the looks in a bar, from bottom to top.
 var stacked = []view.Look{view.Allowed, view.Asked, view.Refused}
 
-// newSVG returns a picture without texts, which is stretched to the available width. Texts are put beside
-// it, because they must not be stretched.
+// newSVG returns a picture that is stretched to the available width. The picture must have no
+// texts, because they would be stretched too.
 func newSVG(class string, width, height int, label string) *web.Element {
 	e := newNode("svg", class).Set("viewBox", fmt.Sprintf("0 0 %d %d", width, height)).Set("preserveAspectRatio", "none")
 	if label == "" {
@@ -32,7 +32,7 @@ func newRect(class string, x, y, width, height float64) *web.Element {
 	return newNode("rect", class).Set("x", number(x)).Set("y", number(y)).Set("width", number(width)).Set("height", number(height))
 }
 
-// listHours returns the hours from the first to the last, each by its beginning.
+// listHours returns the start of each hour from the first to the last hour.
 func listHours(from, to time.Time) (hours []time.Time) {
 	for at := from; !at.After(to); at = at.Add(time.Hour) {
 		hours = append(hours, at)
@@ -40,8 +40,8 @@ func listHours(from, to time.Time) (hours []time.Time) {
 	return hours
 }
 
-// newHoursChart returns a bar for the calls of each hour, stacked by look. A bar links to the calls of its
-// hour.
+// newHoursChart returns a chart with one bar for each hour. A bar shows the calls of the hour by
+// look, and links to these calls.
 func newHoursChart(s *overview.Sums, f *filter) *web.Element {
 	hours := listHours(f.from, f.now)
 	highest := 1
@@ -99,8 +99,8 @@ func newHoursTable(s *overview.Sums, hours []time.Time) *web.Element {
 	return web.NewElement("details", newNode("summary", "", "The numbers as a table"), web.NewElement("table", web.NewElement("thead", head), body))
 }
 
-// newBar returns a bar for the calls n, with a part for each look. The full width stands for the number
-// highest.
+// newBar returns a bar for the calls n, with a part for each look. The full width means highest
+// calls.
 func newBar(n overview.Counts, highest int) *web.Element {
 	bar, x := newSVG("portion", 1000, 10, ""), 0.0
 	for _, look := range stacked {
@@ -113,8 +113,8 @@ func newBar(n overview.Counts, highest int) *web.Element {
 	return bar
 }
 
-// newCounts returns the numbers of calls with their marks and words. Numbers that are 0 are left out
-// unless all is true.
+// newCounts returns the numbers of calls by look, each with its mark and its word. If all is false,
+// it omits the zeros.
 func newCounts(n overview.Counts, all bool) *web.Element {
 	line := newNode("span", "counts")
 	for _, look := range stacked {
@@ -126,7 +126,8 @@ func newCounts(n overview.Counts, all bool) *web.Element {
 	return line
 }
 
-// newRanking returns the tools with the most calls of a look. A bar is the share of the tool's own calls.
+// newRanking returns the six tools with the most calls of one look. The bar of a tool shows the
+// share of this look in all calls of the tool.
 func newRanking(title, none string, s *overview.Sums, look view.Look) *web.Element {
 	tools := slices.SortedFunc(maps.Keys(s.Tools), func(a, b overview.Tool) int {
 		return cmp.Or(cmp.Compare(s.Tools[b].Of(look), s.Tools[a].Of(look)), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
@@ -155,10 +156,11 @@ func newRanking(title, none string, s *overview.Sums, look view.Look) *web.Eleme
 	return newNode("section", "panel", newNode("h2", "", title), list)
 }
 
-// nameOf returns the name of a tool.
+// nameOf returns the name to show for a tool. The name "" stands for all tools that the counts do
+// not list separately.
 func nameOf(name string) string { return cmp.Or(name, "(further tools)") }
 
-// numberText returns a number with a comma between groups of three digits.
+// numberText returns a number with commas between the thousands, such as 1,000.
 func numberText(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -167,7 +169,7 @@ func numberText(n int) string {
 	return text
 }
 
-// countText returns a number in the form of numberText, with its word.
+// countText returns one if n is 1. Otherwise it returns the number and the word several.
 func countText(n int, one, several string) string {
 	if n == 1 {
 		return one

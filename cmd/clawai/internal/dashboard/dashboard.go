@@ -1,8 +1,8 @@
-// Package dashboard makes the views of the page beside its questions: the overview with the calls by
-// hour, calls, sessions, one session as a timeline, rules, servers, and answers. A view is a tree of
-// texts; package web makes the texts harmless and the page makes elements of it. The package only
-// reads. What it reads from the record, package overview keeps in memory, so that a view costs the
-// same however long the record is.
+// Package dashboard makes the views of the page other than its questions: the overview with the
+// calls by hour, calls, sessions, one session as a timeline, rules, servers, and answers. A view is
+// a tree of texts. Package web makes the texts harmless, and the page turns the tree into elements.
+// Package dashboard only reads. Package overview keeps in memory the facts from the record, so a
+// long record does not make a view slower.
 package dashboard
 
 import (
@@ -17,13 +17,13 @@ import (
 	"github.com/clawai/clawai/internal/ask/web"
 )
 
-// Start is the path of the view that the dashboard opens with.
+// Start is the path of the first view of the dashboard.
 const Start = "/overview"
 
-// period is how far back calls are counted: today and the six days before.
+// period is how far back calls are counted: today and the six days before today.
 const period = 7 * 24 * time.Hour
 
-// Views makes the views. It implements web.Views.
+// Views makes the views of the dashboard. It implements web.Views.
 type Views struct {
 	queue  *queue.Queue
 	model  *overview.Overview
@@ -32,21 +32,21 @@ type Views struct {
 	now    func() time.Time
 }
 
-// New returns views that follow the record of the model until ctx ends.
+// New returns views that follow the record until ctx ends. model reads the record.
 func New(ctx context.Context, q *queue.Queue, model *overview.Overview) *Views {
 	v := &Views{queue: q, model: model, home: model.Home, now: time.Now}
-	// The counting begins after the latest calls were read, so that it does not delay the first view.
+	// Counting starts after the latest calls are read, because it would delay the first view.
 	go v.latest.Follow(ctx, model, func() { model.StartCounting(ctx) })
 	return v
 }
 
-// Period is how far back an overview for New counts.
+// Period returns how far back the model of New must count.
 func Period() time.Duration { return period }
 
-// Version returns a number that changes with the record.
+// Version returns a number that changes when the record changes.
 func (v *Views) Version() uint64 { return v.model.Version() }
 
-// tab is a view, and the names that its address may have.
+// tab is one view, with the names of the values that its address may have.
 type tab struct {
 	title   string
 	filters []string
@@ -77,7 +77,7 @@ func (v *Views) Render(ctx context.Context, name string, values url.Values) (web
 	return web.View{Title: p.title, Body: body}, err
 }
 
-// newNode returns an element with a class; "" sets none.
+// newNode returns an element with a class. If class is "", the element has no class.
 func newNode(tag, class string, children ...any) *web.Element {
 	e := web.NewElement(tag, children...)
 	if class != "" {
@@ -91,12 +91,12 @@ func newLink(path string, children ...any) *web.Element {
 	return web.NewElement("a", children...).Set("href", path)
 }
 
-// newMark returns the mark and the word of a look, in its colour.
+// newMark returns the mark of a look with a word, in the color of the look.
 func newMark(look view.Look, word string) *web.Element {
 	return newNode("span", "mark "+look.Word(), newNode("span", "sign", look.Mark()).Set("aria-hidden", "true"), " ", newNode("span", "verdict", word))
 }
 
-// newFacts returns a list of pairs; pairs without a value are left out.
+// newFacts returns a list of pairs of a name and a value. It omits pairs with an empty value.
 func newFacts(pairs ...[2]any) *web.Element {
 	list := newNode("dl", "facts")
 	for _, pair := range pairs {
@@ -108,7 +108,8 @@ func newFacts(pairs ...[2]any) *web.Element {
 	return list
 }
 
-// newEmpty returns a text for a view that has nothing to show, with a command that helps.
+// newEmpty returns the text of a view that has nothing to show, and a command that helps the
+// person.
 func newEmpty(text, command string) *web.Element {
 	return newNode("p", "empty", text+" ", newNode("code", "", command))
 }

@@ -14,21 +14,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// hourLayout is the format of an hour in an address. It has the time zone, because the same hour occurs
-// twice when summer time ends.
+// hourLayout is the format of an hour in an address. It contains the time zone, because the same
+// hour occurs twice at the end of summer time.
 const hourLayout = "2006-01-02T15Z07:00"
 
-// filter holds the selection in the address of a view. A zero field selects everything.
+// filter is the selection in the address of a view. A zero field selects everything.
 type filter struct {
 	values   url.Values
 	now      time.Time
-	from     time.Time // beginning of the period of the value "since"
+	from     time.Time // start of the period that the value "since" selects
 	hour     time.Time
 	decision view.Look
-	text     string // in lower case
+	text     string // the text to search for, in lower case
 }
 
-// parseFilter reads the values of an address, which may only have the names in known.
+// parseFilter reads the values of an address. It returns an error if a name is not in known.
 func parseFilter(values url.Values, known []string, now time.Time) (*filter, error) {
 	f := &filter{values: values, now: now, text: strings.ToLower(values.Get("text"))}
 	for name := range values {
@@ -72,7 +72,7 @@ func parseFilter(values url.Values, known []string, now time.Time) (*filter, err
 
 func (f *filter) get(name string) string { return f.values.Get(name) }
 
-// wanted returns the filter for counts.
+// wanted returns the filter in the form that the counts need.
 func (f *filter) wanted() overview.Wanted {
 	return overview.Wanted{Server: f.get("server"), Tool: f.get("tool"), Rule: f.get("rule"), Since: f.from}
 }
@@ -86,7 +86,7 @@ func (f *filter) takesCall(c *overview.Call) bool {
 		(f.text == "" || strings.Contains(strings.ToLower(c.Tool+" "+c.Server+" "+c.About+" "+c.Why), f.text))
 }
 
-// with returns the address of a view with this filter, but with another value for one name.
+// with returns the address of a view with the same filter, except that name has another value.
 func (f *filter) with(path, name, value string) string {
 	pairs := []string{name, value}
 	for other := range f.values {
@@ -97,8 +97,8 @@ func (f *filter) with(path, name, value string) string {
 	return page.Address(path, pairs...)
 }
 
-// newFilterLine returns the selections of the address that the view's controls do not show. Each has a
-// link that removes it.
+// newFilterLine returns the selected values that the view's controls do not show. Each value has a
+// link that removes it. names are the names of these values.
 func (f *filter) newFilterLine(path string, names ...string) *web.Element {
 	line := newNode("p", "chosen")
 	some := false

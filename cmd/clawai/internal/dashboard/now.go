@@ -14,8 +14,9 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// renderOverview returns the first view of the page: the waiting questions, the last refused call, and
-// what sessions may no longer do; then the calls by hour, and the tools.
+// renderOverview returns the first view of the page. It shows the waiting questions, the last
+// refused call, and the calls that sessions may no longer make. Below, it shows the calls by hour
+// and the tools.
 func (v *Views) renderOverview(ctx context.Context, f *filter) (*web.Element, error) {
 	waits, err := v.newWaiting(ctx)
 	if err != nil {
@@ -50,7 +51,7 @@ func (v *Views) renderOverview(ctx context.Context, f *filter) (*web.Element, er
 		newNode("section", "panel", newNode("div", "bar", newNode("h2", "", "Latest calls"), newLink("/calls", "All calls")), v.newCallList(latest))), nil
 }
 
-// newPeriods returns the links between the periods that are counted.
+// newPeriods returns the links to the two periods: 24 hours and 7 days.
 func newPeriods(f *filter, path string) *web.Element {
 	since := f.get("since")
 	line := newNode("p", "choice")
@@ -64,8 +65,8 @@ func newPeriods(f *filter, path string) *web.Element {
 	return line
 }
 
-// newProgress returns the latest note about the record. If there is none, it returns how far the record is
-// counted; nil if it is counted completely.
+// newProgress returns the latest note about the record. If there is no note, it returns how far the
+// record is counted, or nil if everything is counted.
 func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	if note := v.newRecordNote(); note != nil {
 		return note
@@ -80,7 +81,7 @@ func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	return newNode("p", "note", text)
 }
 
-// newRecordNote returns the latest note about the record, such as a fault; nil for none.
+// newRecordNote returns the latest note about the record, such as a fault, or nil if there is none.
 func (v *Views) newRecordNote() *web.Element {
 	note := v.latest.Note()
 	if note == "" {
@@ -89,7 +90,7 @@ func (v *Views) newRecordNote() *web.Element {
 	return newNode("p", "trouble", strings.ToUpper(note[:1])+note[1:]+".")
 }
 
-// newPolicyFault returns a text about a policy that does not load; nil if it loads.
+// newPolicyFault returns a text about a policy that does not load, or nil if the policy loads.
 func (v *Views) newPolicyFault() *web.Element {
 	if fault := v.model.PolicyFault(); fault != "" {
 		return newNode("p", "trouble", newNode("strong", "", "The policy does not load: "), fault)
@@ -101,7 +102,7 @@ func newCard(look view.Look, title string, children ...any) *web.Element {
 	return newNode("section", "card "+look.Word(), append([]any{newNode("h2", "", title)}, children...)...)
 }
 
-// newWaiting returns the questions that wait for an answer.
+// newWaiting returns a card with the questions that wait for an answer.
 func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	pending, err := v.queue.Pending(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	return card.Add(newNode("p", "", newLink("/", "Answer").Set("class", "do"))), nil
 }
 
-// requestTitle returns a request as one sentence: which server wants to do what.
+// requestTitle returns one sentence about a request: which server, and what the call would do.
 func (v *Views) requestTitle(r *queue.Request) string {
 	if r.Damage == nil {
 		if q, err := view.NewQuestion(r.Calls, view.Options{Server: r.Server, Reply: r.IsReply(), Home: v.home}); err == nil {
@@ -131,7 +132,7 @@ func (v *Views) requestTitle(r *queue.Request) string {
 	return "A call that cannot be shown"
 }
 
-// newRefused returns the last refused call.
+// newRefused returns a card with the last refused call.
 func (v *Views) newRefused() *web.Element {
 	last, _ := v.latest.List(1, func(c *overview.Call) bool { return c.Look == view.Refused })
 	if len(last) == 0 && !v.latest.IsComplete() {
@@ -147,7 +148,7 @@ func (v *Views) newRefused() *web.Element {
 		newNode("p", "", newTime(c.Time, v.now()), " · ", newLink(page.Address("/calls", "decision", "refused"), "All refused")))
 }
 
-// newTime returns a time of day, with the day if it is not today.
+// newTime returns a time of day. If the day is not today, it also has the day.
 func newTime(at, now time.Time) *web.Element {
 	at, layout := at.Local(), "15:04:05"
 	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {
@@ -156,7 +157,7 @@ func newTime(at, now time.Time) *web.Element {
 	return newNode("time", "when", at.Format(layout)).Set("datetime", at.Format(time.RFC3339))
 }
 
-// newClosed returns what the sessions may no longer do.
+// newClosed returns a card with the calls that a session may no longer make.
 func (v *Views) newClosed(ctx context.Context) (*web.Element, error) {
 	all, err := v.model.LoadSessions(ctx)
 	if err != nil {
@@ -177,12 +178,12 @@ func (v *Views) newClosed(ctx context.Context) (*web.Element, error) {
 	return newCard(view.Plain, "Now forbidden", newNode("p", "none", "Nothing"), newNode("p", "quiet", "No session has seen what would close anything.")), nil
 }
 
-// sessionTitle returns the client and the name of a session.
+// sessionTitle returns a title for a session: the client and the session's name.
 func sessionTitle(s *overview.Session) string {
 	return term.VisibleText(s.ClientName()) + " " + s.Name()
 }
 
-// newLabels returns labels, each in its colour and with its word.
+// newLabels returns labels, each with its color and its word.
 func newLabels(words []string) *web.Element {
 	line := newNode("span", "labels")
 	for _, word := range words {

@@ -18,11 +18,11 @@ import (
 type usedRule struct {
 	overview.Rule
 	overview.Used
-	action string // "" for a rule that the policy does not have any more
-	what   string // what the rule is about
+	action string // action of the rule; "" if the policy no longer has the rule
+	what   string // subject, names and servers of the rule
 }
 
-// renderRules returns which rules decided calls, and which never did.
+// renderRules returns the view of the rules: which rules decided calls, and which rules never did.
 func (v *Views) renderRules(_ context.Context, f *filter) (*web.Element, error) {
 	s := v.model.Sum(f.wanted())
 	rules, fault := v.model.LoadPolicy()
@@ -54,9 +54,9 @@ func (v *Views) renderRules(_ context.Context, f *filter) (*web.Element, error) 
 	return body, nil
 }
 
-// splitRules returns the rules of the policy that decided calls (used), those that did not (never), the
-// rules that decided calls but are not in the policy any more (gone), and the number of rules that cannot
-// decide calls.
+// splitRules sorts the rules. used are rules of the policy that decided calls. never are rules of
+// the policy that decided none. gone are rules that decided calls but are no longer in the policy.
+// replies is the number of rules that cannot decide calls.
 func splitRules(p *policy.Policy, counted map[overview.Rule]overview.Used) (used, never, gone []usedRule, replies int) {
 	known := map[overview.Rule]bool{}
 	if p != nil {
@@ -88,7 +88,7 @@ func splitRules(p *policy.Policy, counted map[overview.Rule]overview.Used) (used
 	return used, never, gone, replies
 }
 
-// sourceText returns what a rule is about: its subject, names and servers.
+// sourceText returns the subject, the names and the servers of a rule as a text.
 func sourceText(s *policy.Source) string {
 	text := s.Subject.RuleKey() + " " + strings.Join(s.Names, ", ")
 	if len(s.Servers) > 0 {
@@ -97,7 +97,7 @@ func sourceText(s *policy.Source) string {
 	return text
 }
 
-// mostRules is how many rules a list shows.
+// mostRules is the maximum number of rules in a list.
 const mostRules = 100
 
 func (v *Views) newRuleList(rules []usedRule, highest int) *web.Element {

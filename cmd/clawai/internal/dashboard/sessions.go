@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// renderSessions returns the sessions of agents, the last used first.
+// renderSessions returns the view of the agents' sessions, the last used first.
 func (v *Views) renderSessions(ctx context.Context, f *filter) (*web.Element, error) {
 	all, err := v.model.LoadSessions(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func newLabelChoice(f *filter) *web.Element {
 	return line
 }
 
-// newSession returns a session in a few lines.
+// newSession returns a short summary of a session.
 func (v *Views) newSession(s *overview.Session) *web.Element {
 	counts, folder, active := s.Activity()
 	card := newNode("div", "session "+s.Look().Word(),
@@ -75,7 +75,8 @@ func (v *Views) newSession(s *overview.Session) *web.Element {
 	return card.Add(newNode("p", "quiet", line))
 }
 
-// newFirstClosures returns the first two things that are closed to a session, and how many follow.
+// newFirstClosures returns the first two things that are forbidden to a session, and how many more
+// there are.
 func newFirstClosures(s *overview.Session) (lines []any) {
 	const most = 2
 	for _, c := range s.Closed[:min(len(s.Closed), most)] {
@@ -94,10 +95,11 @@ func closureLook(c overview.Closure) view.Look {
 	return view.Asked
 }
 
-// mostSteps is how many calls of one session are shown.
+// mostSteps is the maximum number of calls in the view of one session.
 const mostSteps = 300
 
-// renderTimeline returns one session from its first call to its last. Each label colours all later rows.
+// renderTimeline returns the view of one session, from the first call to the last. Each label that
+// the session has seen colors all later rows.
 func (v *Views) renderTimeline(ctx context.Context, f *filter) (*web.Element, error) {
 	want := f.get("session")
 	all, err := v.model.LoadSessions(ctx)
@@ -128,7 +130,7 @@ func (v *Views) renderTimeline(ctx context.Context, f *filter) (*web.Element, er
 	return newNode("div", "view", newNode("p", "quiet", newLink("/sessions", "Sessions"), " / "+s.Name()), head, steps), nil
 }
 
-// newClosures returns what is closed to a session, and by which rule.
+// newClosures returns the things that are forbidden to a session, each with its rule.
 func newClosures(s *overview.Session, home string) *web.Element {
 	if len(s.Closed) == 0 {
 		return newNode("p", "quiet", "Nothing is forbidden to this session because of what it has seen.")
@@ -140,19 +142,20 @@ func newClosures(s *overview.Session, home string) *web.Element {
 	return list
 }
 
-// timeline is a session in order of time: its calls, and between them the first sights of labels.
+// timeline is one session in the order of time. Its steps are the calls, and the first time that
+// the session saw each label.
 type timeline struct {
-	lanes []string // labels, in their order
+	lanes []string // labels of the session, in their order
 	since map[string]time.Time
 	steps []step
 }
 
-// step is a call, or the first sight of a label.
+// step is a call, or the first time that the session saw a label.
 type step struct {
 	at    time.Time
 	call  *overview.Call
 	label string
-	from  string // the source of the label; foreign
+	from  string // the source of the label; the text comes from strangers
 }
 
 func newTimeline(s *overview.Session, calls []overview.Call) *timeline {
@@ -174,11 +177,11 @@ func newTimeline(s *overview.Session, calls []overview.Call) *timeline {
 	return t
 }
 
-// has reports whether a label was seen at a time.
+// has reports whether the session had seen a label at a given time.
 func (t *timeline) has(word string, at time.Time) bool { return !t.since[word].After(at) }
 
-// isTrifecta reports whether, at a time, the session had read texts of strangers and also private data.
-// Then it could send the private data out if it had a way out.
+// isTrifecta reports whether at a given time the session had read both texts of strangers and
+// private data. Such a session could send the private data out if it had a way out.
 func (t *timeline) isTrifecta(at time.Time) bool {
 	words := []string{}
 	for _, word := range t.lanes {
@@ -189,9 +192,9 @@ func (t *timeline) isTrifecta(at time.Time) bool {
 	return slices.Contains(words, "untrusted") && (slices.Contains(words, "private") || slices.Contains(words, "secret"))
 }
 
-// newPicture returns a picture of the session: a lane for each label, which is filled from the first
-// sight of the label on, and a lane with the calls. The bar of an allowed call is the lowest, that of a
-// refused call the highest.
+// newPicture returns a picture of the session. Each label has a lane, which is filled after the
+// session first saw the label. Another lane has a bar for each call: low for an allowed call, high
+// for a refused call.
 func (t *timeline) newPicture() *web.Element {
 	if len(t.steps) == 0 {
 		return nil
@@ -215,7 +218,8 @@ func (t *timeline) newPicture() *web.Element {
 	return picture.Add(newNode("span", "name", "calls"), calls)
 }
 
-// newStep returns one row of the timeline, with the lanes of what the session had seen by then.
+// newStep returns one row of the timeline. The lanes in the row show the labels that the session
+// had seen at that time.
 func (v *Views) newStep(t *timeline, s step) *web.Element {
 	row := newNode("li", "step")
 	gutter := newSVG("gutter", 10*max(len(t.lanes), 1), 10, "")
