@@ -16,7 +16,7 @@ type Agent struct {
 	close func() error
 }
 
-// Start runs the proxy command as a client would and completes the handshake.
+// Start starts the proxy, and completes the handshake of MCP with it, as a client would.
 func Start(proxy *exec.Cmd) (*Agent, error) {
 	in, err := proxy.StdinPipe()
 	if err != nil {
@@ -31,7 +31,7 @@ func Start(proxy *exec.Cmd) (*Agent, error) {
 	}
 	a := &Agent{in: in, out: json.NewDecoder(out)}
 	a.close = sync.OnceValue(func() error {
-		_ = in.Close() // the proxy ends with its input
+		_ = in.Close() // the proxy ends when its input ends
 		return proxy.Wait()
 	})
 	hello := json.RawMessage(`{"protocolVersion":"` + protocol + `","capabilities":{},"clientInfo":{"name":"clawai-demo-agent","version":"1"}}`)
@@ -46,7 +46,8 @@ func Start(proxy *exec.Cmd) (*Agent, error) {
 	return a, nil
 }
 
-// requestReply sends a request and reads until its reply.
+// requestReply sends a request and reads messages until the reply arrives. It reads the result of
+// the reply into result.
 func (a *Agent) requestReply(method string, params, result any) error {
 	a.calls++
 	if err := json.NewEncoder(a.in).Encode(map[string]any{"jsonrpc": "2.0", "id": a.calls, "method": method, "params": params}); err != nil {
@@ -61,7 +62,7 @@ func (a *Agent) requestReply(method string, params, result any) error {
 		switch err := a.out.Decode(&got); {
 		case err != nil:
 			return err
-		case got.ID != a.calls: // this is a notification
+		case got.ID != a.calls: // a notification
 		case got.Error != nil:
 			return fmt.Errorf("%s: %s", method, got.Error.Message)
 		case result == nil:
@@ -85,7 +86,7 @@ func (a *Agent) ListTools() ([]string, error) {
 	return names, nil
 }
 
-// TryStep makes the call of one step.
+// TryStep makes the call of one step and returns its outcome.
 func (a *Agent) TryStep(s Step) (Outcome, error) {
 	var result callResult
 	if err := a.requestReply("tools/call", callParams{s.Tool, s.Args}, &result); err != nil {
@@ -98,5 +99,5 @@ func (a *Agent) TryStep(s Step) (Outcome, error) {
 	return out, nil
 }
 
-// Close ends the client, and with it the proxy and the server.
+// Close ends the proxy, and the proxy ends the server.
 func (a *Agent) Close() error { return a.close() }

@@ -13,7 +13,7 @@ type callParams struct {
 	Arguments arguments `json:"arguments"`
 }
 
-// arguments are the arguments of every tool of the demo.
+// arguments are the arguments of all tools of the demo.
 type arguments struct {
 	Content string `json:"content,omitempty"`
 	Path    string `json:"path"`

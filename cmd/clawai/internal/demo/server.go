@@ -1,6 +1,6 @@
-// Package demo holds the story of `clawai demo`: a real MCP filesystem server confined to a
-// folder of samples, and the calls that an agent would try on it. It must never touch anything
-// outside that folder.
+// Package demo contains the story of `clawai demo`: an MCP filesystem server that can only reach a
+// folder of samples, and the calls of an agent. The package must never touch anything outside that
+// folder.
 package demo
 
 import (
@@ -14,8 +14,9 @@ import (
 	"strings"
 )
 
-// Serve runs the filesystem server on stdin and stdout until the client is gone. Its tools have
-// the names of the reference filesystem server, so that a person can keep the demo's policy.
+// Serve runs the filesystem server on standard input and output until the client ends. Its tools
+// have the names of the reference filesystem server, so that a person can use the demo's policy for
+// that server.
 func Serve(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -25,11 +26,11 @@ func Serve(dir string) error {
 	return answerRequests(os.Stdin, os.Stdout, files{root, dir})
 }
 
-// protocol is the version of MCP that both ends of the demo speak.
+// protocol is the version of MCP that the client and the server of the demo use.
 const protocol = "2025-11-25"
 
-// answerRequests answers a client. It does not use the official SDK: every proxy would
-// initialise the SDK, which only the demo needs.
+// answerRequests answers the requests of a client. It does not use the official SDK, because then
+// every clawai proxy would initialise the SDK at its start.
 func answerRequests(in io.Reader, out io.Writer, f files) error {
 	requests, replies := json.NewDecoder(in), json.NewEncoder(out)
 	for {
@@ -40,7 +41,7 @@ func answerRequests(in io.Reader, out io.Writer, f files) error {
 			}
 			return fmt.Errorf("demo server: %w", err)
 		}
-		if r.ID == nil { // a notification
+		if r.ID == nil { // r is a notification
 			continue
 		}
 		answer := reply{Version: "2.0", ID: r.ID}
@@ -69,7 +70,7 @@ const tools = `{"tools":[
 
 const path = `{"type":"object","properties":{"path":{"type":"string","description":"an absolute path"}},"required":["path"]}`
 
-// callTool runs a tool. An error goes to the model, in the result.
+// callTool runs a tool. If the tool fails, the error is in the result, so that the model reads it.
 func (f files) callTool(params callParams) (result callResult) {
 	text, err := "", fmt.Errorf("there is no tool %q", params.Name)
 	switch args := params.Arguments; params.Name {
@@ -86,8 +87,8 @@ func (f files) callTool(params callParams) (result callResult) {
 	return callResult{Content: []content{{Type: "text", Text: text}}, IsError: err != nil}
 }
 
-// files is the folder of the tools. os.Root keeps them inside the folder whatever the policy
-// allows: the demo must be safe even with an edited policy.
+// files is the folder that the tools can reach. os.Root keeps them in that folder whatever the
+// policy allows, because the demo must be safe even if the person edits the policy.
 type files struct {
 	root *os.Root
 	dir  string

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Step is one action that an agent would try.
+// Step is one call of the agent in the story.
 type Step struct {
-	Says string // the agent's goal
+	Says string // what the agent does, for the person who watches
 	Tool string
 	Args arguments
 }
@@ -18,13 +18,13 @@ type Step struct {
 // Outcome is the result that the agent received.
 type Outcome struct {
 	Refused bool
-	Text    string // the answer, as the model would read it
+	Text    string // the text of the answer, which the model would read
 }
 
-// Folder is the demo's folder: a home with samples.
+// Folder is the demo's temporary folder with a home folder and samples.
 type Folder struct {
-	Root   string // removed at the end
-	Home   string // what ~ means in the demo
+	Root   string // the whole folder; Remove deletes it
+	Home   string // the home folder (~) in the demo
 	Policy string // the policy file
 }
 
@@ -34,8 +34,8 @@ func MakeFolder(policy []byte) (Folder, error) {
 	if err != nil {
 		return Folder{}, fmt.Errorf("demo folder: %w", err)
 	}
-	// The server compares paths with its own folder, so the path must contain no symbolic link,
-	// as /tmp on macOS is.
+	// The server compares paths with its own folder, so the folder's path must not contain a
+	// symbolic link. On macOS, /tmp is a symbolic link.
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return Folder{}, fmt.Errorf("demo folder: %w", err)
 	}
@@ -63,8 +63,8 @@ func (f Folder) homePath(elem ...string) string {
 // Remove deletes the folder.
 func (f Folder) Remove() error { return os.RemoveAll(f.Root) }
 
-// Environ returns the environment of the demo's proxy: HOME is the demo's, and the owner's
-// clawai configuration is hidden. A person is asked at the terminal or not at all.
+// Environ returns the environment of the demo's proxy. HOME is the demo's home folder, and the
+// owner's clawai configuration is hidden. The proxy can ask a person only at the terminal.
 func (f Folder) Environ() []string {
 	env := []string{"HOME=" + f.Home, "USERPROFILE=" + f.Home}
 	for _, v := range os.Environ() {
@@ -81,7 +81,7 @@ func (f Folder) Environ() []string {
 		"CLAWAI_ASK=terminal", "CLAWAI_ASK_NOBODY=deny")
 }
 
-// Steps returns the steps of the story, in order.
+// Steps returns the steps of the story, in their order.
 func (f Folder) Steps() []Step {
 	return []Step{
 		{"reads a project file", "read_text_file", arguments{Path: f.homePath("projects", "app", "README.md")}},
@@ -93,7 +93,7 @@ func (f Folder) Steps() []Step {
 	}
 }
 
-// TrialStep returns one step that changes a file.
+// TrialStep returns a single step that changes a file.
 func (f Folder) TrialStep() Step {
 	return Step{"writes a file", "write_file", arguments{Path: f.homePath("hello.txt"), Content: "Hello.\n"}}
 }
@@ -107,5 +107,5 @@ func (s Step) ArgsJSON() string {
 	return string(b)
 }
 
-// ShortenHome writes the demo's home as ~, so that a line fits on the screen.
+// ShortenHome replaces the demo's home folder by ~, so that a line fits on the screen.
 func (f Folder) ShortenHome(s string) string { return strings.ReplaceAll(s, f.Home, "~") }
