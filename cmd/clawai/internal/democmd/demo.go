@@ -1,4 +1,4 @@
-// Package democmd implements "clawai demo" and the server that it starts.
+// Package democmd implements "clawai demo", and the server that the demo starts.
 package democmd
 
 import (
@@ -38,7 +38,7 @@ func Command() *cli.Command {
 	}
 }
 
-// ServerCommand returns the command of the demo's server.
+// ServerCommand returns "clawai demo-server", the hidden command that runs the demo's server.
 func ServerCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "demo-server",
@@ -83,8 +83,7 @@ func cleanUp(c *cli.Context, f demo.Folder) error {
 	return f.Remove()
 }
 
-// playStory plays the story live, with the agent and the real proxy, and shows the record at
-// the end.
+// playStory plays the story with an agent and the real proxy. At the end it shows the record.
 func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,7 +91,8 @@ func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	}
 	proxy := exec.CommandContext(ctx, self, "proxy", "--server", "filesystem", "--", self, "demo-server", f.Home)
 	proxy.Env = f.Environ()
-	proxy.Dir = filepath.Join(f.Home, "projects", "app") // like a client that works on this project
+	// a client that works on this project would start the proxy here
+	proxy.Dir = filepath.Join(f.Home, "projects", "app")
 	proxy.Stderr = os.Stderr
 	agent, err := demo.Start(proxy)
 	if err != nil {
@@ -116,7 +116,8 @@ func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	return showRecord(w, f, state)
 }
 
-// stepMarks color a step: what the agent does, the verdict, and what the server or clawai answers.
+// stepMarks color the lines of a step: the agent's action, the verdict, and the answer of the
+// server or of clawai.
 var stepMarks = []cmdline.Mark{
 	{Pattern: `^(\d+\. The agent .*)`, Color: cmdline.Bold},
 	{Pattern: `^   (ALLOW): `, Color: cmdline.Green},
@@ -143,7 +144,7 @@ func showStep(w io.Writer, f demo.Folder, agent *demo.Agent, state string, n int
 	return nil
 }
 
-// decidedBy returns the rule that decided, or the reason when no rule did.
+// decidedBy returns the rule that decided. If no rule decided, it returns the reason.
 func decidedBy(e event.Entry) string {
 	if e.RuleFile == "" {
 		return e.Reason
@@ -161,7 +162,7 @@ func decidedBy(e event.Entry) string {
 	return text + " asks: " + e.Reason
 }
 
-// homeWriter is a writer that replaces the demo's home by ~.
+// homeWriter replaces the demo's home folder by ~ in everything that is written to it.
 type homeWriter struct {
 	w io.Writer
 	f demo.Folder
@@ -199,7 +200,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	}
 	fmt.Fprintf(cmdline.ProseWriter(w, cmdline.Mark{Pattern: "^(Verified)", Color: cmdline.Green}), "Verified: %d lines, chained, none changed.\n\n", report.Records)
 	install := ""
-	if wrap.FindProgram().Err != nil { // go run, or a download that is not installed yet
+	if wrap.FindProgram().Err != nil { // started by go run, or from a download that is not installed yet
 		install = "go install ./cmd/..., then "
 	}
 	fmt.Fprintf(cmdline.ProseWriter(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)
