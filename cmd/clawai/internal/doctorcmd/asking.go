@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// checkAsking shows how a person would be asked from here, and the source of each setting. A
-// client may start the proxy elsewhere, so a channel that does not work here is not a defect.
+// checkAsking shows the ways to ask a person from here, and the source of each setting. A channel
+// that does not work here is not a fault, because a client may start the proxy in another place.
 func checkAsking(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -54,19 +54,19 @@ func checkAsking(p *machine) []finding {
 	return append(all, finding{Health: doubtful, Text: text, Fix: "clawai approve, in another window or on a page (--web)"})
 }
 
-// settingDoc is one setting and its source.
+// settingDoc is one setting, its value, and the place where the value is set.
 type settingDoc struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
 }
 
-// channelDoc is the present state of one channel.
+// channelDoc says whether one channel works now.
 type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
-	Why       string `json:"why,omitempty"` // why it is not available, or where it may be
-	depends   bool   // whether the channel is available is known only in a session
+	Why       string `json:"why,omitempty"` // why the channel does not work here, or where it may work
+	depends   bool   // only a session can know whether the channel works
 }
 
 func (d channelDoc) String() string {
@@ -79,7 +79,7 @@ func (d channelDoc) String() string {
 	return d.Name + ": not now: " + d.Why
 }
 
-// listSettings returns each setting with its source.
+// listSettings returns a finding for each setting of the questions, with the source of its value.
 func listSettings(a config.Ask) (all []finding) {
 	order := strings.Join(a.Order.Is, ",")
 	if order == "" {

@@ -15,7 +15,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksOf finds the hooks of a client by name; why is a reason not to try them at all.
+// hooksOf finds the hooks of the client with this name. If the hooks must not be tried, why is the
+// reason.
 func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr
@@ -38,14 +39,16 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 		switch state, why := f.Judge.HookState(h, list); state {
 		case wrap.HookBare, wrap.HookUnreadable:
 			return h, strings.TrimSuffix(state.StateText()+": "+why, ": "), nil
-		case wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted: // the canary shows the effect
+		// in these states, the canary shows what the hook really does
+		case wrap.HookEnforced, wrap.HookOpen, wrap.HookUntrusted, wrap.HookObserved, wrap.HookDrifted:
 		}
 		return h, "", nil
 	}
 	return h, "", fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
-// runCanary tries a client, unless why gives a reason against it.
+// runCanary tries a client with the canary. If why is not empty, it does not run the client and
+// reports why.
 func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun, Why: why}
 	if why == "" {
@@ -79,8 +82,8 @@ func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	return all
 }
 
-// liveHooks returns the row of a client that can run behind clawai llm-proxy, with the files that could
-// lead the client to another address.
+// liveHooks returns the row of a client that can run behind clawai llm-proxy. It also returns the
+// client's files that could direct the client to another address.
 func liveHooks(p *machine, name string) (h wrap.Hooks, err error) {
 	if p.foldersErr != nil {
 		return h, p.foldersErr
@@ -102,7 +105,7 @@ func liveHooks(p *machine, name string) (h wrap.Hooks, err error) {
 	return h, fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
-// runLive tries a client behind clawai llm-proxy.
+// runLive tries a client behind clawai llm-proxy, without its hooks.
 func runLive(ctx context.Context, h wrap.Hooks) []finding {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -22,14 +22,14 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// check is one check of doctor.
+// check is one check of clawai doctor. look returns the results.
 type check struct {
 	name string
 	look func(*machine) []finding
 }
 
-// checks lists everything that doctor checks, in the order of its output. A new check is a
-// function below and a line here; it must leave no file behind.
+// checks lists the checks of doctor in the order of its output. A new check needs a function below
+// and a line here. A check must not leave a file behind.
 var checks = []check{
 	{"program", checkProgram},
 	{"system", checkSystem},
@@ -51,12 +51,12 @@ var checks = []check{
 	{"flow", checkLeaks},
 }
 
-// machine holds what the checks share.
+// machine holds the data that all checks use.
 type machine struct {
 	ctx        context.Context
 	folders    config.Folders
 	foldersErr error
-	hooks      bool // check only hooks, in detail
+	hooks      bool // set by --hooks: check only the hooks, in detail
 }
 
 func healthyFinding(format string, a ...any) []finding {
@@ -83,7 +83,7 @@ func checkSystem(*machine) []finding {
 	return healthyFinding("%s", where)
 }
 
-// variables lists the variables that change what clawai does.
+// variables lists the environment variables that change the behaviour of clawai.
 var variables = []string{
 	"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "AppData", "LocalAppData",
 	"HOME", "TERM", "CLAWAI_ACCESSIBLE",
@@ -137,7 +137,7 @@ func checkPolicy(p *machine) []finding {
 	return all
 }
 
-// policyFix returns the advice for a policy that does not load.
+// policyFix returns the advice to the owner of a policy that does not load.
 func policyFix(err error) string {
 	if strings.Contains(err.Error(), base.UpdateAdvice) {
 		return "clawai policy update"
@@ -145,13 +145,13 @@ func policyFix(err error) string {
 	return "correct the file, or start over with: clawai policy init --profile NAME --force"
 }
 
-// checkLayers shows the layers above the owner's policy in this folder.
+// checkLayers shows the layers that apply above the owner's policy in the current folder.
 func checkLayers(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
 	}
 	layers := base.LayersOf(p.folders)
-	layers.Dir, _ = os.Getwd() // without a folder there is no project
+	layers.Dir, _ = os.Getwd() // after an error, no project's layer applies
 	above, notes, err := layers.LoadAbove(policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started",
@@ -170,8 +170,8 @@ func checkLayers(p *machine) []finding {
 	return all
 }
 
-// checkCentre returns findings about the enrolment at a team's centre. It returns nothing for a laptop
-// that is not enrolled.
+// checkCentre returns findings about this laptop's enrolment at a team's centre. It returns nothing
+// if the laptop is not enrolled.
 func checkCentre(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -191,7 +191,7 @@ func checkCentre(p *machine) []finding {
 	return all
 }
 
-// checkState checks the folder as the proxy would, but does not create it.
+// checkState checks the state folder with the checks of the proxy. It does not create the folder.
 func checkState(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package doctorcmd implements "clawai doctor": it runs checks one after the other, each with a
-// fix.
+// Package doctorcmd implements "clawai doctor". It runs checks in sequence. Each problem that it
+// finds has advice on how to fix it.
 package doctorcmd
 
 import (
@@ -30,12 +30,12 @@ func Command() *cli.Command {
 	}
 }
 
-// health is the state of a finding. Only broken makes the command fail.
+// health is the state of a finding. Only broken gives doctor an exit code other than 0.
 type health string
 
 const (
 	healthy  health = "ok"
-	doubtful health = "warning" // works, but may surprise
+	doubtful health = "warning" // it works, but may surprise the person
 	broken   health = "broken"  // a part of clawai does not work or does not protect
 )
 
@@ -44,18 +44,19 @@ type finding struct {
 	Check  string `json:"check"`
 	Health health `json:"health"`
 	Text   string `json:"text"`
-	Fix    string `json:"fix,omitempty"` // what to do or to run, when not healthy
+	Fix    string `json:"fix,omitempty"` // advice for a finding that is not healthy: an action or a command
 
-	Setting *settingDoc  `json:"setting,omitempty"` // details when the text is about one setting
-	Channel *channelDoc  `json:"rung,omitempty"`    // details when it is about one channel
-	Leaks   []leaks.Leak `json:"leaks,omitempty"`   // details when it is about servers together
+	Setting *settingDoc `json:"setting,omitempty"` // set if the finding is about one setting
+	Channel *channelDoc `json:"rung,omitempty"`    // set if the finding is about one channel
+	// set if the finding is about servers that can leak data together
+	Leaks []leaks.Leak `json:"leaks,omitempty"`
 
-	Canary *canary.Result `json:"canary,omitempty"` // details when a client was tried
+	Canary *canary.Result `json:"canary,omitempty"` // set if a client was tried
 }
 
-// diagnosis is the --json output.
+// diagnosis is the output of --json.
 type diagnosis struct {
-	OK       bool      `json:"ok"` // nothing is broken
+	OK       bool      `json:"ok"` // no finding is broken
 	Findings []finding `json:"findings"`
 }
 

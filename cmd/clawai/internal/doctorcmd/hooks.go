@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkHooks returns findings about hooks that do not do their work; with --hooks it returns
-// the state of each client's hooks.
+// checkHooks returns findings about hooks that do not work. With --hooks it returns findings about
+// every client's hooks.
 func checkHooks(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return hooksUnknown(p, p.foldersErr)
@@ -58,7 +58,8 @@ func checkHooks(p *machine) (all []finding) {
 	return all
 }
 
-// hooksUnknown returns a finding only with --hooks; otherwise other checks report the error.
+// hooksUnknown returns a finding for an error, but only with --hooks. Without --hooks, other checks
+// report the error.
 func hooksUnknown(p *machine, err error) []finding {
 	if !p.hooks {
 		return nil
@@ -66,7 +67,7 @@ func hooksUnknown(p *machine, err error) []finding {
 	return []finding{{Health: broken, Text: "the clients' hooks cannot be looked at: " + err.Error(), Fix: "clawai doctor"}}
 }
 
-// hookState returns the findings for a state.
+// hookState returns the findings about hooks in a given state. why is the reason for the state.
 func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []finding {
 	text := h.Row.Name + ": " + state.StateText()
 	if why != "" {
@@ -97,7 +98,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 	return nil
 }
 
-// othersBroken returns findings about hooks of other programs that the client cannot read.
+// othersBroken returns findings about other programs' hooks that the client cannot read.
 func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		for _, err := range file.Hooked.Broken {
@@ -107,8 +108,8 @@ func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findRewriters returns findings about other programs' hooks before a tool: they run beside
-// clawai-hook, and may change the arguments that it has judged.
+// findRewriters returns findings about other programs' hooks that run before a tool. They run at
+// the same time as clawai-hook, and may change the arguments that clawai-hook has judged.
 func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		var names []string
@@ -126,7 +127,7 @@ func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findHooklessProfiles returns findings about profiles of the client under which no hook runs.
+// findHooklessProfiles returns findings about the client's profiles in which no hook runs.
 func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	for _, why := range h.Without {
 		all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("%s: started with a profile it may run no hook: %s", h.Row.Name, why), Fix: "take that out, or start it without --profile"})
@@ -134,7 +135,8 @@ func findHooklessProfiles(h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// programName returns the program of a command line; the rest may hold a secret.
+// programName returns only the program of a command line, because the arguments may contain a
+// secret.
 func programName(line string) string {
 	words := strings.Fields(strings.TrimPrefix(line, "exec "))
 	if len(words) == 0 {
@@ -143,7 +145,8 @@ func programName(line string) string {
 	return fmt.Sprintf("%q", filepath.Base(strings.Trim(words[0], `"'`)))
 }
 
-// lastFired compares the time of the client's last work with the time when its hook last fired.
+// lastFired says when the client's hook last ran. It warns if the client was used today but the
+// hook last ran more than a day before that.
 func lastFired(p *machine, f *wrapcmd.Found, h wrap.Hooks) []finding {
 	word := h.Row.HookWord()
 	var fired time.Time

@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkVersion asks the client for its version, since the effect of a broken hook depends on
-// it.
+// checkVersion checks the client's version, because older versions do not block a tool when the
+// hook breaks.
 func checkVersion(ctx context.Context, h wrap.Hooks) []finding {
 	version, err := askVersion(ctx, h.Row.Probe)
 	switch {
@@ -28,7 +28,7 @@ func checkVersion(ctx context.Context, h wrap.Hooks) []finding {
 	return healthyFinding("%s %s: %s", h.Row.Name, version, wrap.HookEnforced.StateText())
 }
 
-// askVersion runs the client and returns the first version that it prints.
+// askVersion runs the client, and returns the first version number in its output.
 func askVersion(ctx context.Context, probe []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -37,7 +37,7 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 		return "", fmt.Errorf("%s is not on PATH", probe[0])
 	}
 	cmd := exec.CommandContext(ctx, path, probe[1:]...)
-	cmd.WaitDelay = time.Second // limits the wait for processes that it leaves behind
+	cmd.WaitDelay = time.Second // limits the wait for processes that the client leaves behind
 	out, err := cmd.Output()
 	if version := regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`).FindString(string(out)); version != "" {
 		return version, nil
@@ -48,15 +48,15 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 	return "", err
 }
 
-// checkTried returns a finding when the client is newer than the version that we tried. It takes
-// the version from the client's files, or else asks the client.
+// checkTried returns a finding if the client is newer than the version that we tested. It reads the
+// version from the client's files; without such a file, it runs the client.
 func checkTried(ctx context.Context, h wrap.Hooks) []finding {
 	if wrapcmd.TriedVersion(h) == "" || len(h.Row.Probe) == 0 {
 		return nil
 	}
 	installed := wrapcmd.InstalledVersion(h)
 	if installed == "" {
-		installed, _ = askVersion(ctx, h.Row.Probe) // another check reports a missing client
+		installed, _ = askVersion(ctx, h.Row.Probe) // another check reports a client that cannot run
 	}
 	newer := wrapcmd.NewerClient(h, installed)
 	if newer == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkLeaks names the servers of one client that together can leak your data. Servers about
-// which nothing is known could do all of this, and are counted separately.
+// checkLeaks names the servers of one client that can leak your data together. It lists unknown
+// servers separately, because they may do anything.
 func checkLeaks(p *machine) (all []finding) {
 	rules, f := p.rulesAndServers()
 	if rules == nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkModels returns findings about clients whose requests to their model should go through clawai
-// llm-proxy and do not, or cannot.
+// checkModels returns findings about clients whose requests to a model should go through clawai
+// llm-proxy, but do not or cannot.
 func checkModels(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
 	}
 	f, err := wrapcmd.FindServers()
 	if err != nil {
-		return nil // another check reports it
+		return nil // another check reports this error
 	}
 	s, err := f.FindModels(p.ctx)
 	if err != nil {

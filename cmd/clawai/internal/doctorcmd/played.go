@@ -20,21 +20,22 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// The two commands that playSamples plays, and the whole policy for them: the owner's rules and
-// record are not used.
+// These are the two commands that playSamples plays, and the complete policy for them. The owner's
+// rules and record are not used.
 const (
 	playedAllow = "true clawai-doctor"
 	playedDeny  = "false clawai-doctor"
 	playedRules = "[[rule]]\naction = \"allow\"\ntool = \"shell\"\nargs.command = \"" + playedAllow + "\"\nargs_open = true\n"
 )
 
-// playSamples plays a client's request through the client's own entry, once with an allowed
-// command and once with a denied one. Only the hook runs.
+// playSamples runs the hook entry of the client with two sample requests. The policy allows the
+// command of one request and denies the other. Only the hook runs; the client and the commands do
+// not run.
 func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	line, ok := entryOf(h)
 	row := client.FindRow(h.Row.HookWord())
 	if !ok || row == nil || runtime.GOOS == "windows" {
-		return nil // only --canary can try a plugin, or args without a shell
+		return nil // a plugin, or a command without a shell, can only be tried with --canary
 	}
 	for command, denied := range map[string]bool{playedAllow: false, playedDeny: true} {
 		payload, ok := sample.CommandRequest(row.ID, command)
@@ -52,7 +53,7 @@ func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	return healthyFinding("%s: its entry lets go what is allowed and stops what is denied, asked as %s asks (%s)", h.Row.Name, row.Seen, row.From)
 }
 
-// entryOf returns the command line of our entry for an event before a tool.
+// entryOf returns the command line of our hook entry, from an event that comes before a tool runs.
 func entryOf(h wrap.Hooks) (string, bool) {
 	for _, file := range h.Files {
 		for _, hook := range file.Hooked.Ours {
@@ -79,7 +80,8 @@ func playHook(ctx context.Context, line string, payload []byte) (a client.Answer
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line) //nolint:gosec // the line of the client's file, as the client runs it
+	// this command line is from the client's file, and the client runs it too
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line) //nolint:gosec
 	cmd.Dir, cmd.WaitDelay, cmd.Stdin = dir, time.Second, bytes.NewReader(payload)
 	cmd.Env = append(os.Environ(), "CLAWAI_CONFIG_DIR="+dir, "CLAWAI_STATE_DIR="+filepath.Join(dir, "state"), "CLAUDE_CODE_SESSION_ATTENDED=0")
 	var out, errs bytes.Buffer
@@ -92,7 +94,7 @@ func playHook(ctx context.Context, line string, payload []byte) (a client.Answer
 	return client.Answer{Stdout: out.Bytes(), Stderr: errs.Bytes(), Code: cmd.ProcessState.ExitCode()}, err
 }
 
-// findUnreadable returns a finding about requests of the last day that clawai could not read.
+// findUnreadable returns a finding if clawai could not read some requests of the last day.
 func findUnreadable(p *machine, h wrap.Hooks) []finding {
 	word := h.Row.HookWord()
 	const day = 24 * time.Hour

@@ -18,12 +18,12 @@ var healthColors = map[health]string{healthy: cmdline.Green, doubtful: cmdline.Y
 type printer struct {
 	out   strings.Builder
 	color bool
-	width int // columns of a line; 0: lines are not broken
+	width int // columns of a line; 0 means that lines are not broken
 	names int // columns of the longest name of a check
 }
 
-// printFindings writes the findings that are not healthy, the worst first, each with its fix,
-// and one line for the rest. With everything, it writes a row for each finding.
+// printFindings writes the findings that are not healthy with their fixes, the worst first. One
+// more line names the healthy checks. If everything is true, it writes all findings instead.
 func (d diagnosis) printFindings(w io.Writer, everything bool) error {
 	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.ScreenWidth(w)}
 	shown := d.Findings
@@ -63,7 +63,8 @@ func (p *printer) printFinding(f finding) {
 	}
 }
 
-// printRow prints three columns. A long text continues below in the third column.
+// printRow prints a row of three columns: health, check and text. A long text continues in the
+// third column of the next line.
 func (p *printer) printRow(h health, check, text string) {
 	indent := healthCells + 2 + p.names + 2
 	room := 0
@@ -77,7 +78,7 @@ func (p *printer) printRow(h health, check, text string) {
 	}
 }
 
-// printHealthy names the checks that found no problem.
+// printHealthy prints one line with the names of the checks that found no problem.
 func (p *printer) printHealthy(all []finding) {
 	var names []string
 	for _, f := range all {
@@ -94,7 +95,7 @@ func (p *printer) printHealthy(all []finding) {
 	p.printRow(healthy, "", strings.Join(names, ", "))
 }
 
-// renderVerdict returns the last line.
+// renderVerdict returns the last line: how many findings are broken and how many are warnings.
 func (d diagnosis) renderVerdict(color bool) string {
 	text := cmdline.Paint(color, cmdline.Green, "Nothing is broken.")
 	if n := d.countHealth(broken); n > 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// endsSoon is how long before its end a certificate is reported.
+// endsSoon is the time before a certificate's end when doctor starts to warn.
 const endsSoon = 30 * 24 * time.Hour
 
-// checkRemote shows which certificates and proxies would be used for remote servers. It opens no
-// connection.
+// checkRemote shows the certificates and proxies that clawai would use for remote servers. It opens
+// no connection.
 func checkRemote(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
@@ -40,7 +40,8 @@ func checkRemote(p *machine) (all []finding) {
 	return all
 }
 
-// describeServers returns findings about how each remote server of the hub would be reached.
+// describeServers returns a finding for each remote server of the hub: the route on which clawai
+// would reach the server.
 func describeServers(p *machine, n egress.Network) (all []finding) {
 	hub, err := config.LoadHub(p.folders, os.LookupEnv)
 	if err != nil {
@@ -58,7 +59,7 @@ func describeServers(p *machine, n egress.Network) (all []finding) {
 	return all
 }
 
-// judgeCertificate returns the finding about one file.
+// judgeCertificate returns the finding about one file of certificates.
 func judgeCertificate(f egress.CertificateFile, now time.Time) finding {
 	what := "authorities"
 	if f.Own {

@@ -24,9 +24,8 @@ const (
 	shownCalls   = 3
 )
 
-// checkCalls judges the calls of the last week again. It takes only calls after the last edit
-// of the policy, so a different decision comes from another version of clawai, not from the
-// owner.
+// checkCalls judges the calls of the last week again. It takes only calls after the last change of
+// the policy. So a different decision comes from a new version of clawai and not from the owner.
 func checkCalls(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -34,7 +33,7 @@ func checkCalls(p *machine) []finding {
 	path := p.folders.PolicyFile()
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil // the check of the policy reports this
+		return nil // the check of the policy reports this error
 	}
 	since := time.Now().AddDate(0, 0, -replayedDays)
 	if info.ModTime().After(since) {
@@ -59,8 +58,8 @@ func checkCalls(p *machine) []finding {
 	}}
 }
 
-// replayRecord judges the recorded calls since a time; it returns nil when the policy does not
-// load.
+// replayRecord judges the recorded calls since a time again. The report is nil if the policy does
+// not load.
 func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -72,11 +71,11 @@ func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, er
 		return nil, err
 	}
 	if o.Above, _, err = base.LayersOf(p.folders).LoadAbove(o); err != nil {
-		return nil, nil //nolint:nilerr // the check of layers tells of it
+		return nil, nil //nolint:nilerr // the check of layers reports this error
 	}
 	j, err := replay.NewJudge(path, src, o)
 	if err != nil {
-		return nil, nil //nolint:nilerr // the policy's own check tells of it
+		return nil, nil //nolint:nilerr // the check of the policy reports this error
 	}
 	dir := filepath.Join(p.folders.State, "audit")
 	r, err := replay.Run(j, audit.Read(dir, audit.Filter{Kinds: []event.Kind{event.Decision}, Since: since}), shownCalls)
@@ -86,7 +85,7 @@ func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, er
 	return r, err
 }
 
-// callsOf names some calls whose decision changes, in text that is safe for a terminal.
+// callsOf names some calls with a different decision. The text is safe for a terminal.
 func callsOf(r *replay.Report) string {
 	var all []string
 	for _, x := range r.Examples {

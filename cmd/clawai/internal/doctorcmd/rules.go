@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// checkRules compares the policy's rules with the clients' servers: it finds rules about none
-// of them, and servers that no rule opens.
+// checkRules compares the policy's rules with the clients' servers. It finds rules about servers
+// that no client has, and servers that no rule allows.
 func checkRules(p *machine) (all []finding) {
 	rules, f := p.rulesAndServers()
 	if rules == nil {
@@ -25,7 +25,7 @@ func checkRules(p *machine) (all []finding) {
 	if len(servers) == 0 {
 		return healthyFinding("no client has a server that they could be about")
 	}
-	agents := builtin.ListClients() // their own tools are judged under these names
+	agents := builtin.ListClients() // rules use these names for the agents' own tools
 	var patterns []string
 	places := map[string][]string{}
 	for _, s := range rules.Sources() {
@@ -61,8 +61,8 @@ func checkRules(p *machine) (all []finding) {
 	return all
 }
 
-// rulesAndServers returns the policy and the clients' servers. It returns nothing when one of
-// them cannot be read, which other checks report.
+// rulesAndServers returns the policy and the clients' servers. If one of them cannot be read, it
+// returns nil for both; other checks report this.
 func (p *machine) rulesAndServers() (*policy.Policy, *wrapcmd.Found) {
 	if p.foldersErr != nil {
 		return nil, nil

@@ -26,15 +26,15 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// checkSandboxes builds the sandbox of each server that has one, around a program that does
-// nothing. It reports which restrictions work on this machine.
+// checkSandboxes builds each server's sandbox around a program that does nothing. It reports which
+// restrictions work on this machine.
 func checkSandboxes(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
 	}
 	loaded, err := policyfile.LoadHere(p.folders)
 	if err != nil {
-		return nil // reported elsewhere
+		return nil // another check reports this error
 	}
 	names := policyfile.CagedServers(loaded.Policy)
 	f, err := wrapcmd.FindServers()
@@ -46,7 +46,7 @@ func checkSandboxes(p *machine) (all []finding) {
 		all = append(all, trySandbox(name, plan, fault)...)
 		all = append(all, refusedHosts(p, name, plan)...)
 		if err != nil {
-			continue // reported elsewhere
+			continue // another check reports this error
 		}
 		if !slices.Contains(f.ServerNames(), name) {
 			all = append(all, finding{Health: doubtful, Text: fmt.Sprintf("[server.%s.sandbox] is about a server that no client has", name),
@@ -57,8 +57,8 @@ func checkSandboxes(p *machine) (all []finding) {
 	return all
 }
 
-// checkOtherCages returns findings about servers whose sandbox comes from their client's file or from
-// their own command.
+// checkOtherCages returns findings about servers with a sandbox that does not come from the policy:
+// the client's file or the server's own command has it.
 func checkOtherCages(p *machine, loaded *config.Loaded, f *wrapcmd.Found) (all []finding) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
@@ -73,8 +73,8 @@ func checkOtherCages(p *machine, loaded *config.Loaded, f *wrapcmd.Found) (all [
 	return dropTwice(all)
 }
 
-// describeOwnCage describes a server whose own command starts it in a sandbox. clawai still judges its
-// calls.
+// describeOwnCage returns a finding about a server whose own command starts it in a sandbox. clawai
+// still judges the calls of this server.
 func describeOwnCage(name, within string, caged bool) finding {
 	if caged {
 		return finding{Health: doubtful, Text: fmt.Sprintf("%q is run by %s, which makes a cage of its own, and it has a sandbox of clawai's, in which no other can be made", name, within),
@@ -83,7 +83,8 @@ func describeOwnCage(name, within string, caged bool) finding {
 	return finding{Health: healthy, Text: fmt.Sprintf("%q is run by %s: its calls are judged outside of that cage, of which clawai does not know what it shuts", name, within)}
 }
 
-// tryClientSandbox builds the sandbox that a client's file has for a server.
+// tryClientSandbox builds the sandbox that the client's file has for this server, and reports the
+// result.
 func tryClientSandbox(p *machine, loaded *config.Loaded, who string, e client.Entry) []finding {
 	switch {
 	case e.Wrapped == nil:
@@ -95,7 +96,8 @@ func tryClientSandbox(p *machine, loaded *config.Loaded, who string, e client.En
 	return trySandbox(e.Name, plan, err)
 }
 
-// checkInstalled returns findings about the installation of a server that a launcher downloads.
+// checkInstalled returns findings about a server that a launcher would download. They compare the
+// server with its installed copy.
 func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) (all []finding) {
 	store, shown := installed.NewStore(p.folders.State), cmdline.Quote([]string{name})
 	for i := range f.Places {
@@ -125,8 +127,8 @@ func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) 
 	return dropTwice(all)
 }
 
-// dropTwice returns the findings without repetitions, because several entries of one server give the same
-// finding.
+// dropTwice removes findings with the same text, because several entries of one server give the
+// same finding.
 func dropTwice(all []finding) (rest []finding) {
 	for _, one := range all {
 		if !slices.ContainsFunc(rest, func(o finding) bool { return o.Text == one.Text }) {
@@ -161,10 +163,10 @@ func trySandbox(name string, plan *cage.Plan, err error) (all []finding) {
 	return []finding{{Health: broken, Text: fmt.Sprintf("%q is not started from this folder: %v", name, err), Fix: fix}}
 }
 
-// shownHosts is how many hosts of a server are named.
+// shownHosts is the maximum number of hosts that the finding about a server names.
 const shownHosts = 5
 
-// refusedHosts returns a finding about hosts that a server asked for in the last week and that its
+// refusedHosts returns a finding about hosts that a server tried to reach in the last week but its
 // sandbox refused.
 func refusedHosts(p *machine, name string, plan *cage.Plan) (all []finding) {
 	if plan == nil {
@@ -174,7 +176,7 @@ func refusedHosts(p *machine, name string, plan *cage.Plan) (all []finding) {
 	records := audit.Read(filepath.Join(p.folders.State, "audit"), audit.Filter{Kinds: []event.Kind{event.Chatter}, Since: time.Now().AddDate(0, 0, -replayedDays)})
 	for e, err := range records {
 		if err != nil {
-			break // the check of the record reports this
+			break // the check of the record reports this error
 		}
 		r, ok := hosts.ParseDetail(e.Detail)
 		if e.Server != name || e.Code != hosts.EventCode || !ok || r.Reason != hosts.NotListed {

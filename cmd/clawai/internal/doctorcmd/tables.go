@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// printTables writes a proposal for each known server without a table. A name that means
-// different servers gets none, since a table sees only the name.
+// printTables writes a proposed table for each known server that has no table in the policy. It
+// skips a name that stands for several different servers, because a table is for a name.
 func printTables(w io.Writer, p *machine) error {
 	if p.foldersErr != nil {
 		return p.foldersErr
@@ -25,7 +25,7 @@ func printTables(w io.Writer, p *machine) error {
 	switch {
 	case err == nil:
 		trusts = loaded.Policy.TrustTables()
-	case !errors.Is(err, fs.ErrNotExist): // without a policy there is no table yet
+	case !errors.Is(err, fs.ErrNotExist): // without a policy there are no tables yet
 		return err
 	}
 	f, err := wrapcmd.FindServers()
