@@ -1,5 +1,5 @@
-// Package enrollcmd implements "clawai enroll" and "clawai unenroll": it turns options into those of
-// internal/courier, and results into an exit code.
+// Package enrollcmd implements "clawai enroll" and "clawai unenroll". It converts the command line
+// into options of internal/courier, and the results into an exit code.
 package enrollcmd
 
 import (
@@ -62,7 +62,7 @@ func UnenrollCommand() *cli.Command {
 	}
 }
 
-// stopContext returns a context that ends with Ctrl-C.
+// stopContext returns a context that ends with Ctrl-C or SIGTERM.
 func stopContext(c *cli.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 }
@@ -94,7 +94,7 @@ func runEnroll(c *cli.Context) error {
 	}
 	ask := enrolment.AskEnrolment{Name: c.String("name"), OS: runtime.GOOS, Version: cmdline.ReleaseVersion()}
 	if ask.Name == "" {
-		ask.Name, _ = os.Hostname() // without one, the centre names the laptop
+		ask.Name, _ = os.Hostname() // after an error, the centre chooses the name
 	}
 	ctx, stop := stopContext(c)
 	defer stop()
@@ -130,7 +130,7 @@ func runEnroll(c *cli.Context) error {
 	return syncNow(ctx, out, folders, true)
 }
 
-// whatItMeans is the text, shown before the enrolment, about what the enrolment changes.
+// whatItMeans explains what the enrolment changes. The person sees it before the enrolment.
 const whatItMeans = `Enrolled, this laptop
   - takes the centre's rules, if they are signed. They only tighten yours: what you deny or are asked
     about stays so.
@@ -156,7 +156,8 @@ func runSync(c *cli.Context) error {
 	defer stop()
 	pace := courier.Pace{Poll: c.Duration("poll-every"), Ship: c.Duration("ship-every")}
 	if c.Bool("stay") {
-		enrolment.WantSync(folders.State, time.Now()) // a person has started it by hand, so it is wanted
+		// a person has started this by hand, so the process must stay
+		enrolment.WantSync(folders.State, time.Now())
 		return courier.Stay(ctx, folders, pace)
 	}
 	if pace != (courier.Pace{}) {
@@ -165,9 +166,9 @@ func runSync(c *cli.Context) error {
 	return syncNow(ctx, cmdline.ProseWriter(c.App.Writer), folders, false)
 }
 
-// syncNow asks for the bundle and copies the record once, and prints the result. fresh means that the
-// laptop was enrolled just now: then it also starts a process that stays, and a failure of the centre is
-// not an error of the enrolment.
+// syncNow asks the centre for the bundle once, copies the record, and prints the result. fresh
+// means that the laptop was enrolled just now. Then syncNow also starts the process that stays, and
+// a failure of the centre is not an error.
 func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh bool) error {
 	c, err := courier.NewCourier(folders)
 	if err != nil {
@@ -204,12 +205,13 @@ func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh b
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	if fresh && enrolment.WantSync(folders.State, time.Now()) {
-		_ = enrolment.StartSync(folders.State) // for sessions that run already; after an error, the next session tries again
+		// running sessions need this process; after an error, the next session tries again
+		_ = enrolment.StartSync(folders.State)
 	}
 	return nil
 }
 
-// goodbyePatience is how long the command waits for the centre when the enrolment ends.
+// goodbyePatience is how long unenroll waits for the centre.
 const goodbyePatience = 5 * time.Second
 
 func runUnenroll(c *cli.Context) error {
@@ -223,7 +225,8 @@ func runUnenroll(c *cli.Context) error {
 	ctx, stop := stopContext(c)
 	defer stop()
 	where, said := "its centre", errors.New("it could not be told")
-	if carrier, err := courier.NewCourier(folders); err == nil { // a damaged enrolment is removed, too
+	// after an error there is no centre to inform, but a damaged enrolment is removed too
+	if carrier, err := courier.NewCourier(folders); err == nil {
 		where = carrier.URL()
 		short, cancel := context.WithTimeout(ctx, goodbyePatience)
 		said = carrier.SayGoodbye(short)
