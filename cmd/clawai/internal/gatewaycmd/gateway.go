@@ -1,5 +1,5 @@
-// Package gatewaycmd implements "clawai gateway". It starts the program clawai-gateway with the same
-// words, because clawai itself does not link the code of the centre.
+// Package gatewaycmd implements "clawai gateway". It starts the program clawai-gateway with the
+// same arguments, because clawai itself does not contain the code of the centre.
 package gatewaycmd
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
-// Command returns the command.
+// Command returns "clawai gateway".
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:            "gateway",
@@ -26,7 +26,8 @@ func Command() *cli.Command {
 	}
 }
 
-// findProgram returns the path of clawai-gateway, which lies in the folder of this program.
+// findProgram returns the path of clawai-gateway. That program must be in the folder of this
+// program.
 func findProgram() (string, error) {
 	self, err := os.Executable()
 	if err == nil {

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// runProgram replaces this process by the program (exec), so that the program gets the signals and
-// returns its own exit code.
+// runProgram replaces this process by the program (exec). So the program gets the signals, and its
+// exit code is ours.
 func runProgram(path string, words []string) error {
-	return syscall.Exec(path, append([]string{path}, words...), os.Environ()) //nolint:gosec // the program beside this one
+	// path is the program in our own folder
+	return syscall.Exec(path, append([]string{path}, words...), os.Environ()) //nolint:gosec
 }

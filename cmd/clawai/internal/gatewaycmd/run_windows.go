@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 )
 
-// runProgram runs the program and returns its exit code. The console sends Ctrl-C to both processes.
-// This process ignores it, and the program handles it.
+// runProgram runs the program and returns its exit code. The console sends Ctrl-C to both
+// processes. Only the program handles it, so this process ignores it.
 func runProgram(path string, words []string) error {
 	signal.Ignore(os.Interrupt)
 	cmd := exec.Command(path, words...)
