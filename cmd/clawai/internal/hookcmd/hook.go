@@ -1,5 +1,5 @@
-// Package hookcmd implements "clawai hook". It does the same as the small program clawai-hook,
-// but can ask a person, and knows a client's servers.
+// Package hookcmd implements "clawai hook". The command does the same as the small program
+// clawai-hook. In addition, it can ask a person, and it knows the client's servers.
 package hookcmd
 
 import (
@@ -33,7 +33,7 @@ func Command() *cli.Command {
 			"The options are --policy, --layer, --state, --ask, --ask-timeout, --redact, --sync and --observe of clawai proxy.\n" +
 			"If the policy allows the call, it says nothing and exits 0; if not, it says why and exits 2 (docs/hooks.md).\n" +
 			"Clients start clawai-hook, which does the same faster, and starts this command when a person has to be asked.",
-		SkipFlagParsing: true, // the small program links no flag parser either
+		SkipFlagParsing: true, // clawai-hook has no flag parser, so both must read the words in the same way
 		Action:          runHook,
 	}
 }
@@ -45,11 +45,11 @@ func runHook(c *cli.Context) error {
 	}
 	line, err := program.Parse(words)
 	if err != nil {
-		return &cmdline.ExitError{Code: 2, Err: err} // clients also treat exit code 2 as a denial
+		return &cmdline.ExitError{Code: 2, Err: err} // 2, because clients treat this exit code too as a denial
 	}
 	line.Packs = packs.Read
 	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
-		waits() // it may have to wait for a person
+		waits() // clawai may now wait for a person
 		o := line.HookOptions("clawai " + cmdline.Version)
 		o.Proxied, o.Servers = clientfiles.IsProxied, clientfiles.ListServers
 		o.Heard = func(session, said string) error { return keepPrompt(&line, session, said) }
@@ -71,7 +71,7 @@ func runHook(c *cli.Context) error {
 	return nil
 }
 
-// keepPrompt stores the user's prompt with the labels of the agent's session.
+// keepPrompt stores the user's prompt together with the labels of the agent's session.
 func keepPrompt(line *program.Line, session, said string) error {
 	files := line.BaseFiles("")
 	folders, err := files.FindFolders()
@@ -81,8 +81,8 @@ func keepPrompt(line *program.Line, session, said string) error {
 	return flow.HearIn(folders.State, session, said)
 }
 
-// clearSession deletes the labels of a client's session after the client has started a new session in
-// its place. It returns the result as a text for the record.
+// clearSession deletes the labels of a client's session, because the client has started a new
+// session in its place. It returns a text about the result, for the record.
 func clearSession(state, session string) string {
 	if err := flow.CheckStarter(); err != nil {
 		return "what the session has seen stays: " + err.Error()
@@ -99,8 +99,8 @@ func clearSession(state, session string) string {
 	return "cleared: what was seen and allowed before counts no more"
 }
 
-// openDoor opens the gate for one hook call. Questions go to the person through the client's
-// dialog, or else through the channels in the settings.
+// openDoor opens the gate for one call of the hook. The gate asks the person through the client's
+// dialog. If there is no dialog, it uses the channels in the settings.
 func openDoor(ctx context.Context, line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, nil)
 	if err != nil {
@@ -125,6 +125,6 @@ func openDoor(ctx context.Context, line *program.Line, project string, req *clie
 	}
 	return &hook.Door{Gate: one.Session, Policy: rules, Flow: weighs, Before: looks, Labels: one.Labels(), Identify: one.All.Identify, Note: note, Close: func() {
 		_ = one.Close()
-		_ = o.Record.Close() // the decisions are already in it
+		_ = o.Record.Close() // the record already has the decisions, so the error changes nothing
 	}}, nil
 }
