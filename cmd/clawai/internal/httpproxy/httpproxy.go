@@ -1,5 +1,5 @@
-// Package httpproxy holds what "clawai wrap --remote=proxy" and "clawai proxy --listen" share:
-// the original servers of redirected entries, and the secret of their urls.
+// Package httpproxy has the code that "clawai wrap --remote=proxy" and "clawai proxy --listen"
+// share. It stores the original servers of redirected entries, and the secret in the URLs.
 package httpproxy
 
 import (
@@ -18,8 +18,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Read reads the files of the owner's HTTP proxy. If a file is missing, its field of f stays
-// empty.
+// Read reads the files of the owner's HTTP proxy. The field of a missing file stays empty.
 func Read(state string) (f wrap.HTTPProxy, err error) {
 	if f.Upstreams, err = wrap.ReadUpstreams(state); err != nil {
 		return f, err
@@ -34,7 +33,7 @@ func Read(state string) (f wrap.HTTPProxy, err error) {
 	return f, err
 }
 
-// ListUpstreams returns the original servers of redirected entries, as NAME=URL.
+// ListUpstreams returns the original servers of redirected entries, each as NAME=URL.
 func ListUpstreams(state string) ([]string, error) {
 	known, err := wrap.ReadUpstreams(state)
 	if err != nil {
@@ -51,17 +50,18 @@ func ListUpstreams(state string) ([]string, error) {
 	return all, nil
 }
 
-// EnsureSecret returns the secret part of the proxy's path, and creates it at the first call.
-// It never changes, since clients' files hold it.
+// EnsureSecret returns the secret part of the proxy's path. The first call creates the secret. The
+// secret never changes, because clients' files contain it.
 func EnsureSecret(state string) (string, error) { return loadOrMakeSecret(secretPath(state)) }
 
-// EnsureToken returns the token with which the owner of a listening proxy starts and ends
+// EnsureToken returns the token of a listening proxy. The owner needs the token to start and end
 // invocations.
 func EnsureToken(state string) (string, error) {
 	return loadOrMakeSecret(filepath.Join(state, "listen.token"))
 }
 
-// loadOrMakeSecret returns a secret that is created only once.
+// loadOrMakeSecret returns the secret in a file. If the file is missing, it creates the file with a
+// random secret.
 func loadOrMakeSecret(path string) (string, error) {
 	secret, err := readSecretFile(path)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -71,7 +71,7 @@ func loadOrMakeSecret(path string) (string, error) {
 	return secret, saveSecret(path, secret)
 }
 
-// KeepSecret stores the secret so that only the owner can read it.
+// KeepSecret stores the secret in a file that only the owner can read.
 func KeepSecret(state, secret string) error { return saveSecret(secretPath(state), secret) }
 
 func saveSecret(path, secret string) error {
@@ -80,7 +80,7 @@ func saveSecret(path, secret string) error {
 
 func secretPath(state string) string { return filepath.Join(state, "listen.secret") }
 
-// ReadSecret returns the secret; the error is os.ErrNotExist before the secret is created.
+// ReadSecret returns the secret. The error is os.ErrNotExist if the secret does not exist yet.
 func ReadSecret(state string) (string, error) { return readSecretFile(secretPath(state)) }
 
 func readSecretFile(path string) (string, error) {
@@ -94,7 +94,7 @@ func readSecretFile(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
 }
 
-// IsLoopback reports whether only this machine can reach an address.
+// IsLoopback reports whether host is a loopback address, which only this machine can reach.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
