@@ -7,19 +7,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shown is the number of leaks that are printed; --json has all.
+// shown is the maximum number of leaks that are printed. --json prints all.
 const shown = 5
 
-// Advice is one message of doctor about leaks.
+// Advice is one message of clawai doctor about leaks.
 type Advice struct {
 	Text  string
-	Fix   string // what to do; "" when nothing is wrong
+	Fix   string // advice on what to do; "" if nothing is wrong
 	Leaks []Leak
 }
 
-// Advise returns messages about the leaks in ways. level is the policy's level for flow. bare means that
-// a server that takes part in a leak runs without the proxy. unknown are the servers about which nothing
-// is known; open are known servers without a table in the policy.
+// Advise returns the messages about leaks. ways are the leaks. bare means that at least one server
+// in a leak runs without the proxy. level is the flow level of the policy. unknown are servers
+// without known behaviour. open are known servers without a table in the policy.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
 	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could make the agent send out your private data"
 	switch {
@@ -46,7 +46,7 @@ func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) 
 	return all
 }
 
-// RenderLines returns the first leaks, for people.
+// RenderLines returns one line for each of the first leaks, for a person.
 func RenderLines(ways []Leak) (all []string) {
 	for i, l := range ways {
 		if i == shown {

@@ -1,5 +1,5 @@
-// Package leaks finds servers of a client that together can leak data. Doctor warns about them,
-// and init and wrap mention them for newly wrapped servers.
+// Package leaks finds servers of one client that can leak data together. Doctor warns about all of
+// them. Init and wrap mention the leaks of servers that they have just wrapped.
 package leaks
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ClientServer is a server of a client, with its known behaviour.
+// ClientServer is one server of a client, with its known behaviour.
 type ClientServer struct {
 	Name    string
 	Known   *flow.Known // nil for an unknown server
@@ -18,14 +18,14 @@ type ClientServer struct {
 	reach   reach
 }
 
-// Step is one call of a leak.
+// Step is one call in a leak.
 type Step struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 }
 
-// Leak is three calls that together steal data: the first returns text that a stranger may have
-// written, the second returns private data, and the third writes where others read.
+// Leak is three calls that can steal data together. Source returns text that a stranger may have
+// written. Data returns private data. Sink writes to a place where others can read.
 type Leak struct {
 	Source Step `json:"source"`
 	Data   Step `json:"data"`
@@ -40,14 +40,14 @@ func (l Leak) String() string {
 	return strings.Join(parts, " > ")
 }
 
-// reach holds a server's tool for each of the three calls.
+// reach has the tools of one server for the three calls of a leak.
 type reach struct {
 	source, data, sink pick
-	secret             bool // the data is secret
+	secret             bool // whether the data tool returns secrets
 }
 
-// pick is the tool that best shows what its server can do. It has the lowest class, and the
-// shortest name of that class. Without such a tool the name is empty.
+// pick is the tool that shows best what its server can do. It is the tool with the lowest class,
+// and of these the one with the shortest name. tool is "" if there is none.
 type pick struct {
 	tool  string
 	class int
@@ -59,8 +59,8 @@ func (p *pick) offerTool(tool string, class int) {
 	}
 }
 
-// reachOf returns the reach of a server. As for calls, the owner's statements about a tool in the policy
-// come before the built-in knowledge about it.
+// reachOf returns the reach of a server. The owner's statements about a tool in the policy have
+// priority over the built-in knowledge, as they have for calls.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {
@@ -68,7 +68,7 @@ func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 		}
 		r.addTool(tool)
 	}
-	if s.Known == nil && p != nil { // only the policy's tables describe the server
+	if s.Known == nil && p != nil { // only the policy's tables describe this server
 		for _, t := range p.TrustTables() {
 			if t.Server == s.Name {
 				r.addTool(flow.Tool{Name: strings.TrimSpace(t.Tool + " tools"), Traits: t.Traits, Decides: t.Decides})
@@ -83,7 +83,9 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	reads := 0 // 1 for a tool that also writes; a tool that only reads is preferred, because people know it better
+	// 1 for a tool that also writes; tools that only read are preferred, because people know them
+	// better
+	reads := 0
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1
 	}
@@ -100,15 +102,15 @@ func (r *reach) addTool(tool flow.Tool) {
 	}
 	switch {
 	case t.PublicSink != policy.Yes:
-	case tool.Decides != nil: // its destination is known
+	case tool.Decides != nil: // the tool's arguments show where the data goes
 		r.sink.offerTool(tool.Name, 0)
 	default:
 		r.sink.offerTool(tool.Name, 1)
 	}
 }
 
-// FindLeaks returns the leaks of a session's servers, one for each pair: first those with
-// secrets, then the other pairs, then those of a single server. p may be nil when there is no
+// FindLeaks returns the leaks of the servers of one session, at most one for each pair of servers.
+// Leaks with secrets come first, then the other pairs, then single servers. p is nil if there is no
 // policy.
 func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	all := slices.Clone(servers)
@@ -135,8 +137,8 @@ func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	return slices.Concat(secrets, pairs, alone)
 }
 
-// findWorstLeak returns the most serious leak of two servers. A leak with secrets comes first,
-// then a leak where the same server returns a stranger's text and sends the data out.
+// findWorstLeak returns the worst leak between two servers. The worst leak is one with secrets. The
+// next is a leak in which one server both returns a stranger's text and sends the data out.
 func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
 	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
 	for _, w := range ways {

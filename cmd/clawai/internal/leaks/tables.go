@@ -9,11 +9,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// RenderTables returns the known facts about a server as policy text. For known tools the text
-// changes only one thing: calls that go where the user said need no question.
+// RenderTables returns the known facts about a server as tables for a policy. For known tools, the
+// tables change only one thing: clawai no longer asks about calls whose destination the user has
+// named.
 func RenderTables(name string, known *flow.Known) string {
 	tools := known.ListTools()
-	if len(tools) == 0 || name == "" || strings.ContainsAny(name, "*?") { // no policy can name it
+	if len(tools) == 0 || name == "" || strings.ContainsAny(name, "*?") { // a policy cannot name such a server
 		return ""
 	}
 	var b strings.Builder
