@@ -138,7 +138,8 @@ func runAccept(c *cli.Context) error {
 		}
 	}
 	err = store.ChangeState(names[0], func(now *pin.State) (bool, error) {
-		taken = pinning.ApproveDifferences(now, &st.Served, all) // approves what was shown, even if the list has changed since
+		// approves only the changes that were shown, because the list may have changed since
+		taken = pinning.ApproveDifferences(now, &st.Served, all)
 		return taken > 0, nil
 	})
 	if err != nil {
@@ -153,7 +154,7 @@ func runAccept(c *cli.Context) error {
 
 var errUnseen = errors.New("nobody has seen what it lists; a proxy keeps that once its policy has a pin for the server")
 
-// recordedServers returns servers as proxies have last seen them.
+// recordedServers returns the servers with the lists that proxies have last seen.
 func recordedServers(c *cli.Context) ([]server, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {

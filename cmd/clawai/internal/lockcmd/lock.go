@@ -81,8 +81,8 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath returns the path of the lock file: given, or the file beside the project's policy, in the
-// nearest folder upwards that has a .clawai.
+// lockPath returns the path of the lock file. It is given, or else the file in the .clawai folder
+// of the project, next to the project's policy.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -94,10 +94,10 @@ func lockPath(given string) (string, error) {
 	return pinning.LockFile(here), nil
 }
 
-// maxLock limits the size of a lock, in bytes.
+// maxLock is the maximum size of a lock file, in bytes.
 const maxLock = 64 << 20
 
-// noLock is the error for a missing lock; its text tells how to create one.
+// noLock is the error for a missing lock file. Its text says how to create the file.
 type noLock struct{ path string }
 
 func (e noLock) Error() string {
@@ -127,28 +127,29 @@ func readLock(path string) (pin.Lock, []byte, error) {
 	return l, src, nil
 }
 
-// state is the result of comparing a server with the lock.
+// state is the result of the comparison of one server with the lock.
 type state string
 
 const (
-	same    state = "same"    // nobody has to look
-	drift   state = "drift"   // somebody has to look
-	missing state = "missing" // the server, or one of its entries, is missing on one side
-	failed  state = "failed"  // the server could not be asked
+	same    state = "same"    // a person does not need to look
+	drift   state = "drift"   // a person must look
+	missing state = "missing" // only one side has the server or one of its entries
+	failed  state = "failed"  // the server did not return its lists
 )
 
-// outcome is the result for one server.
+// outcome is the result of the comparison for one server.
 type outcome struct {
 	name        string
 	state       state
-	why         string // reason for missing and failed
+	why         string // the reason if state is missing or failed
 	is          pin.SelfDescription
 	differences []pin.Difference
 }
 
-// askAll asks the servers one after another, since their programs may use the same files.
+// askAll asks the servers for their lists in sequence, because their programs may use the same
+// files.
 func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
-	others := maps.Clone(was) // the lock, and the servers asked before
+	others := maps.Clone(was) // the lock, with the lists of the servers that were asked before
 	for _, s := range servers {
 		o := outcome{name: s.name}
 		is, err := s.listServer(ctx)
@@ -168,7 +169,7 @@ func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome)
 	return all
 }
 
-// weighOutcome sets the state of a server by its differences.
+// weighOutcome sets the state of an outcome from its differences.
 func weighOutcome(o outcome) outcome {
 	o.state = same
 	for _, d := range o.differences {
@@ -182,7 +183,7 @@ func weighOutcome(o outcome) outcome {
 	return o
 }
 
-// unknownServers returns an outcome for each server of the lock that is not among servers.
+// unknownServers returns an outcome for each server that is only in the lock.
 func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	for _, name := range sortedNames(was) {
 		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {
@@ -192,7 +193,7 @@ func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	return all
 }
 
-// worstExitError returns the exit code of a check.
+// worstExitError returns an error with the exit code of the worst outcome, or nil.
 func worstExitError(found []outcome) error {
 	code := cmdline.ExitOK
 	for _, o := range found {
@@ -209,8 +210,8 @@ func worstExitError(found []outcome) error {
 	return &cmdline.ExitError{Code: code}
 }
 
-// writeLock writes the servers' lists into the lock. If one server could not be asked, it
-// writes nothing.
+// writeLock writes the servers' lists into the lock file. If one server did not return its lists,
+// writeLock changes nothing.
 func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []outcome) error {
 	for _, o := range found {
 		if o.state == failed {
@@ -221,7 +222,7 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	for i := range found {
 		o := &found[i]
 		before, known := was[o.name]
-		if !known { // new entries are not printed, since they are in the lock
+		if !known { // the entries of a new server are not printed, because the lock shows them
 			o.differences = slices.DeleteFunc(o.differences, func(d pin.Difference) bool { return d.Class != pin.Refused })
 		}
 		refused += revertRefused(&o.is, &before, o.differences, c.StringSlice("accept"))
@@ -247,8 +248,8 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	return nil
 }
 
-// revertRefused undoes the refused changes of a server, unless the owner named them. It returns
-// their number.
+// revertRefused undoes the refused changes of a server. It keeps the changes that the owner
+// accepted by name. refused is the number of changes that it has undone.
 func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference, accepted []string) (refused int) {
 	for _, d := range differences {
 		if d.Class != pin.Refused || d.Name != "" && slices.Contains(accepted, d.Name) {
@@ -261,7 +262,7 @@ func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference
 		}
 		is.RemoveEntry(d.Kind, d.Name)
 		if e, had := before.FindEntry(d.Kind, d.Name); had {
-			_ = is.Add(e) // cannot fail: the name is free again
+			_ = is.Add(e) // cannot fail, because the name was just removed
 		}
 	}
 	return refused

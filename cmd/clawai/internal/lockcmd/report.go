@@ -37,19 +37,19 @@ func formatOf(c *cli.Context) (string, error) {
 
 func sortedNames(l pin.Lock) []string { return slices.Sorted(maps.Keys(l)) }
 
-// serverDoc is the --json output for one server.
+// serverDoc is one server in the output of --json.
 type serverDoc struct {
 	Name        string          `json:"name"`
-	State       state           `json:"state"` // same, drift, missing, failed
+	State       state           `json:"state"` // one of same, drift, missing, failed
 	Why         string          `json:"why,omitempty"`
 	Differences []differenceDoc `json:"differences"`
 }
 
 type differenceDoc struct {
-	Kind    string      `json:"kind"` // tool, prompt, template, server
+	Kind    string      `json:"kind"` // one of tool, prompt, template, server
 	Name    string      `json:"name,omitempty"`
-	Class   string      `json:"class"` // the most serious class of the changes
-	Asks    bool        `json:"asks"`  // somebody has to look
+	Class   string      `json:"class"` // the worst class of the changes
+	Asks    bool        `json:"asks"`  // a person must look
 	Changes []changeDoc `json:"changes"`
 }
 
@@ -73,7 +73,7 @@ func newServerDoc(o *outcome) serverDoc {
 	return doc
 }
 
-// showOutcomes writes the outcomes in a format; path is the lock's.
+// showOutcomes writes the outcomes in a format. path is the path of the lock file.
 func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 	switch format {
 	case "json":
@@ -90,7 +90,7 @@ func showOutcomes(c *cli.Context, format, path string, found []outcome) error {
 	return check.FindFormat(format).Findings(c.App.Writer, check.Tool{Name: "clawai lock", Version: cmdline.Version}, listFindings(path, found))
 }
 
-// tellOutcomes prints the outcomes for a person.
+// tellOutcomes prints the outcomes as text for a person.
 func tellOutcomes(c *cli.Context, found []outcome) error {
 	if err := tellDifferences(c, found, true); err != nil {
 		return err
@@ -108,7 +108,7 @@ func tellOutcomes(c *cli.Context, found []outcome) error {
 	return err
 }
 
-// listFindings returns the findings that somebody has to look at, for CI systems.
+// listFindings returns the outcomes that a person must look at, as findings for CI systems.
 func listFindings(path string, found []outcome) (all []check.Finding) {
 	at := policy.Position{File: path}
 	for i := range found {
@@ -144,15 +144,15 @@ func changePlaces(d pin.Difference) (all []string) {
 	return slices.Compact(all)
 }
 
-// marks colors the class of a difference, and the added and removed lines.
+// marks colors the classes of differences, and the lines that were added or removed.
 var marks = []cmdline.Mark{
 	{Pattern: `^  (refused|widened|new|text|started|loosened)\b`, Color: cmdline.Yellow},
 	{Pattern: `^(      \+ .*)`, Color: cmdline.Green},
 	{Pattern: `^(      - .*)`, Color: cmdline.Red},
 }
 
-// tellDifferences prints the differences for a person, by server and class, the most serious
-// first. With asks, it marks those that somebody has to look at.
+// tellDifferences prints the differences of each server for a person, with the worst class first.
+// If asks is true, it marks the differences that a person must look at.
 func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
 	var b strings.Builder
 	for i := range found {
@@ -179,7 +179,7 @@ func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
 func tellChanges(b *strings.Builder, d pin.Difference) {
 	for _, ch := range d.Changes {
 		if ch.Class == pin.Added || ch.Class == pin.Removed {
-			continue // the lock shows the whole entry
+			continue // the lock shows the complete entry
 		}
 		fmt.Fprintf(b, "    %s  %s\n", ch.Class, term.VisibleText(ch.At))
 		if ch.What != "" {
@@ -192,7 +192,7 @@ func tellChanges(b *strings.Builder, d pin.Difference) {
 	}
 }
 
-// renderCounts returns the number of entries that a server lists.
+// renderCounts returns how many tools, prompts and templates a server lists, as a text.
 func renderCounts(s *pin.SelfDescription) string {
 	all := []string{cmdline.CountText(s.Len(pin.Tool), "1 tool", "%d tools")}
 	if n := s.Len(pin.Prompt); n > 0 {
@@ -204,8 +204,8 @@ func renderCounts(s *pin.SelfDescription) string {
 	return strings.Join(all, ", ")
 }
 
-// TellChanges prints the changes in a server's lists. looks is the number of changes that somebody has to
-// look at.
+// TellChanges prints the changes in the lists of a server. looks is the number of changes that a
+// person must look at.
 func TellChanges(c *cli.Context, name string, was, is *pin.SelfDescription) (looks int, err error) {
 	found := []outcome{{name: name, is: *is, differences: pin.Lock{name: *was}.CompareServer(name, is)}}
 	for _, d := range found[0].differences {
@@ -216,5 +216,5 @@ func TellChanges(c *cli.Context, name string, was, is *pin.SelfDescription) (loo
 	return looks, tellDifferences(c, found, true)
 }
 
-// DescribeCounts returns how many entries a server lists.
+// DescribeCounts returns how many tools, prompts and templates a server lists, as a text.
 func DescribeCounts(s *pin.SelfDescription) string { return renderCounts(s) }

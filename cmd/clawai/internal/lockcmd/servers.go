@@ -25,17 +25,17 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// server is a server to ask.
+// server is a server whose lists are compared with the lock.
 type server struct {
 	name      string
-	args, env []string             // command and environment that start it
-	start     []string             // command as the lock stores it
-	sandbox   []string             // the client's sandbox in its entry, in the form of clienttable.Read
-	err       error                // reason why it cannot be asked
-	seen      *pin.SelfDescription // its list as a proxy has seen it; nil: ask the server
+	args, env []string             // the command that starts the server, and its environment
+	start     []string             // the command in the form of the lock
+	sandbox   []string             // the sandbox in the client's entry, in the form of clienttable.Read
+	err       error                // the reason why the server cannot be asked
+	seen      *pin.SelfDescription // the lists that a proxy has seen; nil means that the server is asked
 }
 
-// selectServers returns the servers that the command line selects.
+// selectServers returns the servers that the command line names, or all servers of the project.
 func selectServers(c *cli.Context) ([]server, error) {
 	if c.Bool("from-record") {
 		return recordedServers(c)
@@ -72,8 +72,8 @@ func selectServers(c *cli.Context) ([]server, error) {
 	return all, nil
 }
 
-// configuredServers returns the servers of the clients' files by name: those of the project, or
-// the named ones of any file.
+// configuredServers returns servers from the clients' files, by name. Without names it returns the
+// servers of the project. With names it returns these servers from any file.
 func configuredServers(names []string) (map[string]server, error) {
 	found, err := wrapcmd.FindServers()
 	if err != nil {
@@ -100,7 +100,7 @@ func configuredServers(names []string) (map[string]server, error) {
 	return byName, nil
 }
 
-// newServer returns a server from an entry of a client's file.
+// newServer converts an entry of a client's file into a server.
 func newServer(e client.Entry) server {
 	s := server{name: e.Name, sandbox: e.Sandbox, start: sharedWords(append([]string{e.Command}, e.Args...))}
 	switch {
@@ -114,8 +114,8 @@ func newServer(e client.Entry) server {
 	return s
 }
 
-// sharedWords returns the words of a command line for a shared file: with ~ for the home
-// folder, and without secrets.
+// sharedWords returns the words of a command line for a file that other people read. It writes ~
+// for the home folder and removes secrets.
 func sharedWords(words []string) []string {
 	home, _ := os.UserHomeDir()
 	all, name := make([]string, 0, len(words)), ""
@@ -144,18 +144,19 @@ func sharedWords(words []string) []string {
 	return all
 }
 
-// hidden replaces a secret.
+// hidden takes the place of a secret.
 const hidden = "[secret]"
 
-// isSecretOption reports whether the value of an option with this name is a secret.
+// isSecretOption reports whether the value of an option is a secret, by the option's name or the
+// value.
 func isSecretOption(flag, value string) bool {
 	src, err := json.Marshal(map[string]string{strings.TrimLeft(flag, "-"): value})
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")
 }
 
-// checkReferences returns an error if the server's environment or command has a reference into the
-// vault. clawai lock does not replace references, because many people read the lists of a server,
-// and the server might repeat a secret in them.
+// checkReferences returns an error if the server's environment or command contains a reference to
+// the vault. clawai lock does not replace references, because the server could repeat a secret in
+// its lists, and many people read the lists.
 func (s *server) checkReferences() error {
 	env := s.env
 	if env == nil {
@@ -200,7 +201,7 @@ func (s *server) listServer(ctx context.Context) (pin.SelfDescription, error) {
 		return is, err
 	}
 	words := s.start
-	if start.Files != nil { // the lock contains the version
+	if start.Files != nil { // so the lock contains the version
 		words = servers.PinVersion(words, start.Files.Version)
 	}
 	return list.Describe(words)
