@@ -13,17 +13,17 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// statsPrinter prints counts for a person.
+// statsPrinter prints counts as text for a person.
 type statsPrinter struct {
 	color bool
-	width int // columns of a line; 0: no terminal
-	most  int // rows of a list
+	width int // columns of a line; 0 if the output is no terminal
+	most  int // maximum number of rows in a list
 	out   strings.Builder
 }
 
-// roomFor returns the number of rows for each of the four lists on a screen.
+// roomFor returns how many rows each of the four lists may have on a screen.
 func roomFor(height int) int {
-	const otherRows = 4 + 4*2 // the heading and the prompt; and for each list a title and a blank line
+	const otherRows = 4 + 4*2 // heading and prompt (4), and a title and a blank line for each list
 	if height == 0 {
 		return 10
 	}
@@ -57,7 +57,7 @@ func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {
 
 func (p *statsPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// renderNumber returns a number with its word, in color unless it is 0.
+// renderNumber returns a number and its word. The text has the color, except if the number is 0.
 func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	if n == 0 {
 		color = ""
@@ -65,7 +65,7 @@ func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	return p.paint(color, fmt.Sprintf("%d %s", n, word))
 }
 
-// renderSpan returns a time span; a common day is written once.
+// renderSpan returns a time span as text. If both times are on the same day, the day appears once.
 func renderSpan(from, to time.Time) string {
 	const day = "2 Jan 2006"
 	if from.Format(day) == to.Format(day) {
@@ -74,8 +74,8 @@ func renderSpan(from, to time.Time) string {
 	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
 }
 
-// printTimeline prints one character for each hour, or for each day if the time is long. The height
-// of a character shows the number of calls.
+// printTimeline prints one character for each hour, or for each day if the span is long. A higher
+// character means more calls.
 func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	const most = 48
 	each, word := 3600*time.Second, "hour"
@@ -108,12 +108,12 @@ func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	fmt.Fprintf(&p.out, "  %s\n", p.paint(cmdline.Dim, fmt.Sprintf("calls by %s, at most %d", word, highest)))
 }
 
-// ranking is a list of the tools or servers with the highest values.
+// ranking describes one list of the tools or servers with the highest values.
 type ranking struct {
 	title, color string
 	ofServers    bool
-	value        func(*countsDoc) float64 // the value for the order; rows with 0 are left out
-	text, note   func(*countsDoc) string  // the value as text, and the text after the bar
+	value        func(*countsDoc) float64 // the value that sorts the rows; rows with 0 are omitted
+	text, note   func(*countsDoc) string  // text shows the value; note is the text after the bar
 }
 
 var rankings = []ranking{
@@ -140,7 +140,7 @@ func durationText(ms float64) string {
 	return record.Duration(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// serverRows returns the servers as rows of a list.
+// serverRows returns the servers in the form of tools, so that a list can print them.
 func serverRows(doc *statsDoc) []toolDoc {
 	rows := make([]toolDoc, len(doc.Servers))
 	for i, s := range doc.Servers {
@@ -174,7 +174,8 @@ func (p *statsPrinter) printRanking(r *ranking, rows []toolDoc) {
 	}
 }
 
-// nameCell writes a foreign name in exactly n columns.
+// nameCell returns a name with exactly n columns. The name may come from a stranger, so nameCell
+// makes it safe for a terminal.
 func nameCell(s string, n int) string {
 	return cmdline.Pad(cmdline.CutMiddle(term.VisibleText(s), n), n)
 }

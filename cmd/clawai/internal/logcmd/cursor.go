@@ -13,22 +13,22 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// cursor holds the progress of an export: for each session, the number of the last delivered record. The
-// zero value has no file and remembers nothing.
+// cursor says how far earlier exports have come: for each session, it has the number of the last
+// delivered record. The zero value has no file and stores nothing.
 type cursor struct {
 	path  string
 	taken cursorFile
-	old   map[string]uint64 // what earlier exports have delivered
+	old   map[string]uint64 // the state before this export, by session
 }
 
-// cursorFile is the content of a cursor's file.
+// cursorFile is the JSON in the file of a cursor.
 type cursorFile struct {
 	Version  int               `json:"version"`
-	Sessions map[string]uint64 `json:"sessions"` // number of the last record that was taken
+	Sessions map[string]uint64 `json:"sessions"` // for each session, the number of the last delivered record
 }
 
-// openFile reads a cursor from a file, which need not exist, and locks the file. It forgets sessions that
-// are no longer in the record.
+// openFile locks the file of a cursor and reads it. A missing file is not an error. openFile drops
+// the sessions that are no longer in the record. dir is the folder of the record.
 func (c *cursor) openFile(path, dir string) (release func(), err error) {
 	unlock, err := atomicfile.Lock(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *cursor) readFile(path, dir string) error {
 // isTaken reports whether an earlier export has delivered a record.
 func (c *cursor) isTaken(e *event.Entry) bool { return e.Seq <= c.old[e.Session] }
 
-// advance notes that records were delivered, and writes the file.
+// advance stores that the records of a batch are delivered. It writes the file.
 func (c *cursor) advance(batch []*event.Entry) error {
 	if c.path == "" {
 		return nil

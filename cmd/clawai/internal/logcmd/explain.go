@@ -39,28 +39,30 @@ func explainCommand() *cli.Command {
 	}
 }
 
-// comparison holds a recorded decision, and the decision of a policy now.
+// comparison has a recorded decision, and the present policy's decision about the same call.
 type comparison struct {
-	Record   string            `json:"record"`
-	Time     time.Time         `json:"time"`
-	Was      string            `json:"was"`      // decision of the rules: allow, deny, prompt
-	Decided  string            `json:"decided"`  // effect: allow, deny
-	OldRule  *ruleDoc          `json:"old_rule"` // null: no rule
-	Reason   string            `json:"old_reason,omitempty"`
-	Revision string            `json:"old_policy_revision,omitempty"`
-	Policy   string            `json:"policy"`           // the file that decides now
-	Layers   []string          `json:"layers,omitempty"` // the files of the layers above Policy
-	Now      string            `json:"now"`              // allow, deny, prompt, or unknown
-	Same     bool              `json:"same"`
-	Why      replay.Why        `json:"unknown,omitempty"`        // reason for unknown
-	Reply    *replyDoc         `json:"reply,omitempty"`          // the answer to the call, when a rule looked at it
-	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"` // rules that were left out, since they need data that is not recorded
+	Record   string     `json:"record"`
+	Time     time.Time  `json:"time"`
+	Was      string     `json:"was"`      // the decision of the rules then: allow, deny or prompt
+	Decided  string     `json:"decided"`  // what happened to the call then: allow or deny
+	OldRule  *ruleDoc   `json:"old_rule"` // null if no rule decided
+	Reason   string     `json:"old_reason,omitempty"`
+	Revision string     `json:"old_policy_revision,omitempty"`
+	Policy   string     `json:"policy"`           // the policy file that decides now
+	Layers   []string   `json:"layers,omitempty"` // the files of the layers above that policy
+	Now      string     `json:"now"`              // the decision now: allow, deny, prompt or unknown
+	Same     bool       `json:"same"`
+	Why      replay.Why `json:"unknown,omitempty"` // the reason for unknown
+	// the server's answer to the call, if a rule looked at the answer
+	Reply *replyDoc `json:"reply,omitempty"`
+	// rules that were not asked now, because they need data that is not in the record
+	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"`
 	Explains *explain.Document `json:"explanation"`
 
-	finds    []string // in the arguments
-	open     string   // the command that opens the call; "" for none
+	finds    []string // findings in the arguments
+	open     string   // the command that would allow the call; "" for none
 	became   string
-	revision string // of the policy that decides now
+	revision string // revision of the present policy
 }
 
 type ruleDoc struct {
@@ -69,7 +71,7 @@ type ruleDoc struct {
 	Description string `json:"description,omitempty"`
 }
 
-// replyDoc is the record of an answer that rules looked at.
+// replyDoc is the recorded result of the rules about a server's answer.
 type replyDoc struct {
 	Record   string   `json:"record"`
 	Decision string   `json:"decision"`
@@ -78,10 +80,10 @@ type replyDoc struct {
 	Rule     *ruleDoc `json:"rule"`
 	Found    []string `json:"found,omitempty"`
 	Altered  []string `json:"altered,omitempty"`
-	Release  bool     `json:"releasable"` // clawai release lets the next answer through
+	Release  bool     `json:"releasable"` // clawai release could let the next answer through
 }
 
-// explainMarks color the decisions then and now, and the explanation between them.
+// explainMarks color the two decisions, then and now, and the explanation.
 var explainMarks = slices.Concat(cmdline.AnswerMarks(`^then: `), cmdline.AnswerMarks(`^now: `), policycmd.ExplainMarks,
 	[]cmdline.Mark{{Pattern: `^(record \S+) of `, Color: cmdline.Bold}})
 
@@ -121,8 +123,8 @@ func logExplain(c *cli.Context) error {
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
-// ExplainDecision returns the output of log explain for a recorded decision, with the owner's policy: the
-// decisions then and now (why), and the answer of each rule (rules). dir is the folder of the record.
+// ExplainDecision explains a recorded decision like log explain, with the owner's policy. why has
+// the decisions then and now. rules has the answer of each rule. dir is the folder of the record.
 func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -146,7 +148,7 @@ func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err e
 	return why, splitLines(body.String()), nil
 }
 
-// newReplyDoc returns the record's data about a reply; nil if no rule looked at the reply.
+// newReplyDoc returns the recorded result about a reply, or nil if no rule looked at the reply.
 func newReplyDoc(e *event.Entry) *replyDoc {
 	if e == nil || e.Stage == "" {
 		return nil
@@ -158,8 +160,8 @@ func newReplyDoc(e *event.Entry) *replyDoc {
 	return d
 }
 
-// printReply writes whether the answer to a call was withheld, released or altered, and how a person can
-// release the next one.
+// printReply writes what happened to the answer: withheld, released or altered. If possible, it
+// also writes how a person can release the next answer.
 func (d *replyDoc) printReply(w io.Writer) {
 	what := "was withheld"
 	switch {
@@ -191,7 +193,7 @@ func printList(w io.Writer, label string, all []string) {
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// compareDecision judges a recorded call again. path is the policy of the judge.
+// compareDecision judges a recorded call again with a judge. path is the policy file of the judge.
 func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
 	call, why := replay.RebuildCall(entry)
 	if why != "" {
@@ -227,8 +229,8 @@ func compareDecision(dir string, entry *event.Entry, path string, judge func() (
 	return r, e, nil
 }
 
-// findRevision returns the revision of the policy at the time of a record, as its session
-// recorded it; "" when it did not.
+// findRevision returns the revision of the policy at the time of a record. The session of the
+// record has recorded it; if not, findRevision returns "".
 func findRevision(dir string, entry *event.Entry) string {
 	revision := ""
 	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
@@ -240,7 +242,7 @@ func findRevision(dir string, entry *event.Entry) string {
 			break
 		}
 		if strings.HasPrefix(e.Detail, "under ") {
-			continue // the revision of a layer; the policy's revision includes it
+			continue // this is the revision of a layer, and the policy's revision includes it
 		}
 		if _, after, found := strings.Cut(e.Detail, "revision "); found && len(after) == 12 {
 			revision = after
@@ -261,7 +263,7 @@ func (r *comparison) printComparison(w io.Writer, e *explain.Explanation, all bo
 	return err
 }
 
-// printDecisions writes what was decided, and by which policy.
+// printDecisions writes the decision then, the policy then, and the rules that are left out now.
 func (r *comparison) printDecisions(w io.Writer) error {
 	fmt.Fprintf(w, "record %s of %s\n", term.VisibleText(r.Record), r.Time.Local().Format(time.DateTime))
 	then := "then: " + record.Short(r.Was, record.MaxText)
@@ -300,7 +302,8 @@ func (r *comparison) printDecisions(w io.Writer) error {
 	return nil
 }
 
-// outcomeText describes what was done with a call, when the rules alone do not show it.
+// outcomeText says what happened to a call. It returns "" if the decision of the rules already says
+// this.
 func outcomeText(e *event.Entry) string {
 	reason := record.Short(e.Reason, 2*record.MaxText)
 	switch {
@@ -316,7 +319,7 @@ func outcomeText(e *event.Entry) string {
 	return ""
 }
 
-// askedText names the policies that decide now.
+// askedText says which policies decide now.
 func (r *comparison) askedText() string {
 	if len(r.Layers) == 0 {
 		return "which alone is asked now"
@@ -324,7 +327,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison describes whether the decision would be the same.
+// renderComparison says whether the decision is still the same.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

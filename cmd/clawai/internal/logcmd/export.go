@@ -91,7 +91,7 @@ func exportLog(c *cli.Context) error {
 	return x.run(c)
 }
 
-// exportFilter parses the flags that select records.
+// exportFilter parses the flags that choose the records to export.
 func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	f, err := logFilter(c, now)
 	if err != nil {
@@ -104,13 +104,14 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	return f, nil
 }
 
-// bareAddress matches a text (HOST:PORT) that is probably meant as an address, not as a file.
+// bareAddress matches HOST:PORT. Such a value of --to is probably meant as an address and not as a
+// file.
 var bareAddress = regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`)
 
-// findDestination parses --to. The function that it returns opens the destination.
+// findDestination parses --to. It returns a function that opens the destination.
 func findDestination(c *cli.Context, form export.Form, note func(string)) (func() (deliver.Sink, error), error) {
 	to, source := c.String("to"), export.Source{Version: cmdline.ReleaseVersion()}
-	source.Host, _ = os.Hostname() // after an error, events have no host name
+	source.Host, _ = os.Hostname() // after an error, the exported events have no host name
 	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func findDestination(c *cli.Context, form export.Form, note func(string)) (func(
 	}, nil
 }
 
-// parseSyslogAddress returns host and port of syslog+tls://HOST:PORT.
+// parseSyslogAddress parses syslog+tls://HOST:PORT and returns HOST:PORT. The default port is 6514.
 func parseSyslogAddress(to string, form export.Form) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "syslog+tls" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
@@ -168,7 +169,8 @@ func parseSyslogAddress(to string, form export.Form) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// openLines opens a file to append to; the standard output for "" and "-".
+// openLines opens the file to in order to append lines. If to is "" or "-", it writes to standard
+// output.
 func openLines(to string, form export.Form, source export.Source, out io.Writer) (deliver.Sink, error) {
 	lines := &deliver.Lines{To: struct{ io.Writer }{out}, Append: form.Append, Source: source}
 	if to == "" || to == "-" {
@@ -179,7 +181,7 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 		return nil, cmdline.Usagef("--to: %v", err)
 	}
 	lines.To = file
-	// An export that was killed may have left an incomplete line at the end.
+	// If an earlier export was killed, the last line may be incomplete, so a line end is added.
 	last := make([]byte, 1)
 	if fi, err := file.Stat(); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
 		if _, err := file.ReadAt(last, fi.Size()-1); err == nil && last[0] != '\n' {
@@ -190,7 +192,7 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 	return lines, nil
 }
 
-// sharedWriter is a writer that the reader of the record and the sink write to.
+// sharedWriter is a writer for two goroutines: the reader of the record and the sink.
 type sharedWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -203,7 +205,7 @@ func (w *sharedWriter) Write(text []byte) (int, error) {
 	return w.to.Write(text)
 }
 
-// exporter brings records to a sink.
+// exporter reads records and delivers them to a sink.
 type exporter struct {
 	dir    string
 	filter audit.Filter
@@ -212,13 +214,13 @@ type exporter struct {
 	sink   deliver.Sink
 	cursor cursor
 	calls  knownCalls
-	doubts atomic.Int64 // damaged places, findings, refused events
+	doubts atomic.Int64 // number of damaged places, findings and refused events
 }
 
 func (x *exporter) note(text string) { fmt.Fprintf(x.warn, "clawai: %s\n", term.VisibleText(text)) }
 
-// verifyRecord reports the findings of log verify. The export continues, because the sound records are
-// still useful.
+// verifyRecord reports the findings of log verify. After findings the export continues, because the
+// undamaged records are still useful.
 func (x *exporter) verifyRecord() error {
 	report, err := audit.Verify(x.dir, "", audit.Retention{})
 	if err != nil {
@@ -236,14 +238,14 @@ func (x *exporter) verifyRecord() error {
 	return nil
 }
 
-// mostTogether is the largest number of events that are delivered at once. 64 of the longest records
-// make less than 16 MiB.
+// mostTogether is the maximum number of events in one delivery. 64 records of the maximum size are
+// less than 16 MiB.
 const mostTogether = 64
 
-// run reads records and delivers them, until there are no more or the user ends it.
+// run reads records and delivers them until the record ends or the user stops the command.
 func (x *exporter) run(c *cli.Context) error {
 	follow := c.Bool("follow")
-	if follow { // the first session makes the folder, and may not have begun yet
+	if follow { // no session may have created the folder yet
 		if err := os.MkdirAll(x.dir, 0o700); err != nil {
 			return err
 		}
@@ -264,7 +266,7 @@ func (x *exporter) run(c *cli.Context) error {
 	}()
 	err := x.deliverAll(ctx, queue)
 	endReading()
-	for range queue { // until the reader has ended
+	for range queue { // waits until the reader has ended
 	}
 	interrupted := ctx.Err() != nil
 	if errors.Is(readErr, context.Canceled) {
@@ -281,7 +283,7 @@ func (x *exporter) run(c *cli.Context) error {
 	return nil
 }
 
-// countDamage counts the damaged places among records.
+// countDamage passes records on, and counts the damaged places in them.
 func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		for e, err := range records {
@@ -295,8 +297,8 @@ func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[
 	}
 }
 
-// queueEntry completes a record with data of its call and queues it, unless the filter does not select it
-// or an earlier export has delivered it.
+// queueEntry adds data of the call to a record and queues the record. It skips records that the
+// filter does not select, and records that an earlier export has delivered.
 func (x *exporter) queueEntry(ctx context.Context, e *event.Entry, queue chan<- *event.Entry) error {
 	wanted := x.filter.Takes(e) || x.calls.has(e.Ref)
 	if wanted && e.Kind == event.Decision {
@@ -318,10 +320,12 @@ func (x *exporter) queueEntry(ctx context.Context, e *event.Entry, queue chan<- 
 	}
 }
 
-// graceTime is how long the delivery of queued records may take after the user has ended the command.
+// graceTime is how long the delivery of queued records may continue after the user has stopped the
+// command.
 const graceTime = 5 * time.Second
 
-// deliverAll delivers the queued records. It delivers records that wait at the same time together.
+// deliverAll delivers the queued records. Records that wait at the same time are delivered
+// together.
 func (x *exporter) deliverAll(ctx context.Context, queue <-chan *event.Entry) error {
 	sending, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
@@ -358,14 +362,15 @@ func (x *exporter) deliverAll(ctx context.Context, queue <-chan *event.Entry) er
 	return nil
 }
 
-// knownCalls holds the latest exported calls, so that an outcome can name the call.
+// knownCalls holds the latest exported calls. The record of an outcome has no names, so knownCalls
+// supplies the names of the call.
 type knownCalls struct {
-	calls map[string]*event.Entry // by record; without arguments
+	calls map[string]*event.Entry // by the id of their record; without arguments
 	order []string
-	size  int // bytes of the names
+	size  int // bytes of all names
 }
 
-// The bounds of knownCalls.
+// These are the limits of knownCalls: the number of calls, and the bytes of their names.
 const (
 	mostKnown     = 16384
 	mostKnownSize = 8 << 20
@@ -399,7 +404,7 @@ func sizeOf(call *event.Entry) (n int) {
 	return n
 }
 
-// complete fills in the fields that a record leaves out, from the record of its call.
+// complete copies missing fields of a record from the record of its call.
 func (k *knownCalls) complete(e *event.Entry) {
 	call := k.calls[e.Ref]
 	if e.Ref == "" || call == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// filterFlags returns the flags that select records, the same for every command.
+// filterFlags returns the flags that choose records. All commands of clawai log have them.
 func filterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "server", Usage: "only the server `NAME` (a glob)"},
@@ -32,7 +32,7 @@ func filterFlags() []cli.Flag {
 	}
 }
 
-// commonFilter parses filterFlags.
+// commonFilter parses the flags of filterFlags.
 func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
 		return f, err
@@ -70,14 +70,14 @@ func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	return f, nil
 }
 
-// ruleFlag parses --rule: the place of a rule as in lines of the log, with the file's path or
-// only its name; or the rule's description.
+// ruleFlag parses --rule. Its value is a rule's place or a rule's description. The place is
+// FILE:LINE, where FILE is the path or only the name of the file.
 func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
 	match, err := cmdline.GlobFlag(c, "rule")
 	if match == nil {
 		return nil, err
 	}
-	home, _ := os.UserHomeDir() // without a home, no path is written with ~
+	home, _ := os.UserHomeDir() // without a home folder, no path begins with ~
 	return func(e *event.Entry) bool {
 		place := fmt.Sprintf("%s:%d", e.RuleFile, e.RuleLine)
 		if rest, ok := strings.CutPrefix(place, home+string(filepath.Separator)); ok && home != "" && match("~/"+filepath.ToSlash(rest)) {
@@ -87,7 +87,7 @@ func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
 	}, nil
 }
 
-// logFilter parses filterFlags, and the flags that only clawai log has.
+// logFilter parses the flags of filterFlags, and the flags that only clawai log has.
 func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f, err = commonFilter(c, now); err != nil {
 		return f, err
@@ -106,8 +106,8 @@ func logFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	if f.Last < 0 || c.IsSet("limit") && f.Last == 0 {
 		return f, cmdline.Usagef("--limit: %d is not a number of records", f.Last)
 	}
-	// Lines of JSON are the records themselves, including the first of each file, so that they
-	// can be verified. A line of text is a call with its reply.
+	// The JSON output has all records, also the first record of each file, so that a program can
+	// verify it. The text output has one line for each call and its reply.
 	f.Headers, f.Replies = c.Bool("json"), !c.Bool("json") && len(f.Kinds) == 0
 	return f, nil
 }

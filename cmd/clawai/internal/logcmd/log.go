@@ -1,4 +1,5 @@
-// Package logcmd implements "clawai log", "log verify", "log explain" and "log export".
+// Package logcmd implements "clawai log", and the subcommands "stats", "verify", "explain" and
+// "export".
 package logcmd
 
 import (
@@ -72,7 +73,7 @@ func showLog(c *cli.Context) error {
 	return err
 }
 
-// printLog writes the matching records, and returns their number.
+// printLog writes the records that match the filter. n is the number of written lines.
 func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, err error) {
 	out := bufio.NewWriter(w)
 	if c.Bool("json") {
@@ -91,7 +92,7 @@ func printLog(c *cli.Context, w io.Writer, dir string, f audit.Filter) (n int, e
 	return n, errors.Join(err, out.Flush())
 }
 
-// noMatch returns the text for the case that no record matches.
+// noMatch returns the message for the user when no record matches.
 func noMatch(dir string) string {
 	for _, err := range audit.Read(dir, audit.Filter{}) {
 		if err == nil {
@@ -102,7 +103,7 @@ func noMatch(dir string) string {
 }
 
 func followLog(c *cli.Context, dir string, f audit.Filter) error {
-	// The first session makes the folder, and may not have begun yet.
+	// No session may have created the folder yet.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -132,6 +133,6 @@ func rawPrinter(w io.Writer) func(*event.Entry) error {
 
 func linePrinter(c *cli.Context, w io.Writer) record.Printer {
 	p := record.Printer{Out: w, Color: cmdline.WantsColor(c.App.Writer, os.Getenv), Width: cmdline.ScreenWidth(c.App.Writer)}
-	p.Home, _ = os.UserHomeDir() // without a home, paths are not shortened
+	p.Home, _ = os.UserHomeDir() // without a home folder, paths are not shortened
 	return p
 }

@@ -29,21 +29,23 @@ func statsCommand() *cli.Command {
 	}
 }
 
-// statsDoc is the --json output.
+// statsDoc is the output of --json.
 type statsDoc struct {
-	From     time.Time   `json:"from"` // time of the first call; the zero time without calls
+	From     time.Time   `json:"from"` // time of the first call; zero if there are no calls
 	To       time.Time   `json:"to"`
 	Sessions int         `json:"sessions"`
 	Total    countsDoc   `json:"total"`
-	Servers  []serverDoc `json:"servers"` // the most called first
+	Servers  []serverDoc `json:"servers"` // the server with the most calls first
 	Tools    []toolDoc   `json:"tools"`
-	More     bool        `json:"more_tools,omitempty"` // there were more tools than are counted separately
-	Hours    []hourDoc   `json:"hours"`                // hours with a call, the oldest first
+	// some tools are not counted separately, because there are too many
+	More  bool      `json:"more_tools,omitempty"`
+	Hours []hourDoc `json:"hours"` // only hours with calls, the oldest first
 }
 
 type countsDoc struct {
 	counts
-	MedianMS  float64 `json:"median_ms,omitempty"` // time from the decision to the reply; the error is at most 6 %
+	// median time from the decision to the reply; the error is at most 6 %
+	MedianMS  float64 `json:"median_ms,omitempty"`
 	LongestMS float64 `json:"longest_ms,omitempty"`
 }
 
@@ -54,7 +56,7 @@ type serverDoc struct {
 
 type toolDoc struct {
 	Server string `json:"server"`
-	Tool   string `json:"tool"` // or another name, when it is not a tool
+	Tool   string `json:"tool"` // name of the tool, or of another thing that calls name
 	countsDoc
 }
 
@@ -101,7 +103,8 @@ func logStats(c *cli.Context) error {
 	return p.printStats(c.App.Writer, &doc)
 }
 
-// ownOptions refuses arguments, and options of clawai log before the name of a subcommand.
+// ownOptions returns an error if there are arguments, or if an option of clawai log stands before
+// the name of the subcommand.
 func ownOptions(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err
@@ -112,7 +115,7 @@ func ownOptions(c *cli.Context) error {
 	return nil
 }
 
-// newDocument returns the counts, sorted.
+// newDocument returns the counts as a sorted document.
 func (t *tally) newDocument() statsDoc {
 	doc := statsDoc{
 		From: t.first, To: t.last, Sessions: len(t.sessions), Total: t.all.newDocument(), More: t.others,
@@ -147,7 +150,7 @@ func (c *counts) newDocument() countsDoc {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// addCounts adds other counts.
+// addCounts adds the counts of o to c.
 func (c *counts) addCounts(o *counts) {
 	c.Calls += o.Calls
 	c.Allowed += o.Allowed

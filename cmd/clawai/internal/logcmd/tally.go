@@ -8,43 +8,43 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// These constants limit a tally, whatever the record holds: an agent may invent any number of
-// names.
+// These constants limit the memory of a tally, because an agent can invent any number of names.
 const (
 	mostTools    = 4096
-	mostOpen     = 4096  // calls whose reply was not read yet
-	mostSessions = 65536 // sessions that are counted separately
+	mostOpen     = 4096  // maximum number of calls that wait for their reply
+	mostSessions = 65536 // maximum number of sessions that are counted separately
 )
 
-// counts holds numbers of calls.
+// counts holds the numbers of some calls, by result.
 type counts struct {
 	Calls   int `json:"calls"`
 	Allowed int `json:"allowed"`
-	Denied  int `json:"denied"`  // includes calls that would have been denied when nothing was enforced
-	Asked   int `json:"asked"`   // the rules wanted to ask a person, whatever the answer
+	Denied  int `json:"denied"`  // also calls that would have been denied, when nothing was enforced
+	Asked   int `json:"asked"`   // the rules wanted to ask a person; the answer does not matter
 	Failed  int `json:"failed"`  // the reply was an error
 	Watched int `json:"watched"` // nothing was enforced
 	replies replyTimes
 }
 
-// toolKey is a tool of a server, or the name of another subject.
+// toolKey is the key of the counts: a server, and the tool or other thing that the call names. If
+// the call names nothing, name is its method.
 type toolKey struct{ server, name string }
 
-// tally counts records in one pass.
+// tally counts the records while it reads them once.
 type tally struct {
 	all         counts
 	first, last time.Time
 	tools       map[toolKey]*counts
-	others      bool              // there were more tools than the limit; the others count only in all
-	hours       map[int64]*counts // by the number of hours since 1970
+	others      bool              // there were more tools than the limit; the calls of other tools count only in all
+	hours       map[int64]*counts // the key is the number of hours since 1970
 	sessions    map[string]bool
-	open        map[string]openCall // calls whose reply was not read yet, by the id of their record
-	order       []string            // keys of open, the oldest first
+	open        map[string]openCall // calls that wait for their reply, by the id of their record
+	order       []string            // the keys of open, the oldest first
 }
 
 type openCall struct {
 	at time.Time
-	of []*counts // the counts that include the call
+	of []*counts // the counts that contain this call
 }
 
 func newTally() *tally {
@@ -57,7 +57,7 @@ func (t *tally) addEntry(e *event.Entry) {
 		return
 	}
 	if e.Code == gate.CodeUngoverned {
-		return // no rule applies to it: lists, pings
+		return // no rule is about such a message, for example a list or a ping
 	}
 	if t.first.IsZero() {
 		t.first = e.Time
@@ -122,7 +122,8 @@ func (t *tally) hourCounts(at time.Time) *counts {
 	return t.hours[hour]
 }
 
-// awaitReply stores a call until its reply is read, or until there are too many later calls.
+// awaitReply stores a call until its reply is read. If too many calls wait, it drops the oldest
+// call.
 func (t *tally) awaitReply(e *event.Entry, of []*counts) {
 	if len(t.order) == mostOpen {
 		delete(t.open, t.order[0])
@@ -146,8 +147,9 @@ func (t *tally) countReply(e *event.Entry) {
 	}
 }
 
-// replyTimes counts reply times in steps. The first step begins at 1 ms, and each step is longer by an
-// eighth than the step before. So the error of the median is at most 6 %, for any number of replies.
+// replyTimes counts reply times in steps. The first step is at 1 ms, and each next step is an
+// eighth longer. So the error of the median is at most 6 %, and the memory does not grow with the
+// number of replies.
 type replyTimes struct {
 	n                 int
 	shortest, longest time.Duration
@@ -172,7 +174,7 @@ func (r *replyTimes) addTime(d time.Duration) {
 	r.shortest, r.longest = min(r.shortest, d), max(r.longest, d)
 }
 
-// median returns the approximate median.
+// median returns the median of the reply times. The error is at most 6 %.
 func (r *replyTimes) median() time.Duration {
 	below := 0
 	for i, n := range r.steps {

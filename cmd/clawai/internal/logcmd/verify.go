@@ -65,7 +65,7 @@ func verifyLog(c *cli.Context) error {
 	return err
 }
 
-// verifyAtCentre compares the record with the copy at the team's centre.
+// verifyAtCentre compares the record with its copy at the team's centre.
 func verifyAtCentre(c *cli.Context) error {
 	if c.IsSet("head") {
 		return cmdline.Usagef("--head is for the record alone; run the command once with it, and once with --gateway")
@@ -141,7 +141,7 @@ func printReport(w io.Writer, r *audit.Verification) {
 	fmt.Fprintf(w, "Kept elsewhere, this hash pins every file closed so far (clawai log verify --head HASH):\n%s\n", r.Head)
 }
 
-// FindingText returns a finding about the record on one line.
+// FindingText returns a finding about the record as one line.
 func FindingText(f audit.Finding) string {
 	if f.Line == 0 {
 		return fmt.Sprintf("%s: %s", term.VisibleText(f.File), term.VisibleText(f.What))
