@@ -14,7 +14,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// findAddress returns the row of a client that can be started here, by its id or else by its program.
+// findAddress returns the row of the client that this command starts. It searches by the client's
+// id, or by its program if id is "".
 func findAddress(id, program string) (*client.ModelRow, error) {
 	rows, err := client.ModelRows()
 	if err != nil {
@@ -37,8 +38,8 @@ func findAddress(id, program string) (*client.ModelRow, error) {
 	return nil, fmt.Errorf("which client is %s? Name it: --client %s", name, strings.Join(ids, " | --client "))
 }
 
-// leadClient returns the words for the client's command, and the variable for its environment, that make
-// the client use our address. to is the address of the real service.
+// leadClient returns extra words for the client's command and a variable for its environment. They
+// make the client use our address instead of the service's address. to is the service's address.
 func leadClient(row *client.ModelRow, ours, upstream string) (words, env []string, to *url.URL, err error) {
 	for _, name := range row.Elsewhere {
 		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {
@@ -70,8 +71,9 @@ func leadClient(row *client.ModelRow, ours, upstream string) (words, env []strin
 	return words, env, to, err
 }
 
-// readAddress returns the place of the service's address in the client's own file, and the address of the
-// real service: the one that the file had before clawai wrap --llm, or else the client's default.
+// readAddress returns the place in the client's own file where the service's address is. service is
+// the address of the real service: the address in the file before clawai wrap --llm, or else the
+// client's default.
 func readAddress(row *client.ModelRow) (a client.ModelAddress, service string, err error) {
 	env, err := wrap.SystemEnv()
 	if err != nil {

@@ -9,12 +9,14 @@ import (
 	"github.com/clawai/clawai/proxy/model"
 )
 
-// coversFor is how long the result of reading a client's files is used before they are read again.
+// coversFor is how long the result is used after the client's files were read. Then they are read
+// again.
 const coversFor = 5 * time.Second
 
-// newCovers returns a function that finds the other transport that judges a call. address is the address
-// of the connection that the call came on. If hooks is false, hooks do not count. Calls of another program
-// than the client are uncovered.
+// newCovers returns a function that says which other transport already judges a call: a proxy, a
+// hook or none. address is the client's end of the connection that brought the call. If hooks is
+// false, hooks do not count. If the connection belongs to another program than the client, the call
+// is Uncovered.
 func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time

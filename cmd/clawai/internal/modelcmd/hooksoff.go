@@ -6,14 +6,16 @@ import (
 	"strings"
 )
 
-// hookSwitch lists the options and variables that may turn a client's hooks off for one run.
+// hookSwitch lists the options and variables that can switch off a client's hooks for one run.
 type hookSwitch struct {
 	options   []string
-	variables []string // they turn hooks off unless they are empty, 0 or false
-	homes     []string // variables that name the client's settings; with other values than ours, clawai has read other settings
+	variables []string // each switches hooks off if its value is not empty, 0 or false
+	// these variables locate the client's settings; if their values differ from ours, clawai has
+	// read other settings than the client
+	homes []string
 }
 
-// hookSwitches holds the switches, by client.
+// hookSwitches holds the switches of each client.
 var hookSwitches = map[string]hookSwitch{
 	"claude-code": {
 		options:   []string{"--settings", "--setting-sources", "--bare", "--safe-mode"},
@@ -32,8 +34,8 @@ var hookSwitches = map[string]hookSwitch{
 	},
 }
 
-// changesHooks reports whether the command of a client, or its environment, may turn its hooks off. It
-// also searches inside words with blanks, because such a word may be a command for a shell.
+// changesHooks reports whether a client's command or environment may switch off its hooks. It also
+// searches the parts of a word with spaces, because such a word may be a command for a shell.
 func changesHooks(id string, command, env []string) bool {
 	off := hookSwitches[id]
 	for _, word := range command {

@@ -16,32 +16,32 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// peers identifies the processes that have connected. A client may start another program, such as a script
-// with its own agent. This program inherits our address from the client, but does not run the client's
+// peers identifies the processes that connect to us. A client may start another program, such as a
+// script with its own agent. That program inherits our address, but it does not run the client's
 // hooks.
 type peers struct {
-	own netip.AddrPort // our address
+	own netip.AddrPort // the address on which we listen
 
-	mu      sync.Mutex          // guards the fields below; start holds it until root is known
-	root    string              // the key of the process that was started here; "" for none
-	words   []string            // the words in that process's command that contain our address
-	all     map[string]peer     // the connected processes, by the address of their connection
-	clients map[string][]string // programs of the processes that no client has started, by the key of the process
+	mu      sync.Mutex          // guards the fields below; start locks it until root is known
+	root    string              // key of the process that we started; "" for none
+	words   []string            // the words with our address in the command of that process
+	all     map[string]peer     // the connected processes, by their end of the connection
+	clients map[string][]string // programs of the processes that no client has started, by the processes' keys
 }
 
-// peer is a process that has connected.
+// peer is one process that has connected.
 type peer struct {
-	pid     int      // 0: not known
-	program []string // result of readProgram
-	nested  bool     // the client has started it, and it is another program than the client
-	started bool     // it is the process that was started here, or one that this process has started
+	pid     int      // 0 if it is not known
+	program []string // the result of readProgram
+	nested  bool     // the client has started it, but it is a different program
+	started bool     // we started it, or the process that we started has started it
 }
 
 func newPeers(own netip.AddrPort) *peers {
 	return &peers{own: own, all: map[string]peer{}, clients: map[string][]string{}}
 }
 
-// find returns the process that has connected from an address.
+// find returns the process at the other end of a connection. address is that end.
 func (p *peers) find(address string) peer {
 	p.mu.Lock()
 	one, known := p.all[address]
@@ -50,7 +50,7 @@ func (p *peers) find(address string) peer {
 		return one
 	}
 	if from, err := netip.ParseAddrPort(address); err == nil {
-		one.pid = flow.FindPeer(from, p.own) // called without the lock, because it searches all processes
+		one.pid = flow.FindPeer(from, p.own) // without the lock, because FindPeer searches all processes
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,16 +60,16 @@ func (p *peers) find(address string) peer {
 	return one
 }
 
-// isOther reports whether another program than the client has connected from an address. A process that
-// is not a descendant of the client any more, for example a daemon, is identified by its program's file.
-// On a system that shows no processes, every process counts as the client.
+// isOther reports whether the connection from an address belongs to another program than the
+// client. For a process that no longer descends from the client, such as a daemon, it compares the
+// file of the program. If the system does not show processes, it returns false.
 func (p *peers) isOther(address string, row *client.Row) bool {
 	one := p.find(address)
 	return one.nested || showsProcesses() && !one.started && !isProgramOf(one.program, row.ID)
 }
 
-// changesHooks reports whether a client's process turns its hooks off by its command or its environment.
-// It ignores the words in the command that clawai has added.
+// changesHooks reports whether a client's process has switched off its hooks, by its command or its
+// environment. It ignores the words that clawai has added to the command.
 func (p *peers) changesHooks(address string, row *client.Row) bool {
 	one := p.find(address)
 	if p.root == "" || !showsProcesses() {
@@ -79,10 +79,10 @@ func (p *peers) changesHooks(address string, row *client.Row) bool {
 	return !hooks
 }
 
-// showsProcesses reports whether the system shows the processes of other programs.
+// showsProcesses reports whether this system lets clawai see other processes.
 func showsProcesses() bool { return len(flow.Ancestry(os.Getpid())) > 0 }
 
-// forget is a callback for http.Server.ConnState. It removes closed connections.
+// forget removes a closed connection. It is a callback for http.Server.ConnState.
 func (p *peers) forget(c net.Conn, state http.ConnState) {
 	if state == http.StateClosed || state == http.StateHijacked {
 		p.mu.Lock()
@@ -91,8 +91,8 @@ func (p *peers) forget(c net.Conn, state http.ConnState) {
 	}
 }
 
-// start calls the function start, which starts the client's process. Requests of this process wait until
-// its id is known. words are the words in its command that contain our address.
+// start starts the client's process by a call of the function start. Requests of this process wait
+// until its id is known. words are the words with our address in the client's command.
 func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,9 +104,9 @@ func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	return err
 }
 
-// isNested reports whether a process was started by a client and is another program. If a client starts
-// its own program again, as Claude Code does for its agents, the same hooks run there. On a system that
-// shows no processes, every process counts as the client.
+// isNested reports whether a client has started this process and its program is different. A client
+// may start its own program again, as Claude Code does for its agents. Then the same hooks run
+// there, so isNested returns false. It also returns false if the system does not show processes.
 func (p *peers) isNested(one *peer) bool {
 	if !showsProcesses() {
 		return false
@@ -126,11 +126,12 @@ func (p *peers) isNested(one *peer) bool {
 	return false
 }
 
-// interpreters are programs that run a script: their first argument that is not an option.
+// interpreters are programs that run a script. The script is their first argument that is not an
+// option.
 var interpreters = []string{"node", "nodejs", "bun", "deno", "python", "ruby", "perl", "sh", "bash"}
 
-// readProgram returns the program of a process: its executable file and, for an interpreter, also the
-// script. It returns nil if these are not known.
+// readProgram returns the program of a process: the executable file and, for an interpreter, also
+// the script. It returns nil if it cannot find out.
 func readProgram(pid int) []string {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	file, err := os.Readlink(filepath.Join(proc, "exe"))
@@ -138,21 +139,22 @@ func readProgram(pid int) []string {
 	if err != nil || failed != nil {
 		return nil
 	}
-	program := []string{strings.TrimSuffix(file, " (deleted)")} // an update has replaced the file
+	// " (deleted)" is there if an update has replaced the file
+	program := []string{strings.TrimSuffix(file, " (deleted)")}
 	if name := strings.TrimRight(filepath.Base(file), "0123456789."); slices.Contains(interpreters, name) {
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")[1:]
 		at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
 		if at < 0 || slices.ContainsFunc(words[:at], func(word string) bool { return word == "-e" || word == "-c" || word == "-m" || word == "-p" }) {
-			return nil // the script is in the arguments, or comes from standard input
+			return nil // the script is an argument or comes from standard input, so it has no file
 		}
 		program = append(program, words[at])
 	}
 	return program
 }
 
-// isProgramOf reports whether a program belongs to a client. It compares the client's name with the name of the
-// program's file, of the folder of its versions, and of the package from which an interpreter runs a file. The
-// name of a system, such as linux-x64, may follow.
+// isProgramOf reports whether a program belongs to a client. It searches for the client's name in
+// three places: the file's name, the folder of the client's versions, and the package of a script.
+// The name of a system, such as linux-x64, may follow the client's name.
 func isProgramOf(program []string, id string) bool {
 	name, _, _ := strings.Cut(id, "-")
 	named := regexp.MustCompile(`^@?` + regexp.QuoteMeta(name) + `([-_.](code|cli|ai|x86_64|x64|aarch64|arm64|linux|unknown|musl|gnu|baseline|exe|js|mjs|cjs))*$`).MatchString

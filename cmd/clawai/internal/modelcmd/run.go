@@ -1,5 +1,5 @@
-// Package modelcmd implements "clawai llm-proxy": it starts an agent, and judges the traffic between the
-// agent and the service of its model.
+// Package modelcmd implements "clawai llm-proxy". The command starts an agent, and judges the
+// messages between the agent and the service of its model.
 package modelcmd
 
 import (
@@ -35,7 +35,8 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// judgeWords are the values of --judge.
+// judgeWords are the values of --judge: no tool call, the calls that nothing else judges, or all
+// calls.
 var judgeWords = []string{"off", "uncovered", "all"}
 
 // Command returns "clawai llm-proxy".
@@ -54,14 +55,14 @@ func Command() *cli.Command {
 	}
 }
 
-// modelRun is one run of the command.
+// modelRun is one run of clawai llm-proxy.
 type modelRun struct {
 	spec    session.Spec
 	command []string
 	address *catalogue.ModelRow
 	judge   string
 	folder  string
-	asked   atomic.Int64 // number of requests of the client
+	asked   atomic.Int64 // number of requests that the client has sent
 }
 
 func runModel(c *cli.Context) error {
@@ -114,7 +115,7 @@ func exitError(err error) error {
 	return &cmdline.ExitError{Code: proxycmd.ExitProxy, Err: err}
 }
 
-// readOptions reads the options that this command shares with clawai proxy.
+// readOptions reads the options that clawai proxy has too.
 func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	o := &m.spec
 	if o.Redact, err = redact.ParseMode(c.String("redact")); err != nil {
@@ -123,7 +124,7 @@ func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	if o.Sync, err = audit.ParseSync(c.String("sync")); err != nil {
 		return cmdline.Usagef("--sync: %w", err)
 	}
-	m.folder, _ = os.Getwd() // "" after an error: then relative paths have no known start
+	m.folder, _ = os.Getwd() // "" after an error; then relative paths cannot be resolved
 	o.Files = base.Files{Policy: c.String("policy"), State: c.String("state"), Layers: c.StringSlice("layer"), Project: m.folder, Disk: disk.SystemDisk()}
 	if o.Folders, err = o.Files.FindFolders(); err != nil {
 		return exitError(err)
@@ -136,8 +137,8 @@ func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	return nil
 }
 
-// serveClient starts the client with our address in place of the service's, and serves it until it ends.
-// It returns the client's exit code.
+// serveClient starts the client with our address instead of the service's address, and serves the
+// client until it ends. It returns the client's exit code.
 func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.Writer) (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -170,19 +171,20 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = page.Serve(serving, server, listener) // the client tells if it reaches nothing
+		// after an error the client gets no answers, and it reports that
+		_ = page.Serve(serving, server, listener)
 	}()
 	code, err := m.runClient(one, from, words, env)
 	stop()
-	<-served // the last requests are recorded
+	<-served // so that the last requests are in the record
 	if err == nil && m.asked.Load() == 0 {
 		fmt.Fprintf(cmdline.ProseWriter(stderr), "clawai: nothing of %s passed here: it did not speak to its model, or its own settings lead it elsewhere; look for an address in them\n", m.address.Word)
 	}
 	return code, err
 }
 
-// options returns the parameters of the handler for one agent's session. prefix is the first part of
-// every path, which is not a part of the service's path.
+// options returns the options of the handler for one agent's session. prefix is the start of every
+// path that the client requests. The service's path begins after it.
 func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, prefix string, from *peers) model.Options {
 	o := model.Options{
 		Client: row, Cwd: m.folder, Upstream: to, Secret: prefix, Gate: one.Session, Judge: m.judge != "off", All: m.judge == "all",
@@ -225,7 +227,7 @@ func (m *modelRun) runClient(one *session.Session, from *peers, words, env []str
 	var err error
 	select {
 	case err = <-ended:
-	case <-one.All.Context().Done(): // a signal tells clawai to stop
+	case <-one.All.Context().Done(): // a signal has told clawai to stop
 		_ = cmd.Process.Signal(os.Interrupt)
 		select {
 		case err = <-ended:

@@ -27,31 +27,31 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// wrappedRun serves the clients whose files contain our address since "clawai wrap --llm", until it is
+// wrappedRun serves the clients whose files contain our address (clawai wrap --llm), until it is
 // interrupted. Each agent's session has its own gate.
 type wrappedRun struct {
 	modelRun
 	all   *session.Sessions
 	peers *peers
-	rows  map[string]*catalogue.ModelRow // by client
+	rows  map[string]*catalogue.ModelRow // by the client's word
 
 	mu     sync.Mutex // guards the fields below
 	routes *wrap.ModelRoutes
-	read   time.Time // modification time of the file from which routes were read
+	read   time.Time // modification time of the file with the routes, when it was last read
 	agents map[string]*agent
 	noted  map[string]time.Time
 }
 
-// agent is one agent's session.
+// agent is one session of an agent.
 type agent struct {
 	session *session.Session
 	handler *model.Server
 	used    time.Time
-	busy    int // requests under way
+	busy    int // number of requests without an end yet
 }
 
-// maxAgents is the largest number of agents' sessions in memory. An agent whose session was dropped gets a
-// new one.
+// maxAgents is the maximum number of sessions in memory. If an agent returns after its session was
+// dropped, it gets a new session.
 const maxAgents = 64
 
 func runWrapped(c *cli.Context) error {
@@ -115,7 +115,8 @@ func (w *wrappedRun) serveAgents(out io.Writer) error {
 	return page.Serve(w.all.Context(), server, listener)
 }
 
-// ServeHTTP passes a request to the handler of its agent's session.
+// ServeHTTP finds the session of the request's agent, and passes the request to the handler of that
+// session.
 func (w *wrappedRun) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	routes := w.currentRoutes()
 	if modelproxy.AnswerProbe(out, r, routes.Secret, w.judge) {
@@ -153,7 +154,7 @@ func (w *wrappedRun) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	a.handler.ServeHTTP(out, r)
 }
 
-// currentRoutes returns the routes. It reads their file again if it has changed.
+// currentRoutes returns the routes. If their file has changed, it reads the file again.
 func (w *wrappedRun) currentRoutes() *wrap.ModelRoutes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,18 +169,20 @@ func (w *wrappedRun) currentRoutes() *wrap.ModelRoutes {
 	return w.routes
 }
 
-// noteSeen notes, at most once a minute, that a client has sent a request on a route.
+// noteSeen stores that a client has sent a request on a route. It does this at most once a minute.
 func (w *wrappedRun) noteSeen(route string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if time.Since(w.noted[route]) > time.Minute {
 		w.noted[route] = time.Now()
-		_ = wrap.NoteModelSeen(w.spec.Folders.State, route) // only clawai status reads this note
+		// only clawai status reads this note, so an error does not matter
+		_ = wrap.NoteModelSeen(w.spec.Folders.State, route)
 	}
 }
 
-// findAgent returns the agent's session of a request: by the id that the client gives, or else by the
-// process that has connected. Its folder is where that process works.
+// findAgent returns the session to which a request belongs. It finds the session by the id in the
+// request, or else by the process that has connected. The session's folder is the work folder of
+// that process.
 func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route string, to *url.URL, prefix string) (*agent, error) {
 	pid := w.peers.find(r.RemoteAddr).pid
 	key := model.SessionOf(r.Header)
@@ -192,7 +195,7 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 			keys, key = []string{own}, own
 		}
 	}
-	if keys == nil { // all requests without an owner share one session
+	if keys == nil { // all requests without an id and a process share one session
 		keys = flow.OwnKeys()
 	}
 	folder, hooks := describeProcess(row.Word, pid)
@@ -213,9 +216,9 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 	return a, nil
 }
 
-// describeProcess returns the folder in which a client's process works, and whether its hooks may count,
-// because neither its options nor its environment turn them off. If the process cannot be examined, the
-// folder is "" (relative paths have no known start) and hooks do not count. without are words in its
+// describeProcess returns the work folder of a client's process, and whether the client's hooks
+// count. Hooks count if neither the options nor the environment of the process switch them off. If
+// the process cannot be examined, folder is "" and hooks do not count. without are words in the
 // command that clawai has added.
 func describeProcess(id string, pid int, without ...string) (folder string, hooks bool) {
 	if pid == 0 {
@@ -241,7 +244,8 @@ func (w *wrappedRun) leaveAgent(a *agent) {
 	a.busy--
 }
 
-// dropOldest closes the least recently used session without open requests, if there are too many.
+// dropOldest makes room if there are too many sessions. It closes the session that was not used for
+// the longest time and has no open request.
 func (w *wrappedRun) dropOldest() {
 	var key string
 	for k, a := range w.agents {
@@ -257,7 +261,7 @@ func (w *wrappedRun) dropOldest() {
 
 func (a *agent) end() {
 	a.session.End("no longer used", cmdline.ExitOK)
-	_ = a.session.Close() // does not close the record, which belongs to all
+	_ = a.session.Close() // the record stays open, because all sessions share it
 }
 
 func (w *wrappedRun) closeAgents(which func(*agent) bool) {
