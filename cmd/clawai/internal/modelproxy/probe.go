@@ -1,5 +1,5 @@
-// Package modelproxy finds out whether "clawai llm-proxy --wrapped" runs: "clawai status" asks, and the
-// proxy answers.
+// Package modelproxy checks whether "clawai llm-proxy --wrapped" runs. "clawai status" sends a
+// question to the proxy's address, and the proxy answers.
 package modelproxy
 
 import (
@@ -21,11 +21,13 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// probePath is the path of the question. A random text follows it. The answer proves that the program at
-// this address knows the secret. Neither the question nor the answer contains the secret.
+// probePath is the path of the question. A random text follows the path. The answer proves that the
+// program at this address knows the secret, but neither the question nor the answer contains the
+// secret.
 const probePath = "/clawai-llm-proxy-probe/"
 
-// AnswerProbe answers the question whether the proxy runs. It returns false for any other request.
+// AnswerProbe answers the question whether the proxy runs. It returns false if the request is not
+// that question.
 func AnswerProbe(w http.ResponseWriter, r *http.Request, secret, judge string) bool {
 	asked, is := strings.CutPrefix(r.URL.Path, probePath)
 	if !is {
@@ -41,16 +43,17 @@ func signText(secret, asked, judge string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// SameText reports whether two texts are the same, in a time that does not tell where they differ.
+// SameText reports whether two texts are the same. The time that it takes does not depend on where
+// they differ. An empty b is never the same.
 func SameText(a, b string) bool {
 	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// ErrStranger means that another program listens at the proxy's address. It gets the requests of the
-// clients.
+// ErrStranger means that another program listens at the proxy's address, so that program gets the
+// clients' requests.
 var ErrStranger = errors.New("another program answers there, and gets what your clients send, keys too")
 
-// Probe asks whether the proxy runs, and returns the value of its --judge.
+// Probe asks whether the proxy runs. It returns the proxy's value of --judge.
 func Probe(ctx context.Context, routes *wrap.ModelRoutes) (judge string, err error) {
 	asked := rand.Text()
 	answer, err := askPlainly(ctx, routes.Listen, probePath+asked)
@@ -64,8 +67,8 @@ func Probe(ctx context.Context, routes *wrap.ModelRoutes) (judge string, err err
 	return judge, nil
 }
 
-// askPlainly requests a path from a server on this machine. It connects directly, without the network's
-// HTTP proxy.
+// askPlainly requests a path from a server on this machine. It connects directly, without an HTTP
+// proxy.
 func askPlainly(ctx context.Context, address, path string) (string, error) {
 	const patience = 2 * time.Second
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
