@@ -12,37 +12,37 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// MaxLatest is how many of the latest calls are kept.
+// MaxLatest is the maximum number of latest calls in memory.
 const MaxLatest = 3000
 
-// Call is one of the latest calls. It holds only short texts for a list, so that many calls can be kept.
-// Texts that are not marked as foreign are harmless.
+// Call is one of the latest calls. It has only short texts, so that many calls fit into memory.
+// Texts from strangers are marked as foreign. The other texts are safe for a terminal.
 type Call struct {
 	ID      string
 	Session string // key of the session, see SessionKey
-	Server  string // foreign, as in Tool
-	Tool    string // foreign
+	Server  string // foreign; like Tool
+	Tool    string // foreign; the tool's name
 	About   string // the argument by which a person recognises the call
 	Word    string
 	Look    view.Look
 	Why     string
 	Rule    Rule // foreign
 	Time    time.Time
-	Ended   string // how it ended, in few characters
+	Ended   string // how the call ended, in a few characters
 }
 
-// Latest keeps the latest calls.
+// Latest holds the latest calls in memory.
 type Latest struct {
 	mu    sync.Mutex
-	early []*Call // the last few calls, the newest last; nil when all of the latest calls are read
-	calls []*Call // a ring
-	next  int     // place in the ring of the next call
+	early []*Call // the last few calls, the newest last; nil after all of the latest calls are read
+	calls []*Call // a ring buffer
+	next  int     // index in calls for the next call
 	at    map[string]*Call
-	note  string // the latest note about the record; "" after a later call; harmless
+	note  string // the latest note about the record, safe for a terminal; "" after a later call
 }
 
-// Follow keeps the latest calls up to date, until ctx ends. It calls caught when all the calls that are
-// already in the record are read. It reads the last few calls first, so that a page can show them at once.
+// Follow updates the latest calls until ctx ends. First it reads only the last few calls, so that a
+// page can show them at once. It calls caught when all calls in the record are read.
 func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 	l.readEarly(o)
 	_ = o.FollowCalls(ctx, MaxLatest, func(r *record.Row) { l.addCall(newCall(r, o.Home)) }, func(text string) {
@@ -54,17 +54,17 @@ func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 		l.early = nil
 		l.mu.Unlock()
 		caught()
-	}) // it returns an error only after ctx has ended
+	}) // the error is ignored, because it only says that ctx has ended
 }
 
-// Limits of readEarly.
+// These are the limits of readEarly, in calls and in bytes.
 const (
 	maxEarly   = 40
 	earlyBytes = 64 << 10
 )
 
-// readEarly reads the last few calls. It ignores faults, because the later reading of all calls reports
-// them.
+// readEarly reads the last few calls. It ignores errors, because Follow reads the same calls again
+// and reports the errors.
 func (l *Latest) readEarly(o *Overview) {
 	var first Latest
 	calls := record.Calls{Show: func(r *record.Row) { first.addCall(newCall(r, o.Home)) }}
@@ -91,7 +91,7 @@ func newCall(r *record.Row, home string) *Call {
 	}
 }
 
-// addCall adds a call, or puts it in the place of the same call without its reply.
+// addCall adds a call. If the same call is already there without its reply, addCall replaces it.
 func (l *Latest) addCall(c *Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +113,8 @@ func (l *Latest) addCall(c *Call) {
 	l.next = (l.next + 1) % MaxLatest
 }
 
-// List returns at most most of the latest calls that takes selects, the newest first, and how many
-// more of those that are kept it selects.
+// List returns the newest calls that takes selects, at most most of them, the newest first. more is
+// the number of other calls in memory that takes selects.
 func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,8 +135,8 @@ func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) 
 	return list, more
 }
 
-// Note returns the latest note about the record, such as a fault. It returns "" if there is none, or if a
-// call came since.
+// Note returns the latest note about the record, such as a fault. It returns "" if there is no
+// note, or if a call came after the note.
 func (l *Latest) Note() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package overview reads the data about the agents' work for the terminal and for the page: the latest
-// calls, sessions, servers, and counts of calls by their result. Both use the same model. The package
-// writes no file, and its memory is limited, however long the record is.
+// Package overview reads the work of the agents, for the terminal and for the page: the latest
+// calls, sessions, servers, and the numbers of calls by result. Both use the same model. The
+// package writes no file. A long record does not increase its memory.
 package overview
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// Overview reads the record, the labels of sessions, clients' files and the policy.
+// Overview reads the record, the labels of sessions, the clients' files and the policy.
 type Overview struct {
 	Dir  string // folder of the record
 	Home string
@@ -38,25 +38,25 @@ type Overview struct {
 	version atomic.Uint64
 }
 
-// New returns an overview of the folders. period is how far back calls are counted; 0 means since
-// midnight.
+// New returns an overview of the data in dirs. period is how far back calls are counted; 0 means
+// since midnight.
 func New(dirs config.Folders, period time.Duration) *Overview {
 	o := &Overview{dirs: dirs, Dir: base.RecordDir(dirs.State), Home: dirs.Home}
 	o.tally.period, o.tally.changed = period, &o.version
 	return o
 }
 
-// Version returns a number that grows with every record that is read.
+// Version returns a number that increases with every record that is read.
 func (o *Overview) Version() uint64 { return o.version.Load() }
 
-// folderWait is the time between two looks for the folder of the record, and retryWait that between
-// two attempts to read it.
+// folderWait is the time between two checks whether the record's folder exists. retryWait is the
+// time between two attempts to read the record.
 const (
 	folderWait = 200 * time.Millisecond
 	retryWait  = time.Second
 )
 
-// waitFor waits for some time, or until ctx ends.
+// waitFor waits for the time d, or until ctx ends.
 func waitFor(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -64,19 +64,19 @@ func waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tailBytes is how much at the end of each file of the record is read for the latest calls, so that a
+// tailBytes is the size of the part at the end of each file that is read for the latest calls. So a
 // long record opens as fast as a short one.
 const tailBytes = 2 << 20
 
-// FollowCalls calls show with the last calls of the record and then with each new one, until ctx
-// ends. It calls show again with a call whose reply has come. It calls notice with harmless sentences
-// about the record, and caught when the last calls are shown; caught may be nil. If the record cannot be
-// read, it tries again, because the fault may end.
+// FollowCalls calls show for the last calls of the record, and then for each new call, until ctx
+// ends. When a reply arrives, it calls show again for the same call. notice gets sentences about
+// the record that are safe for a terminal. caught is called after the last calls; it may be nil. If
+// the record cannot be read, FollowCalls tries again, because the fault may be temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
-	told := "" // the fault that was told last
+	told := "" // the last fault that notice was told
 	for {
 		calls := record.Calls{Show: func(r *record.Row) {
-			if r.Reply == nil { // count a call once: with its reply it is shown a second time
+			if r.Reply == nil { // a call is shown again with its reply, but it must be counted only once
 				o.active.addCall(&r.Entry)
 			}
 			show(r)
@@ -106,13 +106,13 @@ func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.
 			notice(text)
 			o.version.Add(1)
 		}
-		o.active.forgetSessions() // they come again with the last calls
+		o.active.forgetSessions() // the next try counts the last calls again
 		waitFor(ctx, retryWait)
 	}
 }
 
-// ReadCalls calls show with every call of the record, the oldest first, and progress with the number
-// of bytes that are read, and of all. It keeps no call.
+// ReadCalls calls show for every call in the record, the oldest first. It calls progress with the
+// number of bytes read so far, and with the size of the record. It stores no call.
 func (o *Overview) ReadCalls(ctx context.Context, show func(*record.Row), progress func(read, all int64)) error {
 	all, err := recordBytes(o.Dir)
 	if err != nil {
@@ -129,7 +129,7 @@ func (o *Overview) ReadCalls(ctx context.Context, show func(*record.Row), progre
 	return err
 }
 
-// recordBytes returns the size of the files of a record. It is 0 if no session has made a record yet.
+// recordBytes returns the size of all files of a record in bytes. Without a record it returns 0.
 func recordBytes(dir string) (all int64, err error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,8 +145,8 @@ func recordBytes(dir string) (all int64, err error) {
 
 var callKinds = []event.Kind{event.Decision, event.Dropped}
 
-// followRecord calls add with each record. It waits for the folder of the record, which the first session
-// makes. It skips damaged records, which clawai log verify reports.
+// followRecord calls add for each record. If the folder of the record does not exist yet,
+// followRecord waits for it. It skips damaged records, because clawai log verify reports them.
 func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*event.Entry) error) error {
 	for {
 		if _, err := os.Stat(o.Dir); err == nil {
@@ -154,7 +154,7 @@ func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*e
 			return err
 		}
 		if f.Caught != nil {
-			f.Caught() // there is nothing to catch up with
+			f.Caught() // without a folder, all records so far are read
 		}
 		if waitFor(ctx, folderWait); ctx.Err() != nil {
 			return ctx.Err()
@@ -162,7 +162,7 @@ func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*e
 	}
 }
 
-// policyCache holds the owner's policy until its file changes.
+// policyCache holds the owner's policy in memory until the file changes.
 type policyCache struct {
 	mu   sync.Mutex
 	time time.Time
@@ -170,8 +170,8 @@ type policyCache struct {
 	is   *policy.Policy
 }
 
-// LoadPolicy returns the owner's policy. If it does not load, it returns nil and the fault, a harmless
-// sentence. Before init has written a policy, both are empty.
+// LoadPolicy returns the owner's policy. If the policy does not load, rules is nil, and fault is a
+// sentence that is safe for a terminal. If there is no policy file yet, both are empty.
 func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	c := &o.policy
 	c.mu.Lock()
@@ -195,8 +195,8 @@ func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	return nil, cmdline.ShortenHome(term.VisibleText(first), o.Home)
 }
 
-// PolicyFault returns the reason and the effect if the owner's policy does not load; "" if it loads. A
-// running proxy keeps its present rules.
+// PolicyFault returns the reason why the owner's policy does not load, and the consequence. It
+// returns "" if the policy loads. A running proxy continues with its earlier rules.
 func (o *Overview) PolicyFault() string {
 	if _, fault := o.LoadPolicy(); fault != "" {
 		return "no server starts, and every tool of an agent with a hook is refused: " + fault

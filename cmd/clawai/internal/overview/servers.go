@@ -16,15 +16,16 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Server is a server of a client, the hook of a client, or a server of the record.
+// Server is a server in a client's file, the hook of a client, or a server that only the record
+// names.
 type Server struct {
 	Name    string // foreign
 	State   string
 	Look    view.Look
-	Entries []string // the files that name it, with its state in each; harmless
-	Calls   Used     // of today
-	Pin     string   // the policy's mode for changes in its lists; "" for none
-	Pinned  []string // lines about its approved and changed lists; harmless
+	Entries []string // the files with an entry of the server, and its state in each; safe for a terminal
+	Calls   Used     // the calls of today
+	Pin     string   // the policy's mode for changes in the server's lists; "" for none
+	Pinned  []string // lines about approved and changed lists; safe for a terminal
 }
 
 // CanWrap reports whether clawai wrap would put the server behind clawai.
@@ -33,7 +34,7 @@ func (s *Server) CanWrap() bool {
 	return state == wrap.Bare || state == wrap.Drifted
 }
 
-// countServers returns the calls of today, by server.
+// countServers returns the number of today's calls, by server.
 func (o *Overview) countServers() map[string]Used {
 	now := time.Now()
 	all := map[string]Used{}
@@ -47,7 +48,7 @@ func (o *Overview) countServers() map[string]Used {
 	return all
 }
 
-// LoadServers returns the servers, by name.
+// LoadServers returns the servers, sorted by name.
 func (o *Overview) LoadServers() ([]Server, error) {
 	found, err := wrapcmd.FindServers()
 	if err != nil {
@@ -126,8 +127,8 @@ func stateLook(s wrap.State) view.Look {
 	return view.Plain
 }
 
-// notePins sets Pin and Pinned: the policy's mode for changes in the server's lists, and the changes that
-// wait for approval.
+// notePins sets Pin and Pinned: the policy's mode for changes in the server's lists, and lines
+// about the changes.
 func (s *Server) notePins(rules *policy.Policy, store *pinning.Store) {
 	if rules != nil {
 		if p := rules.Pin(s.Name); p > 0 {

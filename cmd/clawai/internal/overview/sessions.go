@@ -17,21 +17,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits of the sessions that are kept in memory, and that are shown.
+// These are the maximum numbers of sessions in memory and on the screen.
 const (
 	maxActive = 200
 	maxShown  = 50
 )
 
-// activity counts the latest calls of each session.
+// activity counts the calls of each session, from the latest calls only.
 type activity struct {
 	mu       sync.Mutex
-	sessions map[string]*activeSession // by the client's session or, of a proxy, by the record's
+	sessions map[string]*activeSession // by the client's session; for a proxy, by the session in the record
 }
 
-// activeSession is a session with calls of its own: a client's own tools, or a proxy's server.
+// activeSession is a session with calls. The calls are a client's own tools, or they go to the
+// server of a proxy.
 type activeSession struct {
-	client  string // the client whose hook wrote the records; "" for a proxy
+	client  string // the client with the hook; "" for a proxy
 	servers map[string]bool
 	folder  string
 	latest  time.Time
@@ -39,7 +40,8 @@ type activeSession struct {
 	hook    bool
 }
 
-// hookSession returns the client and the session of a record that a hook wrote.
+// hookSession returns the client and the session of a record from a hook. ok is false for other
+// records.
 func hookSession(e *event.Entry) (client, session string, ok bool) {
 	rest, ok := strings.CutPrefix(e.Detail, "hook ")
 	if !ok {
@@ -50,7 +52,8 @@ func hookSession(e *event.Entry) (client, session string, ok bool) {
 	return client, session, ok
 }
 
-// SessionKey returns the key, as in Session.Keys, of the session that a record belongs to.
+// SessionKey returns the key of the session that a record belongs to. Session.Keys has the same
+// keys.
 func SessionKey(e *event.Entry) string {
 	if _, session, hook := hookSession(e); hook {
 		return "session:" + session
@@ -58,7 +61,7 @@ func SessionKey(e *event.Entry) string {
 	return "proxy:" + e.Session
 }
 
-// addCall counts a call for its session.
+// addCall adds one call to the counts of its session.
 func (a *activity) addCall(e *event.Entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,7 +88,7 @@ func (a *activity) addCall(e *event.Entry) {
 	}
 }
 
-// copySessions returns the sessions as they are now.
+// copySessions returns a copy of all sessions.
 func (a *activity) copySessions() map[string]*activeSession {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,7 +101,7 @@ func (a *activity) copySessions() map[string]*activeSession {
 	return all
 }
 
-// forgetSessions forgets all sessions.
+// forgetSessions removes all sessions and their counts.
 func (a *activity) forgetSessions() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,14 +118,14 @@ func (a *activity) dropOldest() {
 	delete(a.sessions, oldest)
 }
 
-// LoadSessions returns the sessions that have labels, and those of the latest calls, the last used
-// first.
+// LoadSessions returns the sessions that have labels, and the sessions of the latest calls. The
+// session that was used last comes first.
 func (o *Overview) LoadSessions(ctx context.Context) ([]Session, error) {
 	rules, _ := o.LoadPolicy()
 	active := o.active.copySessions()
 	var all []Session
 	told := map[string]bool{}
-	journals := 0 // that were read
+	journals := 0 // number of journals that were read
 	for s, err := range flow.EachSession(o.dirs.State) {
 		if err != nil {
 			return nil, err
@@ -160,19 +163,20 @@ func (o *Overview) LoadSessions(ctx context.Context) ([]Session, error) {
 	return all, nil
 }
 
-// Session is a session of an agent.
+// Session is a session of an agent, with its labels and its calls.
 type Session struct {
 	flow.Shown
-	Closed []Closure // what the rules refuse or ask about because of its labels; the refused things first
+	// the calls that the rules refuse or ask about because of the labels; the refused calls first
+	Closed []Closure
 
-	active *activeSession // nil: none of the latest calls is known to be its
+	active *activeSession // the latest calls; nil if no latest call is known to belong to this session
 }
 
-// Keys returns all keys of the session.
+// Keys returns all keys under which the session is known.
 func (s *Session) Keys() []string { return append([]string{s.Key}, s.Also...) }
 
-// Activity returns the counts of the session's latest calls, and the folder in which they were made. known
-// is false if there is no such call.
+// Activity returns the counts of the session's latest calls, and their folder. known is false if
+// there are no such calls.
 func (s *Session) Activity() (counts Counts, folder string, known bool) {
 	if s.active == nil {
 		return Counts{}, "", false
@@ -180,7 +184,8 @@ func (s *Session) Activity() (counts Counts, folder string, known bool) {
 	return s.active.counts, s.active.folder, true
 }
 
-// Look returns the look of the session, by what is closed to it.
+// Look returns the look of the session: refused, asked or plain. It depends on the first entry of
+// Closed.
 func (s *Session) Look() view.Look {
 	switch {
 	case len(s.Closed) == 0:
@@ -191,7 +196,8 @@ func (s *Session) Look() view.Look {
 	return view.Asked
 }
 
-// ClosedText returns in one sentence what the session may no longer do; "" for nothing.
+// ClosedText returns one sentence about the calls that the session may no longer make, or "" if
+// there are none.
 func (s *Session) ClosedText() string {
 	switch len(s.Closed) {
 	case 0:
@@ -202,7 +208,7 @@ func (s *Session) ClosedText() string {
 	return fmt.Sprintf("%s; and %d more", s.Closed[0].Text(), len(s.Closed)-1)
 }
 
-// Name returns a short name of the session.
+// Name returns a short name of the session, such as the start of its id.
 func (s *Session) Name() string {
 	kind, id, _ := strings.Cut(s.Key, ":")
 	switch kind {
@@ -217,7 +223,7 @@ func (s *Session) Name() string {
 	return kind
 }
 
-// ClientName returns the client, or the server of a proxy.
+// ClientName returns the client of the session. For a proxy it returns the servers.
 func (s *Session) ClientName() string {
 	switch {
 	case s.active == nil:
@@ -228,7 +234,7 @@ func (s *Session) ClientName() string {
 	return strings.Join(s.ServerNames(), ", ")
 }
 
-// ServerNames returns the servers that the session is known to have used.
+// ServerNames returns the servers that the session has used, as far as this is known.
 func (s *Session) ServerNames() []string {
 	names := map[string]bool{}
 	for _, seen := range s.Seen {
@@ -248,7 +254,8 @@ func (s *Session) ServerNames() []string {
 	return all
 }
 
-// SourceText returns where a session saw data of a kind, in words: the tool and its server.
+// SourceText returns the source of a label as a text: the tool and its server. The text is safe for
+// a terminal.
 func SourceText(source string) string {
 	if server, tool, found := strings.Cut(source, " "); found && !strings.Contains(tool, " ") {
 		source = tool + " of server " + server
@@ -256,7 +263,7 @@ func SourceText(source string) string {
 	return term.VisibleText(source)
 }
 
-// Labels returns the kinds of data that the session has seen, each once.
+// Labels returns the labels of the session, without duplicates.
 func (s *Session) Labels() (words []string) {
 	for _, word := range policy.SeenWords() {
 		if slices.ContainsFunc(s.Seen, func(seen flow.Seen) bool { return seen.Kind == word }) {
@@ -266,14 +273,15 @@ func (s *Session) Labels() (words []string) {
 	return words
 }
 
-// Closure is one thing that labels close: it is refused, or a person is asked about it first.
+// Closure is one kind of call that is refused, or that a person is asked about, because of the
+// session's labels.
 type Closure struct {
 	Refused bool
-	What    string // harmless
-	Rule    string // the place of the rule
+	What    string // the kind of call; safe for a terminal
+	Rule    string // the place of the rule, or the level of the flow
 }
 
-// Text returns what is closed in words.
+// Text returns the closure as a part of a sentence.
 func (c Closure) Text() string {
 	if c.Refused {
 		return "may not " + c.What
@@ -281,7 +289,7 @@ func (c Closure) Text() string {
 	return "needs your yes to " + c.What
 }
 
-// listClosures returns what the rules refuse or ask about because a session has seen these kinds of data.
+// listClosures returns the closures of a session with these labels.
 func listClosures(rules *policy.Policy, words []string) (all []Closure) {
 	seen, _ := policy.SeenOf(words)
 	if rules == nil || len(words) == 0 {
@@ -318,7 +326,7 @@ func listClosures(rules *policy.Policy, words []string) (all []Closure) {
 	return all
 }
 
-// shortID returns the beginning of an id, enough to tell ids apart.
+// shortID returns the first 8 characters of an id. They are enough to distinguish ids.
 func shortID(id string) string {
 	if len(id) > 8 {
 		id = id[:8]

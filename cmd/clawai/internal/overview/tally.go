@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// Counts holds numbers of calls by their result.
+// Counts holds the numbers of calls by result.
 type Counts struct{ Allowed, Asked, Refused int }
 
 // Total returns the number of calls.
@@ -35,7 +35,7 @@ func (c Counts) Of(look view.Look) int {
 	return 0
 }
 
-// Text returns the numbers in words.
+// Text returns the three numbers as a text.
 func (c Counts) Text() string {
 	return fmt.Sprintf("%d allowed, %d asked about, %d refused", c.Allowed, c.Asked, c.Refused)
 }
@@ -59,48 +59,50 @@ func (c *Counts) addCounts(more Counts) {
 	c.Refused += more.Refused
 }
 
-// Tool is a tool of a server, or the method of a call that names no tool. The texts are foreign.
+// Tool is a tool of a server. If a call names no tool, Name is the method. Both texts are from
+// strangers.
 type Tool struct{ Server, Name string }
 
-// Rule is a rule as the record names it. The zero value stands for calls that no rule decided.
+// Rule is a rule as the record describes it. The zero value means that no rule decided.
 type Rule struct {
 	File string
 	Line int
-	Text string // its description
+	Text string // description of the rule
 }
 
-// NewRule returns a rule with its texts shortened, as the counts store it.
+// NewRule returns a rule with shortened texts, because the counts are stored by rule.
 func NewRule(file string, line int, text string) Rule { return Rule{clip(file), line, clip(text)} }
 
-// Bounds of a tally, whatever the record holds: an agent may invent any number of names.
+// These are the limits of a tally, because an agent can invent any number of names.
 const (
-	maxNames = 4096    // tools, and rules; further ones are counted together, as the zero value
-	maxCells = 1 << 16 // further ones are counted without their tool and rule
-	maxName  = 200     // bytes that are kept of a name
+	// maximum number of tools, and of rules; the others are counted together under the zero value
+	maxNames = 4096
+	maxCells = 1 << 16 // maximum number of counters; calls beyond it are counted without tool and rule
+	maxName  = 200     // maximum length of a stored name in bytes
 )
 
-// Tally counts calls by hour, tool and rule.
+// Tally counts the calls by hour, tool and rule.
 type Tally struct {
-	period  time.Duration  // how far back; 0 for since midnight
-	changed *atomic.Uint64 // grows with each call
+	period  time.Duration  // how far back calls are counted; 0 for since midnight
+	changed *atomic.Uint64 // increases with each call
 	begin   sync.Once
 
 	mu     sync.Mutex
-	caught bool // the calls from before the beginning are counted
+	caught bool // all calls that were in the record at the start are counted
 	read   time.Time
 	cells  map[cell]*Counts
 	tools  names[Tool]
 	rules  names[Rule]
 }
 
-// cell is the key of a counter of calls. Tool 0 and rule 0 stand for all tools and rules beyond the
-// bounds.
+// cell is the key of a counter. The numbers 0 of tool and rule stand for all tools and rules beyond
+// the limits.
 type cell struct {
-	hour       int64 // begin of an hour of the clock, in seconds since 1970
+	hour       int64 // start of the hour, in seconds since 1970
 	tool, rule uint32
 }
 
-// names gives each value a number, and stores when the value was used last.
+// names gives each value a number. It also stores when each value was last used.
 type names[T comparable] struct {
 	at   map[T]uint32
 	all  []T
@@ -120,7 +122,7 @@ func (n *names[T]) number(is T, used time.Time) uint32 {
 	return i
 }
 
-// startOf returns the beginning of the counted period.
+// startOf returns the start of the counted period.
 func (t *Tally) startOf(now time.Time) time.Time {
 	if t.period > 0 {
 		return HourOf(now.Add(-t.period))
@@ -128,21 +130,23 @@ func (t *Tally) startOf(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 }
 
-// HourOf returns the beginning of an hour of the clock; some zones differ from UTC by half hours.
+// HourOf returns the start of an hour in local time, because some zones differ from UTC by half an
+// hour.
 func HourOf(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, t.Location())
 }
 
-// StartCounting counts the calls of the record, until ctx ends. Only the first call does something,
-// and reports so.
+// StartCounting starts to count the calls of the record, until ctx ends. Only the first call of
+// StartCounting has an effect; for that call it returns true.
 func (o *Overview) StartCounting(ctx context.Context) (first bool) {
 	o.tally.begin.Do(func() {
 		first = true
 		go func() {
 			f := audit.Filter{Kinds: callKinds, Since: o.tally.startOf(time.Now()), Caught: o.tally.catchUp}
 			for ctx.Err() == nil {
-				// Earlier counts stay after an error. FollowCalls reports what is wrong with the record.
+				// After an error, the counts so far stay. FollowCalls reports the fault of the
+				// record.
 				if err := o.followRecord(ctx, f, o.tally.addEntry); errors.Is(err, audit.ErrReplaced) {
 					f.Since = time.Now()
 				} else {
@@ -155,7 +159,7 @@ func (o *Overview) StartCounting(ctx context.Context) (first bool) {
 	return first
 }
 
-// nextTime returns the earliest time of a call that is not counted.
+// nextTime returns the earliest time that a call without a count can have.
 func (t *Tally) nextTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,7 +177,7 @@ func (t *Tally) catchUp() {
 
 func (t *Tally) addEntry(e *event.Entry) error {
 	look := view.LookOf(e)
-	if look == view.Plain || e.Code == gate.CodeUngoverned { // lists, pings
+	if look == view.Plain || e.Code == gate.CodeUngoverned { // a list or a ping
 		return nil
 	}
 	t.mu.Lock()
@@ -182,11 +186,11 @@ func (t *Tally) addEntry(e *event.Entry) error {
 		t.cells = map[cell]*Counts{}
 	}
 	hour := HourOf(e.Time)
-	if t.read.Before(hour) { // the first call of an hour
+	if t.read.Before(hour) { // this is the first call of its hour
 		t.dropBefore(t.startOf(hour))
 	}
 	t.read = latest(t.read, e.Time)
-	if hour.Before(t.startOf(t.read)) { // written late
+	if hour.Before(t.startOf(t.read)) { // the record was written late, and its hour is no longer counted
 		return nil
 	}
 	tool := Tool{clip(cmp.Or(e.Server, e.ServerGuess)), clip(toolName(e))}
@@ -202,7 +206,7 @@ func (t *Tally) addEntry(e *event.Entry) error {
 	return nil
 }
 
-// dropBefore forgets the hours before start.
+// dropBefore removes the counts of all hours before start.
 func (t *Tally) dropBefore(start time.Time) {
 	for c := range t.cells {
 		if c.hour < start.Unix() {
@@ -211,9 +215,9 @@ func (t *Tally) dropBefore(start time.Time) {
 	}
 }
 
-// Wanted selects calls. A zero field takes all.
+// Wanted selects calls. A zero field selects all calls.
 type Wanted struct {
-	Server, Tool, Rule string // Rule is a result of Rule.Place
+	Server, Tool, Rule string // Rule has the form of Rule.Place
 	Since              time.Time
 	Hour               time.Time
 }
@@ -223,7 +227,8 @@ func (w *Wanted) takes(hour int64, tool Tool, rule Rule) bool {
 		(w.Tool == "" || w.Tool == tool.Name) && (w.Rule == "" || w.Rule == rule.Place())
 }
 
-// Place returns the rule's file and line, as in lines of the log; "none" for no rule.
+// Place returns FILE:LINE of the rule, as clawai log shows it. If no rule decided, it returns
+// "none".
 func (r Rule) Place() string {
 	if r.Line == 0 {
 		return "none"
@@ -231,23 +236,23 @@ func (r Rule) Place() string {
 	return fmt.Sprintf("%s:%d", r.File, r.Line)
 }
 
-// Used is a number of calls, and the time of the last.
+// Used is the numbers of calls, and the time of the last call.
 type Used struct {
 	Counts
 	Last time.Time
 }
 
-// Sums are the numbers of the selected calls.
+// Sums holds the numbers of the selected calls.
 type Sums struct {
 	Used
-	Hours  map[int64]Counts // by the beginning of the hour
-	Tools  map[Tool]Used    // the zero Tool: tools that are not counted separately
+	Hours  map[int64]Counts // by the start of the hour, in seconds since 1970
+	Tools  map[Tool]Used    // the zero Tool stands for the tools that are not counted separately
 	Rules  map[Rule]Used
-	Caught bool      // all calls are counted; otherwise those until Read
-	Read   time.Time // of the last counted call
+	Caught bool      // all calls are counted; if false, only the calls until Read
+	Read   time.Time // time of the last counted call
 }
 
-// Sum adds up the calls that w selects.
+// Sum returns the numbers of the calls that w selects.
 func (o *Overview) Sum(w Wanted) Sums {
 	t := &o.tally
 	t.mu.Lock()
@@ -276,7 +281,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// toolName returns the tool of a call, or its method if it has no name.
+// toolName returns the tool of a call. If the call has no name, it returns the method.
 func toolName(e *event.Entry) string {
 	if len(e.Names) > 0 {
 		return e.Names[0]
@@ -284,7 +289,8 @@ func toolName(e *event.Entry) string {
 	return e.Method
 }
 
-// clip returns a copy of the beginning of a text, so that no long text is kept for it.
+// clip returns the start of a text as a copy. A part without a copy would keep the whole text in
+// memory.
 func clip(s string) string { return clipTo(s, maxName) }
 
 func clipTo(s string, most int) string {
@@ -292,7 +298,7 @@ func clipTo(s string, most int) string {
 		return string([]byte(s))
 	}
 	cut := most
-	for cut > 0 && s[cut]&0xC0 == 0x80 { // inside a character
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // the cut must not be inside a character
 		cut--
 	}
 	return string([]byte(s[:cut])) + "…"
