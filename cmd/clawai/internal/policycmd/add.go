@@ -19,8 +19,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// AddCommand returns "clawai policy add". findServers returns the names of the servers in the clients'
-// files that a starter policy is for.
+// AddCommand returns "clawai policy add". findServers returns the servers in the clients' files
+// that fit a starter policy.
 func AddCommand(findServers func(profile string) ([]string, error)) *cli.Command {
 	return &cli.Command{
 		Name:      "add",
@@ -73,22 +73,22 @@ func runAdd(c *cli.Context, findServers func(string) ([]string, error)) error {
 	return AddRules(c, a)
 }
 
-// agentsProfile is the starter policy whose rules name the agents themselves.
+// agentsProfile is the starter policy with rules about the agents' own tools.
 const agentsProfile = "coding-agent"
 
-// replyProfile is the starter policy with the rules about replies that all starters share.
+// replyProfile is the starter policy with the rules about replies. All starters share these rules.
 const replyProfile = "default"
 
-// Addition is what a command adds to a policy: a starter policy for some servers, or rules.
+// Addition is new text for a policy: a starter policy for some servers, or rules.
 type Addition struct {
-	Profile string   // "" for Rules alone
-	Servers []string // the servers that the rules are for; none: the rules of Profile name their servers
-	Rules   string   // text of further rules with comments; each rule names the servers of Servers
-	Folders []string // folders to add to the list of folders that the starter names, spelled as in rules
-	Command []string // the command that writes it, without --yes
+	Profile string   // the starter policy; "" if there are only Rules
+	Servers []string // the servers that the rules are about; if empty, the rules of Profile name their servers
+	Rules   string   // more rules with comments; each rule names the servers of Servers
+	Folders []string // folders to add to the list that the starter policy uses; written as in rules
+	Command []string // the command that writes this addition, without --yes
 }
 
-// AddRules shows an addition to the owner's policy, asks, and writes it.
+// AddRules shows an addition to the owner's policy to the person, asks, and writes it.
 func AddRules(c *cli.Context, a Addition) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -118,7 +118,8 @@ func AddRules(c *cli.Context, a Addition) error {
 	done := cmdline.ShowProgress("Trying what the rules would open")
 	report := diff.ComparePolicies(old, now)
 	changes := report.Changes
-	if len(changes) == 0 { // ShowRules may find examples of changes that ComparePolicies could not prove
+	// ComparePolicies could not prove a change, but ShowRules may find examples of changes
+	if len(changes) == 0 {
 		for _, server := range p.Servers {
 			changes = append(changes, widen.ShowRules(old, now, server)...)
 		}
@@ -140,19 +141,20 @@ func AddRules(c *cli.Context, a Addition) error {
 	return nil
 }
 
-// addition is the work of putting an Addition into the text of a policy.
+// addition puts an Addition into the text of a policy.
 type addition struct {
 	Addition
 	file    string
 	old     *policy.Policy
 	options policy.Options
 	next    []byte
-	text    string   // the inserted text
-	at      int      // offset of text in next
-	more    []string // further lines that change
+	text    string   // the text that is inserted
+	at      int      // offset of that text in next
+	more    []string // other lines that change
 }
 
-// apply makes the new text. there describes where the policy has the addition already; "" if it does not.
+// apply makes the new text of the policy. If the policy already has the addition, there says where;
+// otherwise there is "".
 func (p *addition) apply() (there string, err error) {
 	extends := policy.Extensions(p.file, p.next)
 	if slices.ContainsFunc(extends, func(x policy.Extension) bool { return !x.InPlace }) && p.Profile != "" {
@@ -180,7 +182,8 @@ func isTier(name string) bool {
 	return slices.ContainsFunc(fixtures.ListTiers(), func(t fixtures.Profile) bool { return t.Name == name })
 }
 
-// addProfile makes the [[extends]], or adds servers to one that is there.
+// addProfile adds an [[extends]] table for the starter policy. If the policy already has this
+// table, addProfile adds the servers to it.
 func (p *addition) addProfile(extends []policy.Extension) (there string, err error) {
 	for _, x := range extends {
 		if x.Profile != p.Profile {
@@ -203,7 +206,7 @@ func (p *addition) addProfile(extends []policy.Extension) (there string, err err
 
 func matchesServer(globs []string, name string) bool { return slices.Contains(globs, name) }
 
-// addServers puts servers into the list of an [[extends]].
+// addServers adds servers to the list in an [[extends]] table.
 func (p *addition) addServers(x policy.Extension, names []string) error {
 	doc, err := policytext.ReadDocument(p.next)
 	if err != nil {
@@ -219,19 +222,21 @@ func (p *addition) addServers(x policy.Extension, names []string) error {
 	return nil
 }
 
-// coverReplies adds the servers to the [[extends]] of the rules about replies, if the policy has it for
-// other servers.
+// coverReplies adds the servers to the [[extends]] table of the rules about replies, if the policy
+// has this table for other servers.
 func (p *addition) coverReplies() {
 	for _, x := range policy.Extensions(p.file, p.next) {
 		missing := slices.DeleteFunc(slices.Clone(p.Servers), func(name string) bool { return matchesServer(x.Servers(), name) })
 		if x.InPlace && x.Profile == replyProfile && x.Servers() != nil && len(missing) > 0 {
-			_ = p.addServers(x, missing) // after an error, the replies of these servers are not checked; the preview does not claim that they are
+			// after an error, these servers' replies are not checked, and the preview does not say
+			// that they are
+			_ = p.addServers(x, missing)
 			return
 		}
 	}
 }
 
-// addFolders puts the folders into the list that starters name.
+// addFolders adds the folders to the list of folders that starter policies use.
 func (p *addition) addFolders() {
 	const table, list = "folders", "projects"
 	var before []string
@@ -260,7 +265,7 @@ func (p *addition) addFolders() {
 	p.more = append(p.more, "[folders] "+list+" = "+value)
 }
 
-// othersInFolders returns the other servers whose rules name the list of folders.
+// othersInFolders returns the other servers with rules that use this list of folders.
 func (p *addition) othersInFolders(now *policy.Policy) (names []string) {
 	for _, s := range now.Sources() {
 		if slices.Contains(s.FolderNames, "projects") && s.Action != policy.Deny {
@@ -271,8 +276,9 @@ func (p *addition) othersInFolders(now *policy.Policy) (names []string) {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(p.Servers, name) })
 }
 
-// endOfCalls returns the offset of the first table below the rules that open calls: the rules about
-// replies, or the rule that refuses the rest. It returns -1 if the policy has neither.
+// endOfCalls returns the offset of the place after the rules that allow calls. There, the rules
+// about replies begin, or the rule that refuses all other calls. It returns -1 if the policy has
+// neither.
 func (p *addition) endOfCalls() int {
 	line := 0
 	for _, x := range policy.Extensions(p.file, p.next) {
@@ -297,8 +303,8 @@ func (p *addition) endOfCalls() int {
 	return at + strings.IndexByte(string(p.next[at:]), '[')
 }
 
-// checkChanges returns an error for an addition that would do nothing, or that would open what a rule
-// of the owner's denies.
+// checkChanges returns an error for an addition that changes no decision, or that allows a call
+// that a rule of the owner denies.
 func (p *addition) checkChanges(report *diff.Report, changes []diff.Change) error {
 	if len(changes)+len(report.Doubts) == 0 && (report.Replies == nil || len(report.Replies.Changes) == 0) {
 		return errors.New("it would change the answer to no call")
@@ -316,7 +322,8 @@ func (p *addition) checkChanges(report *diff.Report, changes []diff.Change) erro
 	return nil
 }
 
-// showAddition prints the new text and its place in the policy, what it opens, and what stays refused.
+// showAddition prints the new text and its place in the policy. It also prints which calls the text
+// allows, and which calls stay refused.
 func (e *policyEdit) showAddition(p *addition, report *diff.Report, changes []diff.Change, now *policy.Policy) {
 	if p.text != "" {
 		e.say("This goes into %s, at line %d:", term.VisibleText(e.file), 1+strings.Count(string(p.next[:p.at]), "\n"))
@@ -349,5 +356,5 @@ func (e *policyEdit) showAddition(p *addition, report *diff.Report, changes []di
 	e.say("")
 }
 
-// maxDenied is how many rules that deny are shown.
+// maxDenied is the maximum number of rules that are listed as still denying.
 const maxDenied = 5

@@ -77,7 +77,7 @@ func undoCommand() *cli.Command {
 	}
 }
 
-// editFlags returns the flags of commands that change a policy file.
+// editFlags returns the flags that all commands have that change a policy file.
 func editFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours)"},
@@ -100,7 +100,8 @@ type policyEdit struct {
 	writer  *remember.Writer
 }
 
-// newPolicyEdit reads the policy as a proxy in the folder dir would; "" is the present folder.
+// newPolicyEdit reads the policy as a proxy in the folder dir would read it. If dir is "", it uses
+// the current folder.
 func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
 	e, err := readPolicyEdit(c.String("policy"), dir)
 	if err != nil {
@@ -110,17 +111,17 @@ func newPolicyEdit(c *cli.Context, dir string) (*policyEdit, error) {
 	return e, nil
 }
 
-// readPolicyEdit does the same as newPolicyEdit without a command line. path is the policy's file; ""
-// means the owner's policy.
+// readPolicyEdit does the work of newPolicyEdit without a command line. path is the policy file; if
+// path is "", it is the owner's policy.
 func readPolicyEdit(path, dir string) (*policyEdit, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
 		return nil, err
 	}
 	if dir == "" {
-		dir, _ = os.Getwd() // without a folder there is no project
+		dir, _ = os.Getwd() // after an error there is no project
 	}
-	if path != "" { // running proxies know the file by its absolute path
+	if path != "" { // running proxies use the absolute path of the file
 		if path, err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
@@ -163,7 +164,7 @@ func runAllow(c *cli.Context) error {
 	return openFolder(c, args[0])
 }
 
-// runFrom writes the rule that allows or denies a recorded call.
+// runFrom writes a rule that allows or denies a recorded call.
 func runFrom(c *cli.Context, action policy.Action) error {
 	if c.IsSet("from") && c.String("from") == "" {
 		return cmdline.Usagef("--from: the id is empty; clawai log shows the ids")
@@ -208,9 +209,9 @@ func runFrom(c *cli.Context, action policy.Action) error {
 	return nil
 }
 
-// checkUnrecorded returns an error if the rule that decided the recorded call looks at data that the
-// record does not keep, such as what the session had seen. That rule stands above the new rule, so the
-// new rule would not change such a call.
+// checkUnrecorded returns an error if the deciding rule depends on data that is not in the record,
+// such as the labels of the session. That rule is above the new rule, so it would still decide, and
+// the new rule would have no effect.
 func (e *policyEdit) checkUnrecorded(entry *event.Entry, call *replay.Call) error {
 	src, err := readPolicyFile(e.file)
 	if err != nil {
@@ -238,12 +239,12 @@ func renderRule(file string, line int, description string) string {
 	return s
 }
 
-// errLeft returns the error of a command that the person has left.
+// errLeft returns the error for a person who leaves without an answer.
 func errLeft() error {
 	return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("left; nothing was written")}
 }
 
-// pickScope returns the scope of --scope, or the one that a person picks.
+// pickScope returns the scope of --scope. Without --scope, the person chooses a scope.
 func (e *policyEdit) pickScope(offers []view.Offer, id string, action policy.Action) (string, error) {
 	var words, titles []string
 	for _, o := range offers {
@@ -292,8 +293,8 @@ func describeDecision(d *policy.Decision) string {
 	return d.Action.String() + ", " + renderRule(d.Rule.Pos.File, d.Rule.Pos.Line, d.Rule.Description)
 }
 
-// writePlan asks whether to write a plan, and does. Without a terminal it prints the command that
-// writes it.
+// writePlan asks the person whether to write a plan, and writes it. Without a terminal and without
+// --yes, it prints the command that writes the plan.
 func (e *policyEdit) writePlan(plan *remember.Plan, question string, command []string) error {
 	if !e.c.Bool("yes") && !e.hasTerminal() {
 		if path := e.c.String("policy"); path != "" {
@@ -312,8 +313,8 @@ func (e *policyEdit) applyPlan(ctx context.Context, plan *remember.Plan) error {
 	if err := e.writer.Apply(ctx, plan); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	// Running proxies wait before they use a text that may be incomplete or has lost rules, unless the
-	// text is confirmed.
+	// This confirms the text for running proxies. Without it, they would wait if the text has fewer
+	// rules or looks incomplete.
 	if err := config.ConfirmPolicy(e.folders.State, e.file, plan.Next()); err != nil {
 		return fmt.Errorf("it is written, and proxies that run may ask you to trust it: %w", err)
 	}

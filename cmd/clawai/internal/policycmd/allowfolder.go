@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// openFolder writes the rules that open a further folder.
+// openFolder writes rules that allow calls in one more folder.
 func openFolder(c *cli.Context, folder string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -71,7 +71,7 @@ func (e *policyEdit) findFolder(folder string) (string, error) {
 	return folder, nil
 }
 
-// nameServer adds --server to a command, if it was given.
+// nameServer adds the option --server to a command if the person has given this option.
 func nameServer(c *cli.Context, command []string) ([]string, error) {
 	server := c.String("server")
 	if server == "" {
@@ -83,7 +83,7 @@ func nameServer(c *cli.Context, command []string) ([]string, error) {
 	return append(command, "--server", server), nil
 }
 
-// expandHome replaces a leading ~ by the home folder, as a shell does outside quotes.
+// expandHome replaces ~ at the start of a path by the home folder, as a shell does outside quotes.
 func expandHome(folder, home string) string {
 	rest, below := strings.CutPrefix(folder, "~")
 	if below && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -92,7 +92,8 @@ func expandHome(folder, home string) string {
 	return folder
 }
 
-// showOpening prints the new rules and their place, what they open, and what stays shut.
+// showOpening prints the new rules and their place in the policy. It also prints which calls they
+// allow, and which calls stay refused.
 func (e *policyEdit) showOpening(op *widen.Opening) {
 	where := fmt.Sprintf("line %d", op.Line)
 	if op.Places > 1 {
@@ -117,7 +118,7 @@ func (e *policyEdit) showOpening(op *widen.Opening) {
 	e.say("")
 }
 
-// showChanges prints a call for each change of a comparison.
+// showChanges prints an example call for each change in a comparison.
 func (e *policyEdit) showChanges(all []diff.Change) {
 	for _, of := range []struct {
 		kind  diff.ChangeKind

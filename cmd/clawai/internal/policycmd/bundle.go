@@ -93,7 +93,8 @@ func runBundleKey(c *cli.Context) error {
 	if err != nil {
 		return cmdline.Usagef("%w", err)
 	}
-	// The secret key is never replaced: without it, no new bundle can be signed that laptops accept.
+	// The secret key is never overwritten. If it were lost, nobody could sign a new bundle that
+	// laptops accept.
 	for _, f := range []struct {
 		path, text string
 		mode       fs.FileMode
@@ -189,7 +190,8 @@ func bundleCounter(c *cli.Context) (uint64, error) {
 	return last.Counter + 1, nil
 }
 
-// bundleFiles returns the files of a bundle: the policy, the packs beside it, the fixtures.
+// bundleFiles returns the files of a bundle: the policy, the packs in the policy's folder, and the
+// fixtures.
 func bundleFiles(c *cli.Context, path string, src []byte) ([]bundle.File, error) {
 	files := []bundle.File{{Name: bundle.PolicyName, Text: src}}
 	packs, err := bundle.PackNames(src)
@@ -235,7 +237,8 @@ func bundleFiles(c *cli.Context, path string, src []byte) ([]bundle.File, error)
 	return files, nil
 }
 
-// tryBundle tests a bundle as a laptop does before it puts the bundle into force.
+// tryBundle tests a bundle in the same way as a laptop, which does this before it puts the bundle
+// into force.
 func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -244,8 +247,8 @@ func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	return bundled.Try(b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 }
 
-// signWith signs a bundle with the secret key in a file. It returns an error if other users can read
-// that file.
+// signWith signs a bundle with the secret key in the file name. It returns an error if other users
+// can read that file.
 func signWith(text []byte, name string) ([]byte, error) {
 	key, err := config.ReadSecret(name)
 	if err != nil {

@@ -27,7 +27,8 @@ func checkCommand() *cli.Command {
 	}
 }
 
-// loadedFile is the result of loading one file.
+// loadedFile is one policy file after loading. broken has the errors in the policy, and unread is
+// the error of reading the file.
 type loadedFile struct {
 	path   string
 	policy *policy.Policy
@@ -66,7 +67,8 @@ func runCheck(c *cli.Context) error {
 	return nil
 }
 
-// policyFiles returns the files on the command line; without any, the user's own policy.
+// policyFiles returns the files on the command line. If there are none, it returns the user's own
+// policy.
 func policyFiles(c *cli.Context) ([]string, error) {
 	names, err := cmdline.ParseArguments(c)
 	if err != nil || len(names) > 0 {
@@ -83,7 +85,7 @@ func policyFiles(c *cli.Context) ([]string, error) {
 	return []string{own}, nil
 }
 
-// readNamed reads a file, or standard input for "-".
+// readNamed reads a policy file. If path is "-", it reads standard input.
 func readNamed(path string) (name string, src []byte, err error) {
 	if path == "-" {
 		src, err = io.ReadAll(os.Stdin)
@@ -93,8 +95,8 @@ func readNamed(path string) (name string, src []byte, err error) {
 	return path, src, err
 }
 
-// checkOptions returns the options for checking a file. The person's own policy is loaded as a proxy loads
-// it. Any other file may be an organisation's policy, so it is loaded as a draft.
+// checkOptions returns the options for checking a file. The person's own policy is loaded as by a
+// proxy. Any other file is loaded as a draft, because it may be an organisation's policy.
 func checkOptions(path string) policy.Options {
 	if folders, err := config.ReadFolders(); err == nil && filepath.Clean(path) == folders.PolicyFile() {
 		return policyfile.PolicyOptions("/home/user")

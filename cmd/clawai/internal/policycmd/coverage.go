@@ -33,7 +33,7 @@ func coverageCommand() *cli.Command {
 	}
 }
 
-// suite is a policy and the fixtures that test it.
+// suite is a policy together with the fixtures that test it.
 type suite struct {
 	policy   *policy.Policy
 	file     string
@@ -91,14 +91,14 @@ func readSuite(c *cli.Context) (suite, error) {
 	return s, nil
 }
 
-// measured is a report with a score.
+// measured is a report that has a score in percent.
 type measured interface {
 	WriteText(w io.Writer, file string) error
 	WriteJSON(w io.Writer, file string) error
 	Percent() float64
 }
 
-// finishReport prints the report; the exit code is 1 when the score is below --min.
+// finishReport prints the report. If the score is below --min, the exit code is 1.
 func (s suite) finishReport(c *cli.Context, m measured) error {
 	write := func(w io.Writer) error { return m.WriteJSON(w, s.file) }
 	if !c.Bool("json") {

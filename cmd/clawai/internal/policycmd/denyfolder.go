@@ -35,7 +35,7 @@ func runDeny(c *cli.Context) error {
 	return closeFolder(c, args[0])
 }
 
-// closeFolder writes the rules that close a folder.
+// closeFolder writes rules that deny calls in a folder.
 func closeFolder(c *cli.Context, folder string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -80,7 +80,7 @@ func closeFolder(c *cli.Context, folder string) error {
 	return nil
 }
 
-// showClosing prints the new rules, their place, and what they close.
+// showClosing prints the new rules, their place in the policy, and example calls that they deny.
 func (e *policyEdit) showClosing(c *widen.Closing) {
 	e.say("This goes into %s, above all other rules, at line %d:", term.VisibleText(e.file), c.Line)
 	e.say("")

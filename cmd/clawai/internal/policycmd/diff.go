@@ -52,7 +52,7 @@ func runDiff(c *cli.Context) error {
 	}
 	o := policyfile.DraftOptions(c.String("home"))
 	if o.Home == "" && !c.Bool("record") {
-		o.Home = "/home/user" // as in policy test: the same on every machine
+		o.Home = "/home/user" // the same on every machine, as in policy test
 	} else if o.Home, err = homeFlag(c); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func runDiff(c *cli.Context) error {
 	return nil
 }
 
-// judgeOf reads one of the two policies.
+// judgeOf reads one of the two policies to compare. name is its file; "-" is standard input.
 func judgeOf(c *cli.Context, name string, o policy.Options) (*replay.Judge, error) {
 	src, err := inputFile(c, name)
 	if err != nil {

@@ -76,7 +76,7 @@ func runExplain(c *cli.Context) error {
 	}
 	home := c.String("home")
 	if home == "" && c.IsSet("fixture") {
-		home = "/home/user" // as in policy test: the same on every machine
+		home = "/home/user" // the same on every machine, as in policy test
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}
@@ -89,12 +89,13 @@ func runExplain(c *cli.Context) error {
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.RootedDisk(root)
 	}
-	if c.String("policy") == "" && !c.IsSet("fixture") { // without these flags, the answer is for this machine and the present time
+	// without these flags, the explanation is for this machine and now
+	if c.String("policy") == "" && !c.IsSet("fixture") {
 		if o.Disk == nil {
 			o.Disk = disk.SystemDisk()
 		}
 		if cwd == "" {
-			cwd, _ = os.Getwd() // without a folder, relative paths have no known start
+			cwd, _ = os.Getwd() // after an error, relative paths cannot be resolved
 		}
 		if at.IsZero() {
 			at = time.Now()
@@ -127,11 +128,11 @@ func runExplain(c *cli.Context) error {
 	return writeExplanation(c, in, e)
 }
 
-// identifyCalls sets in the calls the caller who would make them on this machine now.
+// identifyCalls sets the caller in the calls: the person who uses this machine now.
 func identifyCalls(p *policy.Policy, calls []policy.Call) {
 	folders, err := config.ReadFolders()
 	if err != nil {
-		return // the caller is not known
+		return // after an error, the caller stays unknown
 	}
 	caller := base.NewCaller(folders.State, p)
 	for i := range calls {
@@ -139,7 +140,7 @@ func identifyCalls(p *policy.Policy, calls []policy.Call) {
 	}
 }
 
-// asksDisk reports whether an "under" could not be decided because the disk was not read.
+// asksDisk reports whether a condition "under" could not be decided because the disk was not read.
 func asksDisk(e *explain.Explanation) bool {
 	for i := range e.Calls {
 		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
@@ -174,18 +175,18 @@ func explainedPolicy(c *cli.Context, o policy.Options) (*policy.Policy, error) {
 	return l.Policy, nil
 }
 
-// OwnPolicy returns the path of the person's policy, and the layers above it in this folder.
+// OwnPolicy returns the path of the person's policy, and the layers above it in the current folder.
 func OwnPolicy() (path string, layers config.Layers, err error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
 		return "", layers, err
 	}
 	layers = base.LayersOf(folders)
-	layers.Dir, _ = os.Getwd() // without a folder there is no project
+	layers.Dir, _ = os.Getwd() // after an error there is no project
 	return folders.PolicyFile(), layers, nil
 }
 
-// writeExplanation prints a call, and the session that it is in; either may be nil.
+// writeExplanation prints a session, and the explanation of a call in it. in and e may be nil.
 func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) error {
 	if c.Bool("json") {
 		doc := struct {
@@ -216,8 +217,8 @@ func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) err
 // requests lists the options that name a request.
 var requests = []string{"fixture", "frame", "tool", "resource", "prompt", "method"}
 
-// requestFromFlags returns the request that the flags name, as a function. The function returns
-// the calls that the rules judge, or the reason why the request is refused before the rules.
+// requestFromFlags returns a function for the request in the flags. The function returns the calls
+// that the rules judge. It returns an error if clawai refuses the request before it asks the rules.
 func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
 	named := ""
 	for _, name := range requests {
@@ -242,7 +243,7 @@ func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, erro
 		if err != nil {
 			return nil, cmdline.Usagef("--frame: %w", err)
 		}
-		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line end is not part of the message
+		raw = bytes.TrimSuffix(raw, []byte("\n")) // the message ends before the line end
 		return func(p *policy.Policy) ([]policy.Call, error) {
 			calls, err := check.ReadCalls(raw, c.String("server"))
 			fx.ScreenCalls(p, calls)
@@ -267,7 +268,8 @@ func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, erro
 	}, nil
 }
 
-// newFixture returns the request of --tool, --resource, --prompt or --method.
+// newFixture returns the request of the flag --tool, --resource, --prompt or --method, as a
+// fixture.
 func newFixture(c *cli.Context, named string) (fx check.Fixture, err error) {
 	params := map[string]any{}
 	switch fx.Method = c.String("method"); named {
@@ -285,7 +287,7 @@ func newFixture(c *cli.Context, named string) (fx check.Fixture, err error) {
 	return fx, err
 }
 
-// argFlags parses NAME=TEXT and NAME:=JSON.
+// argFlags parses the values of --arg. NAME=TEXT is a string, and NAME:=JSON is any JSON value.
 func argFlags(flags []string) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	for _, flag := range flags {
@@ -311,10 +313,11 @@ func argFlags(flags []string) (map[string]json.RawMessage, error) {
 	return args, nil
 }
 
-// maxInput limits a message to explain: no larger frame is passed on.
+// maxInput is the maximum size of a message in bytes. It is also the maximum size of a frame that
+// clawai passes on.
 const maxInput = 64 << 20
 
-// inputFile reads a file, or standard input for -.
+// inputFile reads a file. If path is "-", it reads standard input.
 func inputFile(c *cli.Context, path string) ([]byte, error) {
 	in := c.App.Reader
 	if path != "-" {
@@ -332,7 +335,7 @@ func inputFile(c *cli.Context, path string) ([]byte, error) {
 	return b, err
 }
 
-// atFlag returns --at; the zero time when it was not given.
+// atFlag returns the time of --at, or the zero time without this flag.
 func atFlag(c *cli.Context) (time.Time, error) {
 	s := c.String("at")
 	if s == "" {
@@ -346,7 +349,7 @@ func atFlag(c *cli.Context) (time.Time, error) {
 	return time.Time{}, cmdline.Usagef("--at: %q is not a time; write 2026-01-31T15:04:05Z or 2026-01-31 15:04", s)
 }
 
-// lonePolicy loads a policy without layers; the exit code is 2 when it cannot be read.
+// lonePolicy loads a policy without layers. If it fails, the exit code is 2.
 func lonePolicy(path string, o policy.Options) (*policy.Policy, error) {
 	src, err := readPolicyFile(path)
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inSession describes a stored session of an agent, and what the session itself, not the rules,
-// decides about a call.
+// inSession describes a stored session of an agent. It also says what the session's labels, in
+// addition to the rules, decide about a call.
 type inSession struct {
 	flow.Shown
-	Counted int    `json:"counted"` // calls that limits have counted so far
-	Granted int    `json:"granted"` // calls that are allowed until the session ends
+	Counted int    `json:"counted"` // number of calls that limits have counted so far
+	Granted int    `json:"granted"` // number of calls that a person has allowed until the session ends
 	Level   string `json:"level,omitempty"`
-	Then    string `json:"then,omitempty"` // action that Level requires for a call that the rules allow or ask about
+	Then    string `json:"then,omitempty"` // the action that Level requires if the rules do not deny the call
 	Why     string `json:"why,omitempty"`
 
 	state string
 }
 
-// sessionFlag returns the session of --session; nil without the flag.
+// sessionFlag returns the session of --session, or nil without this flag.
 func sessionFlag(c *cli.Context) (*inSession, error) {
 	name := c.String("session")
 	if !c.IsSet("session") {
-		return nil, nil //nolint:nilnil // none was named
+		return nil, nil //nolint:nilnil // the flag is not set
 	}
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -58,7 +58,7 @@ func sessionFlag(c *cli.Context) (*inSession, error) {
 	return nil, cmdline.Usagef("there is no session %q that has seen anything; clawai status lists them", name)
 }
 
-// markCalls marks calls as calls of the session, for judging.
+// markCalls marks calls as calls of this session, so that the rules see the session's labels.
 func (s *inSession) markCalls(calls []policy.Call) {
 	var words []string
 	for _, one := range s.Seen {
@@ -70,7 +70,8 @@ func (s *inSession) markCalls(calls []policy.Call) {
 	}
 }
 
-// weighCalls sets Level, and the action and the reason that it gives for calls.
+// weighCalls sets Level, Then and Why: the flow level of the policy, and what this level requires
+// for the calls.
 func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
 	s.Level = p.FlowLevel().String()
 	if p.FlowLevel() == policy.Off || decided == policy.Deny || len(calls) == 0 {
@@ -83,7 +84,7 @@ func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.C
 	s.Then, s.Why = action.String(), why
 }
 
-// writeSession prints the session; the decision about a call in it comes after.
+// writeSession prints the session. The decision about a call is printed after it.
 func (s *inSession) writeSession(w io.Writer) {
 	fmt.Fprintf(w, "session %s", term.VisibleText(s.Key))
 	if len(s.Also) > 0 {

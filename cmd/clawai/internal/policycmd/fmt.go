@@ -48,8 +48,8 @@ func runFmt(c *cli.Context) error {
 	return nil
 }
 
-// formatFile formats one file and reports whether this changes it. A file that does not load is
-// not changed.
+// formatFile formats one file. changed reports whether the text is different now. It does not
+// change a policy that does not load.
 func formatFile(c *cli.Context, path string) (changed bool, err error) {
 	name, src, err := readNamed(path)
 	if err != nil {

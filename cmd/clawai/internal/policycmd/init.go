@@ -96,8 +96,8 @@ func onlyTiers(names []string) bool {
 	})
 }
 
-// starterText returns the text of the profiles, for some servers or for all. For an unknown
-// profile it returns a usage error that lists the known ones.
+// starterText returns the text of the profiles, for the given servers or for all. For an unknown
+// profile it returns an error that lists the known profiles.
 func starterText(names, servers []string) ([]byte, error) {
 	var known []string
 	for _, p := range slices.Concat(fixtures.ListProfiles(), fixtures.ListTiers()) {
@@ -131,7 +131,8 @@ func starterText(names, servers []string) ([]byte, error) {
 	return about, err
 }
 
-// CheckNameable returns an error if no rule can name this server without naming others too.
+// CheckNameable returns an error if no rule can name this server alone. A name with a glob
+// character would name other servers too.
 func CheckNameable(name string) error {
 	src := policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("server", name), policytext.StringPair("tool", "*"))
 	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {
@@ -147,10 +148,10 @@ type Starter struct {
 	Rules    int      `json:"rules"`
 	Revision string   `json:"revision"`
 
-	own bool // the proxy finds the file without --policy
+	own bool // the file is in the place where the proxy finds it without --policy
 }
 
-// writeStarter writes the policy where the user wants it, and loads it from there as the proxy
+// writeStarter writes a starter policy to the user's place, and loads it from there as the proxy
 // would.
 func writeStarter(c *cli.Context, src []byte) (Starter, error) {
 	folders, err := config.ReadFolders()
@@ -177,7 +178,7 @@ func writeStarter(c *cli.Context, src []byte) (Starter, error) {
 	return w, nil
 }
 
-// WriteNew writes the file; without force it never replaces anything, not even a symlink.
+// WriteNew writes a file. Without force it never replaces anything, not even a symbolic link.
 func WriteNew(path string, src []byte, force bool) error {
 	if force {
 		return atomicfile.Write(path, src, atomicfile.Options{Mode: 0o600})
@@ -196,10 +197,10 @@ func WriteNew(path string, src []byte, force bool) error {
 	return nil
 }
 
-// tellNext prints what was written and what to do next.
+// tellNext prints what writeStarter has written, and the next steps of the user.
 func (w Starter) tellNext(out io.Writer) error {
 	watch := "clawai wrap SERVER --observe"
-	if !w.own { // clients start clawai with the default policy
+	if !w.own { // clients start clawai with the default policy, so this file needs an option
 		watch = "clawai proxy --observe --policy " + cmdline.Quote([]string{w.Path}) + " --server NAME -- COMMAND..."
 	}
 	_, err := fmt.Fprintf(out, `Wrote %s: %s, revision %s.

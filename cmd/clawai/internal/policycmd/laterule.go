@@ -17,20 +17,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// LateRule is a possible rule about a recorded call, with the texts that a person must see before it is
-// written. All its texts are harmless.
+// LateRule is a rule that may be written about a recorded call. It has the texts that the person
+// must see first. All texts are safe for a terminal.
 type LateRule struct {
-	Then    string       // what was decided, and by which rule
-	Dangers []string     // why the call needs care, as its question would say
-	Unkept  []string     // data of the call that the record does not keep
-	Offers  []view.Offer // how far the rule can reach
+	Then    string       // the decision about the call, and the rule that decided
+	Dangers []string     // the dangers of the call, as a question would show them
+	Unkept  []string     // the parts of the call that are not in the record
+	Offers  []view.Offer // the scopes that the rule can have
 
 	edit  *policyEdit
 	late  *remember.Late
-	plans map[int]*remember.Plan // by offer
+	plans map[int]*remember.Plan // by the index in Offers
 }
 
-// OpenRecord prepares a rule in the owner's policy that allows a recorded call.
+// OpenRecord prepares a rule for the owner's policy. The rule would allow a recorded call.
 func OpenRecord(entry *event.Entry) (*LateRule, error) {
 	e, err := readPolicyEdit("", entry.Cwd)
 	if err != nil {
@@ -39,8 +39,8 @@ func OpenRecord(entry *event.Entry) (*LateRule, error) {
 	return e.planRecord(entry, policy.Allow)
 }
 
-// planRecord prepares a rule about a recorded call. If it returns an error, Then of the returned rule is
-// still set if the decision is known.
+// planRecord prepares a rule about a recorded call. Even if it returns an error, it sets Then of
+// the rule if the decision is known.
 func (e *policyEdit) planRecord(entry *event.Entry, action policy.Action) (*LateRule, error) {
 	shown := term.VisibleText(entry.Record)
 	call, why := replay.RebuildCall(entry)
@@ -89,7 +89,7 @@ func (l *LateRule) tell(e *policyEdit) {
 	}
 }
 
-// listDangers returns why the call needs care, as its question would say.
+// listDangers returns the dangers of the call, as a question would show them.
 func (e *policyEdit) listDangers(entry *event.Entry, call policy.Call) []string {
 	o := e.writer.View
 	o.ReadFile, o.Unseen, o.Project = nil, true, entry.Cwd
@@ -108,7 +108,7 @@ func (l *LateRule) plan(ctx context.Context, scope string) (*remember.Plan, erro
 	return plan, nil
 }
 
-// Preview returns the rule of an offer and what it changes.
+// Preview returns lines with the rule of an offer and its effects. offer is an index in Offers.
 func (l *LateRule) Preview(ctx context.Context, offer int) ([]string, error) {
 	plan, err := l.plan(ctx, l.Offers[offer].Scope)
 	if err != nil {
@@ -121,8 +121,8 @@ func (l *LateRule) Preview(ctx context.Context, offer int) ([]string, error) {
 	return l.describePlan(plan), nil
 }
 
-// Write writes the rule that Preview returned for an offer. It writes nothing if the policy has
-// changed since.
+// Write writes the rule that Preview showed for an offer. It writes nothing if the policy has
+// changed after Preview.
 func (l *LateRule) Write(ctx context.Context, offer int) error {
 	plan := l.plans[offer]
 	if plan == nil {
@@ -131,7 +131,8 @@ func (l *LateRule) Write(ctx context.Context, offer int) error {
 	return l.edit.applyPlan(ctx, plan)
 }
 
-// describePlan returns the rules of a plan and their place, what they change, and what stays refused.
+// describePlan returns lines with the rules of a plan and their place in the policy. They also show
+// which decisions change, and which calls stay refused.
 func (l *LateRule) describePlan(plan *remember.Plan) []string {
 	lines := []string{"", fmt.Sprintf("This goes into %s, at line %d:", term.VisibleText(l.edit.file), plan.Line), ""}
 	for line := range strings.Lines(plan.Text) {

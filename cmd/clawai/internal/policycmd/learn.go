@@ -45,7 +45,7 @@ func learnCommand() *cli.Command {
 	}
 }
 
-// learnRun is one run of the command.
+// learnRun is one run of clawai policy learn.
 type learnRun struct {
 	c     *cli.Context
 	o     learn.Options
@@ -111,7 +111,7 @@ func (r *learnRun) readOptions() error {
 	return r.checkTarget()
 }
 
-// checkTarget refuses at the start what would be refused at the end.
+// checkTarget checks --out at the start, so that the command does not fail only at the end.
 func (r *learnRun) checkTarget() error {
 	out := r.c.String("out")
 	if out == "" {
@@ -132,8 +132,8 @@ func (r *learnRun) checkTarget() error {
 	return cmdline.Usagef("--out %s: there is a file already, and it is not the policy that is extended; it is left as it is", out)
 }
 
-// readRecord reads the record. A record that cannot be read completely may lack denials, so
-// nothing is learned from it.
+// readRecord reads the record. If a part cannot be read, it returns an error, because that part may
+// have denials.
 func (r *learnRun) readRecord() error {
 	f, dir, err := recordedDecisions(r.c)
 	if err != nil {
@@ -179,10 +179,11 @@ func (r *learnRun) composePolicy() error {
 	return err
 }
 
-// checkRecord checks the new policy against the whole record: what a rule denied stays denied.
+// checkRecord checks the new policy with the whole record. A call that a rule denied must still be
+// denied.
 func (r *learnRun) checkRecord() error {
 	if r.o.Policy == nil {
-		return nil // Propose has checked it
+		return nil // Propose has already checked this
 	}
 	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.ParseOptions)
 	if err != nil {
@@ -226,7 +227,8 @@ func (r *learnRun) writePolicy() error {
 	return WriteNew(out, r.text, false)
 }
 
-// writeFixtures writes each fixture to its own file, and replaces none.
+// writeFixtures writes each fixture to a separate file. If one of the files exists, it writes
+// nothing and returns an error.
 func (r *learnRun) writeFixtures(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return cmdline.Usagef("--fixtures %s: %w", dir, check.WithoutPath(err))

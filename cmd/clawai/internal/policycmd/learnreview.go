@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The answers to one rule.
+// These are the answers of a person about one rule.
 const (
 	answerTake   = "Take it"
 	answerNarrow = "Narrow it"
@@ -27,8 +27,8 @@ const (
 	answerDrop   = "Drop it"
 )
 
-// reviewRules reviews the rules with a person, who may leave at any time; then nothing is
-// written. The default answer opens nothing: it drops a rule that would allow.
+// reviewRules shows each rule to a person, who decides about it. If the person leaves, nothing is
+// written. The default answer allows nothing: it drops a rule that would allow calls.
 func (r *learnRun) reviewRules() error {
 	if !r.c.Bool("interactive") {
 		return nil
@@ -91,7 +91,8 @@ func learnedLine(r *learn.Rule) string {
 	return s
 }
 
-// learnedDetails returns the origin of a rule, and what else it opens.
+// learnedDetails returns lines about the origin of a rule, and about other calls that the rule
+// would allow.
 func learnedDetails(r *learn.Rule) []string {
 	lines := []string{"from " + r.DescribeEvidence()}
 	if r.Above != nil {
@@ -107,7 +108,7 @@ func learnedDetails(r *learn.Rule) []string {
 	return lines
 }
 
-// tellSkipped prints on standard error how many calls nothing was learned from, by reason.
+// tellSkipped prints on standard error how many calls were skipped, by reason.
 func (r *learnRun) tellSkipped() {
 	n := r.l.Skipped
 	all := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
@@ -119,7 +120,7 @@ func (r *learnRun) tellSkipped() {
 	}
 }
 
-// learnedRule is one rule of the JSON document.
+// learnedRule is one rule in the JSON output.
 type learnedRule struct {
 	Action   string              `json:"action"`
 	Subject  string              `json:"subject"`

@@ -117,8 +117,8 @@ func writeLinted(format string, all []lint.Linted, least check.Severity) func(io
 	return writeFindings(format, lint.DescribeTool(cmdline.Version), findings)
 }
 
-// declaredInRecord reads from the record the tools that servers last declared, and the
-// arguments that tools were called with.
+// declaredInRecord reads two things from the record: the tools that servers have declared, and the
+// names of the arguments in calls.
 func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	o := lint.Options{Servers: map[string][]string{}, Arguments: map[string][]string{}}
 	dir, err := record.FindLogDir()
@@ -157,8 +157,8 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	return o, err
 }
 
-// mostUsedSpellings returns the names. If names differ only in case, it returns only the most used one,
-// because the others are probably mistakes of callers.
+// mostUsedSpellings returns the names. If several names differ only in upper and lower case, it
+// returns only the most used name, because the others are probably mistakes of callers.
 func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {

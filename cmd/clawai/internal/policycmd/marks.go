@@ -10,7 +10,8 @@ func newMark(color, pattern string) cmdline.Mark {
 	return cmdline.Mark{Pattern: pattern, Color: color}
 }
 
-// These marks color each report: its result, and the decisions that it compares.
+// These marks color the reports of the commands: their results, and the decisions that they
+// compare.
 var (
 	checkMarks = []cmdline.Mark{
 		newMark(cmdline.Green, `: (ok), .*revision [0-9a-f]+$`),
@@ -24,7 +25,7 @@ var (
 		newMark(cmdline.Green, `^\S.*: \d+ rules?, (0 findings)`),
 		newMark(cmdline.Yellow, `^\S.*: \d+ rules?, ([1-9]\d* findings?)`),
 	}
-	// ExplainMarks color each rule's decision, and the final one.
+	// ExplainMarks color the decision of each rule, and the final decision.
 	ExplainMarks = slices.Concat(
 		cmdline.AnswerMarks(`^(?:yes|no|maybe|-) +\S.*?:\d+ +`),
 		cmdline.AnswerMarks(`^`),

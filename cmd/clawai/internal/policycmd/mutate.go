@@ -44,8 +44,8 @@ func mutateCommand() *cli.Command {
 	}
 }
 
-// saveFixtures writes the fixtures of survivors, each once, under unused names, and returns
-// their number.
+// saveFixtures writes the fixtures of survivors to files with new names. It writes equal fixtures
+// only once. It returns the number of files.
 func saveFixtures(dir string, survivors []cover.Outcome) (int, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, err

@@ -1,10 +1,10 @@
-// Package policycmd implements "clawai policy", with one file for each command. It turns
-// options into those of the packages below internal/check, and their results into an exit code.
+// Package policycmd implements "clawai policy", with one file for each subcommand. It converts
+// flags into options of the packages below internal/check, and their results into an exit code.
 package policycmd
 
 import "github.com/urfave/cli/v2"
 
-// Command returns "clawai policy". more are its commands that look at clients' files.
+// Command returns "clawai policy". more are further subcommands, which read the clients' files.
 func Command(more ...*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "policy",

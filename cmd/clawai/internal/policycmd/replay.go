@@ -83,8 +83,8 @@ func runReplay(c *cli.Context) error {
 	return replayVerdict(r, dir)
 }
 
-// ReplayJudge reads the policy that judges the record, as a proxy of this machine would read
-// it.
+// ReplayJudge reads the policy that judges the recorded calls again. It reads the policy as a proxy
+// on this machine would.
 func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Judge, error) {
 	home, err := homeFlag(c)
 	if err != nil {
@@ -93,7 +93,8 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	return NewReplayJudge(path, home, layers, cmdline.ProseWriter(c.App.ErrWriter))
 }
 
-// NewReplayJudge does the same for a home folder. It writes notes about the layers to warn.
+// NewReplayJudge does the work of ReplayJudge for a given home folder. It writes notes about the
+// layers to warn.
 func NewReplayJudge(path, home string, layers config.Layers, warn io.Writer) (*replay.Judge, error) {
 	src, err := readPolicyFile(path)
 	if err != nil {
@@ -118,7 +119,8 @@ func NewReplayJudge(path, home string, layers config.Layers, warn io.Writer) (*r
 	return j, nil
 }
 
-// homeFlag returns --home, or the home that the proxies of this account use.
+// homeFlag returns the value of --home. Without this flag it returns the home folder of this
+// account.
 func homeFlag(c *cli.Context) (string, error) {
 	if home := c.String("home"); home != "" {
 		return home, nil
@@ -127,15 +129,16 @@ func homeFlag(c *cli.Context) (string, error) {
 	return folders.Home, err
 }
 
-// proxyOptions returns the options that a proxy here would use, except its working directory,
-// which is not in the record. The disk is today's.
+// proxyOptions returns the options of a proxy on this machine. They have no working directory,
+// because the record does not say it. The disk is the disk of today.
 func proxyOptions(home string) policy.Options {
 	o := policyfile.DraftOptions(home)
 	o.Disk = disk.SystemDisk()
 	return o
 }
 
-// addHideDenied adds the setting of config.toml for lists, as a proxy here would use it.
+// addHideDenied adds the setting of config.toml about hidden tools in lists, as a proxy on this
+// machine would use it.
 func addHideDenied(o policy.Options) (policy.Options, error) {
 	folders, err := config.ReadFolders()
 	if err == nil {
@@ -147,13 +150,13 @@ func addHideDenied(o policy.Options) (policy.Options, error) {
 	return o, nil
 }
 
-// withAnswers adds to decisions the records of their replies.
+// withAnswers makes a filter for decisions also select the records of the replies.
 func withAnswers(f audit.Filter) audit.Filter {
 	f.Kinds = append(f.Kinds, event.Outcome, event.Listed, event.Passed)
 	return f
 }
 
-// recordedDecisions returns the filter for --since and --server, and the record's folder.
+// recordedDecisions returns the filter of --since and --server, and the folder of the record.
 func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	f.Kinds = []event.Kind{event.Decision}
 	if f.Server, err = cmdline.GlobFlag(c, "server"); err != nil {
@@ -166,8 +169,8 @@ func recordedDecisions(c *cli.Context) (f audit.Filter, dir string, err error) {
 	return f, dir, err
 }
 
-// replayVerdict returns the exit code: unreadable input is more serious than a change, since
-// then the result is incomplete.
+// replayVerdict returns an error with the exit code. A damaged record is worse than a changed
+// decision, because the result is then incomplete.
 func replayVerdict(r *replay.Report, dir string) error {
 	switch {
 	case r.Decisions == 0:
@@ -224,7 +227,7 @@ func tellWhys(w io.Writer, counts map[replay.Why]int) {
 	}
 }
 
-// tellClasses lists the calls that change, and those that were not judged.
+// tellClasses lists the calls with a changed decision, and the calls that were not judged.
 func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[replay.Class]int, examples []replay.Example, home string) {
 	for _, class := range classes {
 		title, n := replayTitles[class], counts[class]
@@ -249,8 +252,8 @@ func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[repl
 	}
 }
 
-// replayExample returns one call as text that is safe for a terminal: its name, its arguments,
-// and the decisions before and now.
+// replayExample returns one call as a text that is safe for a terminal: name, arguments, and the
+// decisions then and now.
 func replayExample(x *replay.Example, home string) string {
 	what := []string{record.Short(x.Method, record.MaxText)}
 	for _, name := range x.Names {

@@ -52,8 +52,8 @@ func writeReport(c *cli.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(path, out.Bytes(), atomicfile.Options{Mode: 0o644})
 }
 
-// proseReport returns a function that writes a report in colors and folds it to the terminal, if its
-// format is text.
+// proseReport returns a function that writes a report. If the format is text, the function adds
+// colors and breaks lines at the terminal's width.
 func proseReport(format string, marks []cmdline.Mark, write func(io.Writer) error) func(io.Writer) error {
 	if format != "text" {
 		return write
@@ -61,7 +61,7 @@ func proseReport(format string, marks []cmdline.Mark, write func(io.Writer) erro
 	return func(w io.Writer) error { return cmdline.WriteProse(w, marks, write) }
 }
 
-// writeTests returns the writer of a run's report in a format.
+// writeTests returns a function that writes the report of a test run in a format.
 func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) error {
 	run.Version = cmdline.Version
 	run.Revision = p.Revision()
@@ -77,8 +77,8 @@ func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) 
 	}
 }
 
-// tellBroken reports the errors of a policy if the format can hold findings, and returns the
-// error.
+// tellBroken reports the errors in a policy, if the format can contain findings. It always returns
+// err.
 func tellBroken(c *cli.Context, format string, err error) error {
 	var broken policy.Errors
 	if f := check.FindFormat(format); !errors.As(err, &broken) || f == nil || f.Findings == nil {
@@ -90,7 +90,7 @@ func tellBroken(c *cli.Context, format string, err error) error {
 	return err
 }
 
-// loading is the tool named in findings about a policy that does not load.
+// loading is the tool that findings name if a policy does not load.
 var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.FindingKind{{
 	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}
@@ -105,7 +105,8 @@ func loadFindings(broken policy.Errors) []check.Finding {
 	return out
 }
 
-// writeFindings returns the writer of findings, in a format that can hold them.
+// writeFindings returns a function that writes findings. The format must be able to contain
+// findings.
 func writeFindings(format string, tool check.Tool, findings []check.Finding) func(io.Writer) error {
 	return func(w io.Writer) error { return check.FindFormat(format).Findings(w, tool, findings) }
 }

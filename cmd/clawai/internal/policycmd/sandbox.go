@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// SandboxFlags returns the flags of commands that write a sandbox's table into a policy.
+// SandboxFlags returns the flags of the commands that write the table of a sandbox into a policy.
 func SandboxFlags() []cli.Flag { return editFlags() }
 
-// Opening is a value to be added to a sandbox's table; its key is read, write, net or env.
+// Opening is one value to add to the table of a sandbox. Key is read, write, net or env.
 type Opening struct{ Key, Value string }
 
-// WriteSandbox puts the table of a server's sandbox into the policy. If the policy has no such table, it
-// inserts text; otherwise it adds openings to the existing table. It shows the change and asks. command
-// is the command that does the same without asking.
+// WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no such
+// table, it inserts text. Otherwise it adds openings to the table. It shows the change to the
+// person and asks. command is the command line that does this without asking.
 func WriteSandbox(c *cli.Context, server, text string, openings []Opening, command []string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -63,8 +63,8 @@ func WriteSandbox(c *cli.Context, server, text string, openings []Opening, comma
 	return nil
 }
 
-// addOpenings adds values to the lists of a table. It returns the new text of the policy and the
-// lines that changed.
+// addOpenings adds values to the lists of a table. It returns the new text of the policy, and the
+// changed lines as a text.
 func addOpenings(src []byte, table string, openings []Opening, t *policy.CageTable) (next []byte, shown string) {
 	lists := map[string][]string{"read": t.Read, "write": t.Write, "net": t.Net, "env": t.Env}
 	next = src

@@ -69,33 +69,35 @@ func runShow(c *cli.Context) error {
 	})
 }
 
-// section is the part of the table about servers that have the same rules.
+// section is the part of the output about servers that have the same rules.
 type section struct {
-	Servers []string   `json:"servers"` // globs; empty for every server that no other section names
-	From    []string   `json:"from"`    // the files and profiles that have rules about them
+	Servers []string   `json:"servers"` // globs; empty for all servers that no other section names
+	From    []string   `json:"from"`    // the files and profiles that contain the rules of this section
 	Groups  []ruleList `json:"rules"`
 
 	rules []*policy.Source
 }
 
-// ruleList holds the rules for some tools, or for another subject, in the order in which they are tried.
+// ruleList holds the rules about some tools, or about another subject, in the order in which the
+// policy tries them.
 type ruleList struct {
-	On      string    `json:"on"` // call, reply or list
+	On      string    `json:"on"` // one of call, reply or list
 	Subject string    `json:"subject"`
-	Names   []string  `json:"names"` // "*": every name; empty: every name that no other ruleList has
+	Names   []string  `json:"names"` // "*" for all names; empty for all names that no other ruleList has
 	Lines   []ruleRow `json:"lines"`
 }
 
 type ruleRow struct {
 	Verdict     string   `json:"verdict"`
 	Description string   `json:"description"`
-	Arguments   []string `json:"arguments"` // arguments that the rule looks at
+	Arguments   []string `json:"arguments"` // the arguments that the rule reads
 	File        string   `json:"file"`
-	Line        int      `json:"line"` // line of the rule; of the first, if several rules are the same
+	Line        int      `json:"line"` // line of the rule; if several rules are equal, the line of the first
 }
 
-// listSections groups the servers that rules name by the rules about them. only is the server to list;
-// "" lists all servers, also those that no rule names.
+// listSections groups the servers in the rules: servers with the same rules share a section. only
+// is the server to list. If only is "", listSections lists all servers, also those that no rule
+// names.
 func listSections(sources []policy.Source, only string) (all []section) {
 	var names []string
 	for i := range sources {
@@ -137,7 +139,8 @@ func dropRepeats(names []string) (once []string) {
 	return once
 }
 
-// rulesOf returns the rules about a server; for "", the rules that name no server.
+// rulesOf returns the rules about a server. If server is "", it returns the rules that name no
+// server.
 func rulesOf(sources []policy.Source, server string) (rules []*policy.Source) {
 	for i := range sources {
 		if s := &sources[i]; s.Servers == nil || server != "" && matchesName(s.Servers, server) {
@@ -147,7 +150,7 @@ func rulesOf(sources []policy.Source, server string) (rules []*policy.Source) {
 	return rules
 }
 
-// matchesName reports whether a name is one of the globs, or matches one.
+// matchesName reports whether a name is equal to one of the globs, or matches one of them.
 func matchesName(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
 		p, err := glob.Compile(g)
@@ -175,12 +178,13 @@ func fileOf(r *policy.Source) string {
 	return filepath.Base(r.Pos.File)
 }
 
-// groupSubject groups the names of a subject by the rules about them. The rules about all names have their
-// own groups: one at the start for the rules above all others, and one at the end for those below.
+// groupSubject groups the names of a subject: names with the same rules share a group. The rules
+// about all names have separate groups: one at the start for the rules above the others, and one at
+// the end for the rules below.
 func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 	var rules []*policy.Source
 	var names []string
-	first, last := -1, -1 // the first and the last rule about some names only
+	first, last := -1, -1 // index of the first and the last rule about only some names
 	for _, r := range s.rules {
 		if r.On != on || r.About != subject {
 			continue
@@ -204,7 +208,7 @@ func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 		return
 	}
 	add([]string{"*"}, rules[:first])
-	seen := map[string]int{} // index of a group, by the description of its rules
+	seen := map[string]int{} // index of a group, by the text of its rules
 	for _, name := range dropRepeats(names) {
 		var about []*policy.Source
 		for _, r := range rules[first : last+1] {
@@ -213,7 +217,7 @@ func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 			}
 		}
 		if len(s.Servers) > 0 && onlyRefused(about) && onlyRefused(rules[last+1:]) {
-			continue // the last group covers this name
+			continue // the last group is about this name too
 		}
 		key := describeRows(rowsOf(about))
 		if at, found := seen[key]; found {
@@ -233,7 +237,7 @@ func describeRows(rows []ruleRow) (text string) {
 	return text
 }
 
-// onlyRefused reports whether all the rules are deny rules about every server.
+// onlyRefused reports whether all rules are deny rules that name no server.
 func onlyRefused(rules []*policy.Source) bool {
 	return !slices.ContainsFunc(rules, func(r *policy.Source) bool { return r.Servers != nil || r.Action != policy.Deny })
 }
@@ -245,8 +249,8 @@ func namesAll(r *policy.Source) bool {
 
 var comesBack = map[string]string{"reply": "what comes back", "list": "what it lists", "upload": "what goes to a model"}
 
-// verdicts are the words for the actions of rules: the first about calls, the second about replies and
-// lists.
+// verdicts are the words for the actions of rules. The first word is for calls, the second for
+// replies and lists.
 var verdicts = map[policy.Action][2]string{
 	policy.Allow: {"allowed", "passed"}, policy.Deny: {"refused", "withheld"}, policy.Prompt: {"asked", "asked"},
 	policy.Redact: {"taken out", "taken out"}, policy.Fence: {"fenced", "fenced"}, policy.Warn: {"warned", "warned"},
@@ -272,7 +276,7 @@ func rowsOf(rules []*policy.Source) (rows []ruleRow) {
 	return rows
 }
 
-// addArguments adds the arguments that a rule looks at.
+// addArguments adds the arguments that a rule reads to the row.
 func (row *ruleRow) addArguments(r *policy.Source) {
 	for _, path := range r.ArgumentPaths() {
 		name := strings.Join(path, ".")
@@ -285,7 +289,7 @@ func (row *ruleRow) addArguments(r *policy.Source) {
 	}
 }
 
-// describeConditions describes a rule that has no description.
+// describeConditions returns a text for a rule that has no description.
 func describeConditions(r *policy.Source) string {
 	var parts []string
 	for _, a := range r.Args {
@@ -313,7 +317,7 @@ func (s *section) writeText(w io.Writer, width int) {
 	}
 }
 
-// maxNamed is how many arguments a line names.
+// maxNamed is the maximum number of arguments in a line.
 const maxNamed = 3
 
 func (g *ruleList) writeText(w io.Writer, width int) {
@@ -344,7 +348,7 @@ func (g *ruleList) writeText(w io.Writer, width int) {
 	}
 }
 
-// writeWrapped writes a text behind a margin; further lines have blanks there.
+// writeWrapped writes a text after a margin. If the text needs more lines, their margin is spaces.
 func writeWrapped(w io.Writer, margin, text string, width int) {
 	for i, line := range cmdline.WrapWords(text, max(20, width-len(margin))) {
 		if i == 1 {

@@ -41,7 +41,7 @@ func runTest(c *cli.Context) error {
 	return testOnce(c, format)
 }
 
-// testOnce judges every fixture and writes the report.
+// testOnce judges every fixture once and writes the report.
 func testOnce(c *cli.Context, format string) error {
 	run := check.Run{Policy: c.String("policy"), Start: time.Now()}
 	o, fill, err := judgeOptions(c)
@@ -73,8 +73,8 @@ func testOnce(c *cli.Context, format string) error {
 	return verdictOf(check.Summarize(run.Results))
 }
 
-// judgeOptions reads the options for judging: the home and the disk. The function fill sets the
-// time and the folder of fixtures that have none.
+// judgeOptions returns the options for judging, with the home folder and the disk. fill sets the
+// time and the folder of a fixture that has none.
 func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
 	var at time.Time
 	cwd, system, err := placeFlags(c)
@@ -106,7 +106,7 @@ func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), 
 	}, nil
 }
 
-// placeFlags returns --cwd and --os.
+// placeFlags returns the values of --cwd and --os.
 func placeFlags(c *cli.Context) (cwd, system string, err error) {
 	cwd, system = c.String("cwd"), c.String("os")
 	switch {
@@ -146,8 +146,8 @@ func judgeFile(p *policy.Policy, path, server string, fill func(*check.Fixture),
 	return check.JudgeFixture(p, fx, server)
 }
 
-// verdictOf turns the counts into an exit code: unreadable input is more serious than a
-// mismatch, since then the result is unknown.
+// verdictOf returns an error with the exit code. An unreadable file is worse than a mismatch,
+// because the result is then unknown.
 func verdictOf(s check.Summary) error {
 	switch {
 	case s.Unreadable > 0:
@@ -158,7 +158,7 @@ func verdictOf(s check.Summary) error {
 	return nil
 }
 
-// namePolicy treats a single argument as the value of --policy.
+// namePolicy uses the only argument of the command line as the value of --policy.
 func namePolicy(c *cli.Context) error {
 	args, err := cmdline.ParseArguments(c)
 	switch {
@@ -174,7 +174,8 @@ func namePolicy(c *cli.Context) error {
 	return c.Set("policy", args[0])
 }
 
-// nameOwnPolicy is like namePolicy. Without an argument it names the person's own policy.
+// nameOwnPolicy does the work of namePolicy. Without an argument, --policy becomes the person's own
+// policy.
 func nameOwnPolicy(c *cli.Context) error {
 	if err := namePolicy(c); err != nil || c.String("policy") != "" {
 		return err
@@ -186,8 +187,8 @@ func nameOwnPolicy(c *cli.Context) error {
 	return c.Set("policy", path)
 }
 
-// readPolicy loads a policy for a check; the exit code is 2 when it cannot be read, with every
-// finding on a line of its own.
+// readPolicy loads a policy for a test. If it fails, the exit code is 2, and the error has one line
+// for each fault.
 func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
 	src, err := readPolicyFile(path)
 	if err != nil {
@@ -196,7 +197,7 @@ func readPolicy(path string, o policy.Options) (*policy.Policy, error) {
 	return parsePolicy(path, src, o)
 }
 
-// readPolicyFile reads the text of a policy named on the command line.
+// readPolicyFile reads the text of a policy file that the command line names.
 func readPolicyFile(path string) ([]byte, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {

@@ -125,14 +125,15 @@ func trustProject(c *cli.Context, folders config.Folders, p config.Project) erro
 	return nil
 }
 
-// printText prints a file, made safe for a terminal.
+// printText prints the text of a file in a form that is safe for a terminal.
 func printText(w io.Writer, text []byte) {
 	for line := range strings.Lines(string(text)) {
 		fmt.Fprintf(w, "  %s\n", term.VisibleText(strings.TrimRight(line, "\r\n")))
 	}
 }
 
-// askToTrust asks whether to continue, unless --yes is given. Its error ends the command.
+// askToTrust asks the person whether to continue. With --yes it does not ask. The command must end
+// with its error.
 func askToTrust(c *cli.Context, question string) error {
 	return cmdline.ConfirmAction(c, question, "Nothing was trusted.", choose.HasTerminal(os.Stdin, os.Stdout))
 }
@@ -150,11 +151,11 @@ func endTrust(w io.Writer, state string, p config.Project) error {
 	return nil
 }
 
-// trustedDoc is one trusted project.
+// trustedDoc is one trusted project in the JSON output.
 type trustedDoc struct {
-	Path  string `json:"path"`  // path of its policy
+	Path  string `json:"path"`  // path of the project's policy
 	Since string `json:"since"` // RFC 3339, UTC
-	State string `json:"state"` // the file compared with the trusted text: same, changed, gone, unknown
+	State string `json:"state"` // the state of the file: same, changed, gone or unknown
 }
 
 var trustedStates = map[string]string{"gone": "  (the file is gone)", "changed": "  (the file has changed since)"}

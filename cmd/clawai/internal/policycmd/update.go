@@ -35,9 +35,9 @@ func updateCommand() *cli.Command {
 	}
 }
 
-// updated is an [[extends]] that is pinned to another text than this clawai has.
+// updated is one [[extends]] with a pinned text that differs from the text in this clawai.
 type updated struct {
-	profile, was, is string // the digests
+	profile, was, is string // was and is are digests
 }
 
 func runUpdate(c *cli.Context) error {
@@ -84,10 +84,10 @@ func runUpdate(c *cli.Context) error {
 	return nil
 }
 
-// listMoved returns a line for each of the owner's rules with the key above that would stand above another
-// rule than before. The key names a rule by its description, and the new text may have another rule with
-// that description. The lines are harmless. listMoved returns nil if the policy does not load with the
-// pinned texts.
+// listMoved returns lines about the owner's rules with the key above. This key names a rule of the
+// extended text by its description, and in the new text another rule may have that description. A
+// line says that an owner's rule would be above another rule than before. The lines are safe for a
+// terminal. listMoved returns nil if the policy does not load with the pinned texts.
 func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string) {
 	before, err := policy.Parse(e.file, src, e.writer.Options)
 	if err != nil {
@@ -103,11 +103,12 @@ func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string)
 	return lines
 }
 
-// rulesBelow returns, for each of the policy's own rules that stands between rules of one extended text, a
-// description of the rule below it. The key is the line of the own rule.
+// rulesBelow looks at the policy's own rules that are between two rules of one extended text. It
+// returns a description of the extended rule below each of them. The key is the line of the own
+// rule.
 func rulesBelow(p *policy.Policy) map[int]string {
 	all := map[int]string{}
-	var between []int // the lines of the own rules that follow the latest extended rule
+	var between []int // lines of the own rules after the latest extended rule
 	above := ""
 	for _, s := range p.Sources() {
 		if s.From == "" {
@@ -124,7 +125,7 @@ func rulesBelow(p *policy.Policy) map[int]string {
 	return all
 }
 
-// argsText returns the conditions on arguments in words.
+// argsText returns the conditions on arguments as a text.
 func argsText(args []policy.ArgSource) (text string) {
 	for _, a := range args {
 		text += fmt.Sprintf(" with %s %s", strings.Join(a.Path, "."), strings.Join(a.Globs, ", "))
@@ -132,7 +133,7 @@ func argsText(args []policy.ArgSource) (text string) {
 	return text
 }
 
-// newUpdate reads the policy file, also one that does not load because of a pinned text.
+// newUpdate reads the policy file. It accepts a file that does not load because of a pinned text.
 func newUpdate(c *cli.Context) (*policyEdit, []byte, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -152,8 +153,8 @@ func newUpdate(c *cli.Context) (*policyEdit, []byte, error) {
 	return &policyEdit{c: c, folders: folders, file: path, writer: writer}, src, nil
 }
 
-// updateProfiles returns the text of a policy with the digests of this clawai's profiles. names are
-// the profiles to update; none means all.
+// updateProfiles returns the text of a policy with the digests of the profiles in this clawai.
+// names are the profiles to update; if it is empty, updateProfiles updates all.
 func updateProfiles(file string, src []byte, names []string) (next []byte, all []updated, err error) {
 	pinned := map[string]bool{}
 	var edits []policytext.Edit

@@ -19,12 +19,12 @@ import (
 	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
-// settled is how long nothing may change before a run: several steps of an editor are one
-// change.
+// settled is how long the files must stay unchanged before a run, because an editor saves a change
+// in several steps.
 const settled = 100 * time.Millisecond
 
-// watchTests runs once, and again after each change of the policy or of a fixture, until it is
-// interrupted. It reports a policy that does not load, and waits for its next change.
+// watchTests runs the tests once, and again after each change of the policy or of a fixture, until
+// an interrupt. If the policy does not load, it reports this and waits for the next change.
 func watchTests(c *cli.Context, once func() error) error {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -48,7 +48,7 @@ func watchTests(c *cli.Context, once func() error) error {
 				again.Reset(settled)
 			}
 		case <-again.C:
-			// Watch first and then run, so that changes during the run are noticed.
+			// The watch must start before the run, so that it notices changes during the run.
 			if err := seen.watchFolders(notes); err != nil {
 				return cmdline.Usagef("--watch: %w", err)
 			}
@@ -63,9 +63,9 @@ func watchTests(c *cli.Context, once func() error) error {
 
 // sources are the files that a test run reads.
 type sources struct {
-	files []string // the policy and the fixtures
-	trees []string // the folders of fixtures
-	not   string   // the file that the run itself writes
+	files []string // the policy file and the fixture files
+	trees []string // the folders with fixtures
+	not   string   // the file that the run itself writes, which must not start a run
 }
 
 func testSources(c *cli.Context) sources {
@@ -85,8 +85,8 @@ func testSources(c *cli.Context) sources {
 	return s
 }
 
-// isRelevant reports whether a run would read the changed file: a named file, or a fixture or a
-// folder below one of the trees.
+// isRelevant reports whether a run would read the changed file. This is so for the named files, and
+// for fixtures and folders in one of the trees.
 func (s sources) isRelevant(name string) bool {
 	name = filepath.Clean(name)
 	if name == s.not {
@@ -104,8 +104,8 @@ func (s sources) isRelevant(name string) bool {
 	})
 }
 
-// watchFolders watches every relevant folder, including new ones. Adding a folder twice has no
-// effect.
+// watchFolders watches all folders with relevant files, also new folders. It may be called again
+// for the same folders.
 func (s sources) watchFolders(notes *filewatch.Watcher) error {
 	for _, file := range s.files {
 		if err := notes.Add(filepath.Dir(file)); err != nil {
@@ -113,7 +113,8 @@ func (s sources) watchFolders(notes *filewatch.Watcher) error {
 		}
 	}
 	for _, tree := range s.trees {
-		// The run itself reports a folder that is gone or cannot be read.
+		// Errors are ignored, because the run itself reports a folder that is missing or
+		// unreadable.
 		_ = filepath.WalkDir(tree, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {
 				_ = notes.Add(path)
