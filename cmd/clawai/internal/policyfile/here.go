@@ -21,15 +21,15 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// LoadHere reads the policy that is in force in this folder, with the layers above it.
+// LoadHere reads the policy in force in the current folder, with the layers above it.
 func LoadHere(folders config.Folders) (*config.Loaded, error) {
 	layers := base.LayersOf(folders)
-	layers.Dir, _ = os.Getwd() // without a folder there is no project
+	layers.Dir, _ = os.Getwd() // after an error there is no project
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
 
-// FindFault returns the error if the policy of these folders does not load; then every call is refused. It
-// returns nil if the policy loads, and before init has written a policy.
+// FindFault returns the error if the policy of these folders does not load. Then clawai refuses
+// every call. It returns nil if the policy loads, or if there is no policy file yet.
 func FindFault(folders config.Folders) error {
 	if _, err := os.Stat(folders.PolicyFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -38,29 +38,34 @@ func FindFault(folders config.Folders) error {
 	return err
 }
 
-// Start is how a server is started.
+// Start describes how clawai starts a server.
 type Start struct {
 	Command []string
-	Cage    *cage.Plan          // nil: neither the policy nor the client's file has one
-	Files   *installed.Manifest // the installation that is started in place of a launcher; nil: nothing is installed
-	Passed  string              // a text about an installation that is not used, because the command differs; "" for none
+	Cage    *cage.Plan          // nil if neither the policy nor the client's file has a cage for the server
+	Files   *installed.Manifest // the installation that is started instead of a launcher; nil if there is none
+	// a text about an installation that is not used, because the command differs; "" if there is
+	// none
+	Passed string
 }
 
-// CagedServer is a server whose cage is planned.
+// CagedServer is a server that may need a cage.
 type CagedServer struct {
-	Name      string
-	Command   []string
-	Dir       string   // the folder that it starts in; "" for this one
-	Client    []string // the client's own sandbox in its entry, in the form of clienttable.Read; empty: none
-	Installed string   // the folder in which the command was installed; "" for none
+	Name    string
+	Command []string
+	Dir     string // the folder in which the server starts; "" for the current folder
+	// the client's own sandbox in its entry, in the form of clienttable.Read; empty if there is
+	// none
+	Client    []string
+	Installed string // the folder of the installed command; "" if it is not installed
 }
 
-// PlanStart returns how a server, with the command of its client's entry, is started by the policy in
-// force here.
+// PlanStart returns how clawai starts a server under the policy in force in the current folder.
+// server.Command is the command in the client's entry.
 func PlanStart(folders config.Folders, server CagedServer) (Start, error) {
 	loaded, err := LoadHere(folders)
 	if errors.Is(err, fs.ErrNotExist) {
-		loaded, err = &config.Loaded{Policy: &policy.Policy{}, Path: folders.PolicyFile()}, nil // there is no policy yet
+		// there is no policy file yet
+		loaded, err = &config.Loaded{Policy: &policy.Policy{}, Path: folders.PolicyFile()}, nil
 	}
 	if err != nil {
 		return Start{}, err
@@ -68,9 +73,10 @@ func PlanStart(folders config.Folders, server CagedServer) (Start, error) {
 	return PlanStartBy(loaded, folders, server)
 }
 
-// PlanStartBy returns how a server, with the command of its client's entry, is started by a policy: its
-// installation, if it has one in place of a launcher, and its cage. If the installed files were changed,
-// or the command asks for another version, it returns an error.
+// PlanStartBy returns how clawai starts a server under a given policy, with the server's cage.
+// server.Command is the command in the client's entry. If the server has an installation, it is
+// started instead of the launcher. The error says that the installed files have changed, or that
+// the command asks for another version.
 func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServer) (s Start, err error) {
 	store := installed.NewStore(folders.State)
 	if s.Files, err = CheckInstalled(store, server.Name, server.Command); err != nil {
@@ -91,9 +97,9 @@ func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServ
 	return s, nil
 }
 
-// DescribePassed returns a text about an installation of the server that this command does not use; "" if
-// there is none. named means that the command contains the package's name in a form that clawai does not
-// understand, so that it may start the package without the installation.
+// DescribePassed returns a text about an installation of the server that this command does not use,
+// or "" if there is none. named means that the command contains the package's name in a form that
+// clawai cannot read. Such a command may start the package without the installation.
 func DescribePassed(store *installed.Store, server string, command []string) (text string, named bool) {
 	if server == "" {
 		return "", false
@@ -112,8 +118,9 @@ func DescribePassed(store *installed.Store, server string, command []string) (te
 	return fmt.Sprintf("%s@%s is installed and not used: the entry starts another command", m.Package, m.Version), false
 }
 
-// namesPackage reports whether a command names a package in a form that a launcher accepts: alone or with a
-// version, also inside a text for a shell. A path to a file of the package does not count.
+// namesPackage reports whether a command contains the name of a package in a form that a launcher
+// accepts. The name may have a version, and it may be in a text for a shell. A path to a file of
+// the package is not such a form.
 func namesPackage(command []string, pkg string) bool {
 	for _, word := range strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;&|()<>=$", r) }) {
 		if word == pkg || strings.HasPrefix(word, pkg+"@") {

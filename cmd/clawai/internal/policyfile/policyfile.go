@@ -1,4 +1,4 @@
-// Package policyfile reads policies for commands: it sets the home folder, resolves entries of extends,
+// Package policyfile reads policies for the commands. It sets the home folder, resolves extends,
 // and plans how servers are started.
 package policyfile
 
@@ -11,22 +11,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// PolicyOptions returns the options for reading a policy with this home.
+// PolicyOptions returns the options for reading a policy, with this home folder.
 func PolicyOptions(home string) policy.Options {
 	o := base.PolicyOptions(home)
 	o.Pack = packs.Read
 	return o
 }
 
-// DraftOptions returns the options for a policy that is only examined, not put into force, and that may be
-// an organisation's.
+// DraftOptions returns the options for a policy that is only examined and not put into force. Such
+// a policy may be an organisation's policy.
 func DraftOptions(home string) policy.Options {
 	o := PolicyOptions(home)
 	o.Draft = true
 	return o
 }
 
-// CountRules returns the number of rules of each action, as text.
+// CountRules returns the number of rules of each action, as a text.
 func CountRules(p *policy.Policy) string {
 	counts := map[policy.Action]int{}
 	for _, r := range p.Rules() {

@@ -14,8 +14,9 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// ExtendProfile returns the [[extends]] of a starter policy, pinned to the text that this clawai has,
-// for some servers; without servers its rules name their own.
+// ExtendProfile returns the [[extends]] table of a starter policy. Its digest is that of the text
+// in this clawai. With servers, the rules are about these servers. Without servers, the rules name
+// their own servers.
 func ExtendProfile(name string, servers []string) (string, error) {
 	src, err := fixtures.ReadProfile(name)
 	if err != nil {
@@ -29,8 +30,8 @@ func ExtendProfile(name string, servers []string) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// KeepProfiles writes the pinned texts of this clawai's starter policies into files beside the policy at
-// path, so that a later clawai, which has other texts, can still read them.
+// KeepProfiles writes the starter policies that the policy at path pins into files in the policy's
+// folder. A later clawai has other texts, and it reads the pinned texts from these files.
 func KeepProfiles(path string, src []byte) error {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace || x.Profile == "" || x.SHA256 == "" {
@@ -38,7 +39,7 @@ func KeepProfiles(path string, src []byte) error {
 		}
 		text, err := fixtures.ReadProfile(x.Profile)
 		if err != nil || base.DigestOf(text) != x.SHA256 {
-			continue // an older text, which was kept before
+			continue // an older text, which has been written before
 		}
 		file := filepath.Join(filepath.Dir(path), base.KeptProfile(x.Profile, x.SHA256))
 		if kept, err := os.ReadFile(file); err == nil && string(kept) == string(text) {
@@ -54,8 +55,8 @@ func KeepProfiles(path string, src []byte) error {
 	return nil
 }
 
-// ListOlderProfiles returns the starter policies that a policy pins to another text than this
-// clawai has.
+// ListOlderProfiles returns the starter policies for which a policy pins a text that differs from
+// the text in this clawai.
 func ListOlderProfiles(path string, src []byte) (names []string) {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace || x.Profile == "" || x.SHA256 == "" {
