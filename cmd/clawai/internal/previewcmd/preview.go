@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// wait is how long a preview by hand may take: 3 seconds for the command.
+// wait is the time limit of clawai preview. It includes 3 seconds for the command.
 const wait = 4 * time.Second
 
 // Command returns "clawai preview".
@@ -62,7 +62,7 @@ func runPreview(c *cli.Context) error {
 	return err
 }
 
-// paintLine colors a line by the change of a file that it reports.
+// paintLine colors a line by the kind of change that it shows.
 func paintLine(on bool, line string) string {
 	for prefix, color := range map[string]string{
 		"  delete ": cmdline.Red, view.ChangePrefix('-'): cmdline.Red, "  create ": cmdline.Green, view.ChangePrefix('+'): cmdline.Green,
