@@ -17,7 +17,8 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// planStart returns how a server is started, by the policy in force and by its client's file.
+// planStart returns how clawai starts a server, under the policy in force and with the sandbox in
+// the client's file.
 func (p *proxyRun) planStart(all *session.Sessions, server policyfile.CagedServer) (policyfile.Start, error) {
 	s, err := policyfile.PlanStartBy(all.Policy(), p.spec.Folders, server)
 	name := server.Name
@@ -27,13 +28,14 @@ func (p *proxyRun) planStart(all *session.Sessions, server policyfile.CagedServe
 	case err != nil:
 		return s, fmt.Errorf("the server %q is not started: %w", name, err)
 	case s.Cage != nil:
-		tellOwner(name, s.Cage.Notes) // before the start, which may fail because of them
+		tellOwner(name, s.Cage.Notes) // before the start, because the start may fail for the same reasons
 	}
 	return s, nil
 }
 
-// readClientSandbox checks and stores the client's own sandbox, which wrap has copied from the client's
-// file. An unreadable rule is an error, because the sandbox would be weaker without it.
+// readClientSandbox checks and stores the client's own sandbox. wrap has copied this sandbox from
+// the client's file. A rule that cannot be read is an error, because the sandbox would be weaker
+// without it.
 func (p *proxyRun) readClientSandbox(words []string) error {
 	if len(words) == 0 {
 		return nil
@@ -48,9 +50,9 @@ func (p *proxyRun) readClientSandbox(words []string) error {
 	return nil
 }
 
-// noteStart records the installation that was started in place of a launcher, and the server's cage. It
-// tells the owner which parts of the cage are weaker than the policy demands. If this cannot be recorded,
-// it ends the server.
+// noteStart records the installation that was started instead of a launcher, and the server's cage.
+// It tells the owner which parts of the cage are weaker than the policy demands. If the record
+// cannot be written, noteStart ends the server.
 func noteStart(guard *gate.Session, name string, s policyfile.Start, child *stdio.Child) (err error) {
 	note := func(code, text string) {
 		if err == nil {
@@ -76,8 +78,9 @@ func noteStart(guard *gate.Session, name string, s policyfile.Start, child *stdi
 	return err
 }
 
-// noteRefusals returns a function that records a host that the server's sandbox has refused. If it cannot
-// be recorded, only the owner is told, because the host is refused already.
+// noteRefusals returns a function that records a host that the server's sandbox has refused. If the
+// record cannot be written, the function only tells the owner, because the sandbox has already
+// refused the host.
 func noteRefusals(guard *gate.Session, name string) func(hosts.Refusal) {
 	return func(r hosts.Refusal) {
 		err := guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: name, Code: hosts.EventCode, Detail: r.Detail()})

@@ -35,7 +35,7 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// hubOptions lists the options of clawai proxy that a hub has, too.
+// hubOptions lists the options that clawai hub and clawai proxy have in common.
 var hubOptions = append(serveOptions, "observe")
 
 // HubCommand returns "clawai hub".
@@ -50,18 +50,18 @@ func HubCommand() *cli.Command {
 	}
 }
 
-// hubRun is one run of a hub: for the client that started us, or for the clients of --listen,
-// each with its own servers.
+// hubRun is one run of a hub. The hub serves the client that started it, or the clients of
+// --listen. Each client has separate servers.
 type hubRun struct {
 	run  *proxyRun
 	hub  config.Hub
-	only []string // selected servers; none: all enabled ones
+	only []string // the servers to use; empty for all enabled servers
 	all  *session.Sessions
 
-	mu       sync.Mutex           // guards the fields below, and hub.Servers once there are sessions
-	used     [][]byte             // values that the vault gave to servers so far
-	urls     map[string]string    // latest address of each server, by id
-	sessions map[*hubSession]bool // sessions that are told about changed servers
+	mu       sync.Mutex           // guards the fields below, and also hub.Servers after the first session has begun
+	used     [][]byte             // all values from the vault that servers have got so far
+	urls     map[string]string    // latest address of each server, by the server's id
+	sessions map[*hubSession]bool // the sessions that must be told when the servers change
 }
 
 func runHub(c *cli.Context) error {
@@ -71,7 +71,8 @@ func runHub(c *cli.Context) error {
 	moreProcessors()
 	growHeap()
 	h := &hubRun{run: &proxyRun{}}
-	h.run.spec.Files.Project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
+	// the client has started us in its folder; after an error there is no project
+	h.run.spec.Files.Project, _ = os.Getwd()
 	if err := h.readSetup(c); err != nil {
 		return err
 	}
@@ -88,11 +89,11 @@ func runHub(c *cli.Context) error {
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
 	one.End(hubEnded, cmdline.ExitOK)
-	h.all.CloseServerEnd() // until then, servers may still be started
+	h.all.CloseServerEnd() // not earlier, because servers could still be started
 	return closeRun(one, err)
 }
 
-// readSetup reads the command line and the servers, before anything is started.
+// readSetup reads the command line and the configured servers. Nothing is started before that.
 func (h *hubRun) readSetup(c *cli.Context) (err error) {
 	folders, err := config.ReadFolders()
 	if err == nil {
@@ -112,12 +113,12 @@ func (h *hubRun) readSetup(c *cli.Context) (err error) {
 	h.run.here = o.Files.Disk != nil
 	o.Prepare = func() (*redact.Known, error) {
 		tellUnusable(h.hub.Servers)
-		return nil, nil //nolint:nilnil // no value is known yet
+		return nil, nil //nolint:nilnil // no value from the vault is known yet
 	}
 	return h.run.readOptions(c)
 }
 
-// tellUnusable tells the owner which servers cannot be started.
+// tellUnusable tells the owner which servers cannot be started, and why.
 func tellUnusable(all []config.Upstream) {
 	for _, s := range all {
 		if s.Unusable != nil {
@@ -126,7 +127,7 @@ func tellUnusable(all []config.Upstream) {
 	}
 }
 
-// chooseServers drops disabled servers, and servers that were not asked for.
+// chooseServers removes the disabled servers, and the servers that are not in --only.
 func (h *hubRun) chooseServers(file string) error {
 	for _, id := range h.only {
 		if !slices.ContainsFunc(h.hub.Servers, func(s config.Upstream) bool { return s.ID == id }) {
@@ -146,8 +147,8 @@ func (h *hubRun) filterServers(all []config.Upstream) []config.Upstream {
 	})
 }
 
-// serverDisk returns the disk of this machine if all servers run on it. Otherwise it returns nil,
-// because the disk of a server that runs elsewhere is unknown to us.
+// serverDisk returns the disk of this machine if all servers run on it. If a server runs elsewhere,
+// it returns nil, because the disk of that server is unknown.
 func (h *hubRun) serverDisk() disk.Disk {
 	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
 		return nil
@@ -157,7 +158,7 @@ func (h *hubRun) serverDisk() disk.Disk {
 
 func isElsewhere(s config.Upstream) bool { return s.URL != "" || stdio.RunsElsewhere(s.Command) }
 
-// hubEnded is the reason in the record for the end of a hub's session.
+// hubEnded is the reason for the end of a hub's session, for the record.
 const hubEnded = "all servers of the hub were closed"
 
 // hubPeer describes the hub for the record.
@@ -167,15 +168,16 @@ func (h *hubRun) hubPeer() session.Peer {
 	return session.Peer{Guess: "hub", Is: "hub of " + joinIDs(h.hub.Servers), URLs: h.urlOf}
 }
 
-// urlOf returns the last address of the server with this id, also after the server has left the
-// configuration, since answers may still come; "" for a server that is started here.
+// urlOf returns the latest address of the server with this id, or "" if the server is started here.
+// It also works after the server was removed from the configuration, because answers may still
+// arrive.
 func (h *hubRun) urlOf(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.urls[id]
 }
 
-// carrySession runs one session of the hub; o holds the client and the gate.
+// carrySession runs one session of the hub. o has the client and the gate.
 func (h *hubRun) carrySession(ctx context.Context, o hub.Options) error {
 	over, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &hubSession{guard: o.Gate, over: over.Done(), updates: make(chan []hub.Server)}
@@ -189,7 +191,7 @@ func (h *hubRun) carrySession(ctx context.Context, o hub.Options) error {
 	return hub.Run(ctx, o)
 }
 
-// toolFilter returns a filter for the tools that the configuration allows of a server.
+// toolFilter returns a function that reports whether the configuration allows a tool of a server.
 func toolFilter(s config.Upstream) func(string) bool {
 	among := func(all []*glob.Pattern, tool string) bool {
 		return slices.ContainsFunc(all, func(p *glob.Pattern) bool { return p.Match(tool) })
@@ -199,7 +201,7 @@ func toolFilter(s config.Upstream) func(string) bool {
 	}
 }
 
-// openServer starts a local server, or prepares the connection to a remote one.
+// openServer starts a local server, or prepares the connection to a remote server.
 func (h *hubRun) openServer(guard *gate.Session, s config.Upstream) (proxy.Upstream, error) {
 	note := func(code, text string) {
 		_ = guard.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: code, Detail: text})
@@ -235,11 +237,13 @@ func (h *hubRun) openServer(guard *gate.Session, s config.Upstream) (proxy.Upstr
 		note("start", err.Error())
 		return nil, err
 	}
-	note("start", "command "+cmdline.Quote(s.Command[:1])) // arguments may hold the value of a hidden variable
+	// only the program, because an argument may be the value of a hidden variable
+	note("start", "command "+cmdline.Quote(s.Command[:1]))
 	return child, nil
 }
 
-// noteAddress records the address of a server, or returns the reason why it cannot be opened.
+// noteAddress stores the address of a server. If the server cannot be opened, it returns the reason
+// as an error.
 func (h *hubRun) noteAddress(s config.Upstream) error {
 	if s.Unusable != nil {
 		return s.Unusable
@@ -256,8 +260,8 @@ func (h *hubRun) noteAddress(s config.Upstream) error {
 	return nil
 }
 
-// fillEnv returns the environment of a server with its values from the vault, and these values
-// by themselves.
+// fillEnv returns the environment of a server, with the values from the vault in it. used has these
+// values.
 func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.HasReference) {
 		return nil, nil, fmt.Errorf("%s is in an argument, which every process can read; put it into its env", vault.Prefix)
@@ -267,8 +271,8 @@ func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	return env, resolver.UsedValues(), err
 }
 
-// fillHeader returns the headers of a remote server with its values from the vault, and these
-// values.
+// fillHeader returns the headers of a remote server, with the values from the vault in them. used
+// has these values.
 func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error) {
 	header = http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
@@ -283,9 +287,9 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 	return header, resolver.UsedValues(), err
 }
 
-// adviseOwner prints on stderr how the owner can allow the server what the vault refused. It
-// returns only the refusal for the client and the record: the command does not help there, and
-// its arguments may hold the value of a hidden variable.
+// adviseOwner prints on standard error how the owner can let the server use the refused entry of
+// the vault. It returns only the refusal, for the client and the record. The advice has a command
+// that is no help there, and its arguments may be the value of a hidden variable.
 func adviseOwner(err error, s config.Upstream) error {
 	shown := vaultplace.NewResolver(s.ID, s.Command, s.Dir).Server
 	if !shown.ReadsFolder() {
@@ -296,7 +300,7 @@ func adviseOwner(err error, s config.Upstream) error {
 	return err
 }
 
-// hideValues keeps these values, and all earlier ones, out of the record from now on.
+// hideValues keeps these values and all earlier values out of the record from now on.
 func (h *hubRun) hideValues(values [][]byte) (hidden secrets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -327,13 +331,13 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 	return remote.Dial(o)
 }
 
-// inherited lists the variables of our environment that every server gets. Other variables may be
-// for one of the servers alone.
+// inherited lists the environment variables that every server gets from us. It has no other
+// variables, because they may be for one server only.
 var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM " +
 	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
 	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")
 
-// serverEnv returns the environment of a server.
+// serverEnv returns the environment of a server: the inherited variables and the variables more.
 func serverEnv(more map[string]string) (env []string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")

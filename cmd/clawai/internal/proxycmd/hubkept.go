@@ -19,8 +19,9 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// openCatalogue returns the stored lists of a server for a client that client describes. It returns
-// nil if the server could not be started now: then the attempt to start it must report the reason.
+// openCatalogue returns the stored lists of a server. client describes the client, because the
+// lists may depend on it. If the server cannot be started now, openCatalogue returns nil, so that
+// the attempt to start it reports the reason.
 func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
 		return nil
@@ -35,15 +36,16 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	}
 	h.hideValues(used)
 	for _, value := range slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Header))) {
-		for _, word := range append(strings.Fields(value), value) { // the scheme of a header is not the secret, but the next word may be
+		// the secret may be only the second word, after the scheme of the header
+		for _, word := range append(strings.Fields(value), value) {
 			used = append(used, []byte(word))
 		}
 	}
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// ServerIdentity returns a text of everything that a server is opened with. Of all that is known
-// before the first request, the lists of the server depend on nothing else.
+// ServerIdentity returns a text with everything that clawai uses to open a server. Before the first
+// request, the lists of the server depend on nothing else. used has the values from the vault.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
@@ -51,28 +53,29 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 		if err = errors.Join(err, unread); err != nil {
 			return nil, nil, err
 		}
-		e, err := authcmd.SignInOptions(folders, u, authcmd.OpenPage).Store.Load(oauth.ServerKey(u)) // the lists may depend on who signed in
+		// the lists may depend on the person who signed in
+		e, err := authcmd.SignInOptions(folders, u, authcmd.OpenPage).Store.Load(oauth.ServerKey(u))
 		if errors.Is(err, oauth.ErrNone) {
 			err = nil
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		shown, err := config.LoadTLS(folders) // the lists may also depend on the certificate that the owner presents
+		shown, err := config.LoadTLS(folders) // the lists may depend on the owner's certificate
 		return fmt.Appendf(nil, "%q %q %s %q", s.URL, fmt.Sprintf("%q", header), e.Since.UTC(), shown), used, err
 	}
 	env, used, err := fillEnv(s)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Each login has another XDG_SESSION_ID, so it must not count.
+	// XDG_SESSION_ID is different after each login, so it must not be part of the identity.
 	env = slices.DeleteFunc(slices.Sorted(slices.Values(env)), func(v string) bool { return strings.HasPrefix(v, "XDG_SESSION_ID=") })
 	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	b = fmt.Appendf(nil, "%q %q %q", s.Command, env, dir)
-	for i, word := range s.Command { // the program, and the files that it runs
+	for i, word := range s.Command { // the program and the files in its arguments
 		if i == 0 && filepath.Base(word) == word {
 			if word, err = exec.LookPath(word); err != nil {
 				return nil, nil, err
@@ -88,8 +91,8 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 	return b, used, nil
 }
 
-// keptLists stores the lists of a server, unless they contain a value that was given to the server:
-// the value may be a secret.
+// keptLists stores the lists of a server. It does not store lists that contain a value from the
+// vault, because the value may be a secret.
 type keptLists struct {
 	*catalogue.ListFile
 	given *redact.Known

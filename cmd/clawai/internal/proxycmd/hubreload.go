@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// hubServers converts the configured servers for the hub.
+// hubServers converts the configured servers into servers of the package hub.
 func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	for _, u := range all {
 		given = append(given, hub.Server{
@@ -28,13 +28,14 @@ func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	return given
 }
 
-// configDigest returns a digest of a server's whole configuration, with its variables expanded.
+// configDigest returns a digest of the complete configuration of a server. The variables in the
+// configuration are already replaced.
 func configDigest(s config.Upstream) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %q %q %s %s %v",
 		s.ID, s.Prefix, s.Command, s.URL, s.Env, s.Header, s.Dir, s.Tools, s.Hide, s.Idle, s.Timeout, s.Unusable)))
 }
 
-// hubSession is one session of the hub, with the parts that a change of servers needs.
+// hubSession is one session of the hub. Its fields are needed when the servers change.
 type hubSession struct {
 	guard   *gate.Session
 	open    func(config.Upstream) (proxy.Upstream, error)
@@ -43,7 +44,7 @@ type hubSession struct {
 	over    <-chan struct{}
 }
 
-// updateServers replaces the servers of the session.
+// updateServers replaces the servers of this session.
 func (s *hubSession) updateServers(next []config.Upstream) {
 	select {
 	case s.updates <- s.hubServers(next):
@@ -51,7 +52,8 @@ func (s *hubSession) updateServers(next []config.Upstream) {
 	}
 }
 
-// addSession registers a session for every later change, and returns the present servers.
+// addSession stores a session, so that it learns about later changes. It returns the present
+// servers.
 func (h *hubRun) addSession(s *hubSession) (now []config.Upstream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,7 +80,7 @@ func (h *hubRun) replaceServers(next []config.Upstream) {
 	}
 }
 
-// recordChatter records a change of the servers in every session.
+// recordChatter records a text about a change of the servers in every session.
 func (h *hubRun) recordChatter(what string) {
 	for _, s := range h.listSessions() {
 		_ = s.guard.NoteEvents(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})
@@ -91,8 +93,8 @@ func (h *hubRun) listSessions() []*hubSession {
 	return slices.Collect(maps.Keys(h.sessions))
 }
 
-// followConfig replaces the servers when config.toml changes, until ctx ends. A broken file
-// changes nothing.
+// followConfig replaces the servers when config.toml changes, until ctx ends. If the new file has
+// an error, the servers stay.
 func (h *hubRun) followConfig(ctx context.Context) {
 	inForce := configDigests(h.hub.Servers)
 	config.WatchHub(ctx, h.run.spec.Folders, os.LookupEnv, func(now config.Hub, err error) {

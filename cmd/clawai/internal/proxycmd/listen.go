@@ -32,25 +32,25 @@ import (
 	"github.com/clawai/clawai/proxy/remote/reverse"
 )
 
-// listenRun is one run of clawai proxy --listen: the reverse proxy, or the hub, for clients
-// that speak HTTP themselves.
+// listenRun is one run of clawai proxy --listen, for clients that use HTTP. It runs the reverse
+// proxy or the hub.
 type listenRun struct {
 	run       *proxyRun
 	out       io.Writer
 	address   string
-	operator  string           // address of /healthz and /metrics; "" for none
-	metrics   *metrics.Metrics // nil without an operator
+	operator  string           // address for /healthz and /metrics; "" if there is none
+	metrics   *metrics.Metrics // nil if operator is ""
 	upstreams map[string]remote.Options
-	hosts     []string // further names by which clients reach us (--host)
-	origins   []string // origins of web pages that may call us (--origin)
-	pass      []string // headers of clients that the servers get (--pass-header)
+	hosts     []string // more host names under which clients reach us (--host)
+	origins   []string // origins of the web pages that may call us (--origin)
+	pass      []string // headers of clients that servers get too (--pass-header)
 	cert      *tls.Certificate
 	sessions  *session.Sessions
-	owned     bool    // all sessions belong to invocations
-	hub       *hubRun // used instead of upstreams
+	owned     bool    // every session belongs to an invocation
+	hub       *hubRun // if not nil, it is used instead of upstreams
 }
 
-// runListen serves until it is interrupted.
+// runListen runs clawai proxy --listen until an interrupt.
 func runListen(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return cmdline.Usagef("--listen takes its servers from --upstream or --hub; nothing follows --")
@@ -98,7 +98,7 @@ func runListen(c *cli.Context) error {
 	return closeRun(l.sessions, err)
 }
 
-// checkServed requires that all servers come from one source.
+// checkServed returns an error if the command line names no servers, or names them in two ways.
 func checkServed(c *cli.Context) error {
 	if c.Bool("invocations") && c.Bool("wrapped") {
 		return cmdline.Usagef("--wrapped does not go with --invocations: the clients that were led here name none")
@@ -120,8 +120,8 @@ func checkServed(c *cli.Context) error {
 	return nil
 }
 
-// readSetup reads the options that every form of the command has. After the policy is loaded,
-// spec.Prepare reads the servers and the certificate.
+// readSetup reads the options that all forms of the command have. spec.Prepare reads the servers
+// and the certificate later, after the policy is loaded.
 func (l *listenRun) readSetup(c *cli.Context) (err error) {
 	if c.Bool("hub") {
 		l.hub = &hubRun{run: l.run}
@@ -191,7 +191,7 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		handler.Close() // before Shutdown, which waits for open streams
+		handler.Close() // before Shutdown, because Shutdown waits for open streams
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(end) != nil {
@@ -219,11 +219,12 @@ func (l *listenRun) openListener(ctx context.Context, address string) (net.Liste
 func newHTTPServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // its errors are about clients that disconnect, not about us
+		ErrorLog: log.New(io.Discard, "", 0), // the server's errors are only about clients that disconnect
 	}
 }
 
-// serveOperator serves the operator's address. An error of the server is sent to done.
+// serveOperator serves /healthz and /metrics on the operator's address. It sends an error of the
+// server to done.
 func (l *listenRun) serveOperator(ctx context.Context, done chan<- error) (*http.Server, error) {
 	in, err := l.openListener(ctx, l.operator)
 	if err != nil {
@@ -244,7 +245,7 @@ func (l *listenRun) serveOperator(ctx context.Context, done chan<- error) (*http
 	return server, nil
 }
 
-// checkAddresses refuses addresses that other machines can reach without TLS.
+// checkAddresses returns an error for an address that other machines can reach, if there is no TLS.
 func (l *listenRun) checkAddresses(secured bool) error {
 	for _, of := range []struct{ option, address, example string }{{"listen", l.address, "127.0.0.1:8808"}, {"metrics", l.operator, "127.0.0.1:9808"}} {
 		if of.address == "" && of.option == "metrics" {
@@ -261,7 +262,7 @@ func (l *listenRun) checkAddresses(secured bool) error {
 	return nil
 }
 
-// listHosts returns the names by which an address is reached, and its port.
+// listHosts returns the host names under which clients can reach an address, and its port.
 func (l *listenRun) listHosts(address string, at net.Addr) (hosts []string, port string, err error) {
 	if _, port, err = net.SplitHostPort(at.String()); err != nil {
 		return nil, "", err
@@ -277,7 +278,7 @@ func (l *listenRun) listHosts(address string, at net.Addr) (hosts []string, port
 	return hosts, port, nil
 }
 
-// newServer returns the handler, which has a gate for each agent session.
+// newServer returns the HTTP handler. The handler has one gate for each session of an agent.
 func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	secret, err := httpproxy.EnsureSecret(l.run.spec.Folders.State)
 	if err != nil {
@@ -306,10 +307,10 @@ func (l *listenRun) newServer(at net.Addr) (*reverse.Server, error) {
 	return reverse.New(o)
 }
 
-// hubName is the hub's name in its path.
+// hubName is the name of the hub in the path of its address.
 const hubName = "hub"
 
-// maxHubs limits the sessions of the hub, since each starts its own servers.
+// maxHubs is the maximum number of hub sessions, because each session starts separate servers.
 const maxHubs = 100
 
 // carrySession runs one session of the hub.
@@ -317,7 +318,8 @@ func (l *listenRun) carrySession(ctx context.Context, g *gate.Session, in io.Rea
 	_ = l.hub.carrySession(ctx, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
-// newInvocation returns the parts that the gates of one invocation share.
+// newInvocation returns the functions for the gates of one invocation. These gates share their
+// state.
 func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	its := l.sessions.NewInvocation(name)
 	return reverse.Invocation{
@@ -332,7 +334,7 @@ func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	}, nil
 }
 
-// openGate makes the gate of one agent session at one server, or of one session of the hub.
+// openGate opens the gate for one session: of an agent with one server, or of the hub.
 func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*session.Session, error)) (reverse.Gate, error) {
 	var peer session.Peer
 	if l.hub != nil {
@@ -349,7 +351,7 @@ func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*sessi
 	}
 	return reverse.Gate{Session: one.Session, End: func() {
 		one.End("no longer used", cmdline.ExitOK)
-		_ = one.Close() // does not close the record, which belongs to the listener
+		_ = one.Close() // the record stays open, because all sessions of the listener share it
 	}}, nil
 }
 
@@ -363,8 +365,8 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	if l.hub != nil {
 		names = []string{hubName}
 	}
-	// An older clawai wrote the addresses, with the secret in them, into this file, which no command
-	// reads.
+	// listen.json is removed, because an older clawai wrote the addresses with the secret into it.
+	// No command reads this file.
 	if err := os.Remove(filepath.Join(l.run.spec.Folders.State, "listen.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

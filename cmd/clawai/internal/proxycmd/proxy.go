@@ -1,5 +1,5 @@
-// Package proxycmd implements "clawai proxy" in its three forms: for a program, for a remote
-// server, and as a server (--listen).
+// Package proxycmd implements "clawai proxy" in three forms: for a program, for a remote server,
+// and as an HTTP server (--listen). It also implements "clawai hub" and "clawai serve".
 package proxycmd
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// ExitProxy is the exit code of clawai's own failures; all other codes are the server's.
+// ExitProxy is the exit code for failures of clawai itself. All other codes come from the server.
 const ExitProxy = 125
 
 // Command returns "clawai proxy".
@@ -39,36 +39,37 @@ func Command() *cli.Command {
 	}
 }
 
-// proxyRun is one run of the command, with the values of its flags and files.
+// proxyRun is one run of clawai proxy, with the values from flags and files.
 type proxyRun struct {
 	spec    session.Spec
 	command []string
-	remote  *remoteServer // nil for a command
+	remote  *remoteServer // nil if the server is a program
 	limits  frame.Limits
-	asError bool // a denial is a JSON-RPC error, not a result (--deny-as error)
+	asError bool // a denial is a JSON-RPC error instead of a result (--deny-as error)
 	secrets secrets
-	here    bool // the servers run on this system
-	// clientSandbox holds the rules of the client's own sandbox for the server. wrap has copied them from
-	// the client's file.
+	here    bool // the servers run on this machine
+	// clientSandbox has the rules of the client's own sandbox for this server. wrap has copied them
+	// from the client's file.
 	clientSandbox []string
 }
 
-// fewestProcessors is the number of processors that two loops in blocking system calls need to run
-// at the same time. With fewer, each call waits until the runtime's monitor has taken a processor
-// back from the sleeping loop (bench/README.md).
+// fewestProcessors is the minimum for GOMAXPROCS. Two loops wait in blocking system calls. With
+// fewer processors, each call waits until the monitor of the Go runtime takes a processor away from
+// the waiting loop (bench/README.md).
 const fewestProcessors = 4
 
-// heapGrowth is how far the heap of a proxy grows before a collection, in per cent of the live
-// heap. The live heap is less than a megabyte, so this means 8 MiB instead of the runtime's 4,
-// and half as many collections under load. After a list of thousands, or a reply of megabytes,
-// largeHeapGrowth applies.
+// heapGrowth is the value of GOGC for a proxy: the growth of the heap between two garbage
+// collections, in per cent of the live heap. The live heap is less than 1 MiB, so the limit is 8
+// MiB instead of 4 MiB, with half as many collections under load. largeHeapGrowth is used after a
+// large list or reply.
 const (
 	heapGrowth      = 200
 	largeHeapGrowth = 50
 )
 
 func runProxy(c *cli.Context) error {
-	given := c.LocalFlagNames() // each call of IsSet would match the names of every flag against a pattern
+	// only once, because each call of IsSet matches the names of all flags with a pattern
+	given := c.LocalFlagNames()
 	listens := slices.Contains(given, "listen")
 	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "metrics", "origin", "pass-header", "tls-cert", "tls-key"} {
 		if slices.Contains(given, name) && !listens {
@@ -111,8 +112,8 @@ func growHeap() {
 	}
 }
 
-// newProxyRun reads the command line and the policy, before anything is started. The exit code
-// is 2 for mistakes on the command line, and 125 for all other errors.
+// newProxyRun reads the command line and the policy. Nothing is started before that. The exit code
+// is 2 for errors in the command line, and 125 for all other errors.
 func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	p := &proxyRun{command: c.Args().Slice(), spec: session.Spec{Peer: session.Peer{Name: c.String("server")}, Stderr: os.Stderr}}
 	if err := p.checkCommand(); err != nil {
@@ -125,7 +126,8 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 		return nil, err
 	}
 	p.spec.Peer.Guess, p.spec.Peer.Is = guessName(p.command, p.spec.Peer.Name), p.describeServer()
-	p.spec.Files.Project, _ = os.Getwd() // folder of the client, which started us; without a folder there is no project
+	// the client has started us in its folder; after an error there is no project
+	p.spec.Files.Project, _ = os.Getwd()
 	if p.remote == nil {
 		p.spec.Peer.Command, p.spec.Files.Disk, p.here = p.command, disk.SystemDisk(), !stdio.RunsElsewhere(p.command)
 	} else {
@@ -138,7 +140,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	return p, p.readOptions(c)
 }
 
-// readOptions reads the options that every form of the command has.
+// readOptions reads the options that all forms of the command have.
 func (p *proxyRun) readOptions(c *cli.Context) error {
 	size, err := parseSize(c.String("max-frame"))
 	if err != nil {
@@ -172,7 +174,7 @@ func (p *proxyRun) readOptions(c *cli.Context) error {
 	return nil
 }
 
-// openError gives an error of session.Open its exit code.
+// openError gives an error of session.Open the right exit code.
 func openError(err error) error {
 	if _, ok := errors.AsType[*session.OptionError](err); ok {
 		return cmdline.Usagef("%w", err)
@@ -183,7 +185,8 @@ func openError(err error) error {
 	return proxyError(err)
 }
 
-// closeRun closes what a run has opened. It returns the first error, with our exit code.
+// closeRun closes everything that a run has opened. It returns the first error, with the exit code
+// 125.
 func closeRun(open io.Closer, err error) error {
 	if closing := open.Close(); err == nil {
 		err = closing
@@ -194,7 +197,7 @@ func closeRun(open io.Closer, err error) error {
 	return nil
 }
 
-// serverFolder returns the folder that relative paths of our server start from; "" when it is
+// serverFolder returns the folder in which the server resolves relative paths, or "" if it is
 // unknown.
 func (p *proxyRun) serverFolder() string {
 	if len(p.command) == 0 || p.remote != nil || stdio.MovesAway(p.command) {
@@ -204,8 +207,7 @@ func (p *proxyRun) serverFolder() string {
 	return dir
 }
 
-// serverSystem returns the operating system of the server if it is known: ours, when the server
-// is started here.
+// serverSystem returns Windows if the server runs here on Windows, and "" otherwise.
 func (p *proxyRun) serverSystem() string {
 	if runtime.GOOS != policy.Windows || !p.here {
 		return ""
@@ -215,8 +217,8 @@ func (p *proxyRun) serverSystem() string {
 
 func proxyError(err error) error { return &cmdline.ExitError{Code: ExitProxy, Err: err} }
 
-// checkCommand requires "--": without it, an option of ours after the command, or an option of
-// the server before it, would go to the wrong program.
+// checkCommand returns an error if there is no "--" before the command. Without "--", our options
+// and the server's options could be mixed up.
 func (p *proxyRun) checkCommand() error {
 	before, name := len(os.Args)-len(p.command)-1, p.spec.Peer.Name
 	switch {
@@ -230,7 +232,7 @@ func (p *proxyRun) checkCommand() error {
 	return nil
 }
 
-// carryMessages carries messages until one side ends and returns our exit code.
+// carryMessages carries messages until the client or the server ends. It returns our exit code.
 func (p *proxyRun) carryMessages(one *session.Session) (int, error) {
 	server, code, err := p.startServer(one)
 	if err != nil {
@@ -243,9 +245,8 @@ func (p *proxyRun) carryMessages(one *session.Session) (int, error) {
 	return code, err
 }
 
-// pumpFrames carries the frames. It returns the exit code of a server that ended by itself,
-// also at the end of its input, and 0 for a server that had to be signalled after a requested
-// stop.
+// pumpFrames carries the frames. If the server ended by itself, pumpFrames returns the server's
+// exit code. If clawai had to end it with a signal after a requested stop, pumpFrames returns 0.
 func (p *proxyRun) pumpFrames(one *session.Session, child *server) (int, error) {
 	err := proxy.Run(one.All.Context(), proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: one.Session,
@@ -256,7 +257,7 @@ func (p *proxyRun) pumpFrames(one *session.Session, child *server) (int, error) 
 	case err == nil && child.forced():
 		return cmdline.ExitOK, nil
 	case err == nil, errors.Is(err, proxy.ErrServerEnded):
-		return max(child.exitCode(), 0), nil // the server's stderr has the details
+		return max(child.exitCode(), 0), nil // the server has written the details to its stderr
 	}
 	return ExitProxy, err
 }

@@ -20,25 +20,26 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// envReference marks an address that a client's configuration passes in a variable: after
-// "-- env:NAME", the address is the value of NAME. An address with a secret must not be on a
-// command line, which every process of the machine can read.
+// envReference begins the text env:NAME in place of an address. The address is then the value of
+// the environment variable NAME. An address with a secret must not be on a command line, because
+// every process on the machine can read that.
 const envReference = "env:"
 
-// remoteServer holds the address after "--" and its headers.
+// remoteServer is a remote server: its address on the command line, and its headers.
 type remoteServer struct {
 	url    *url.URL
 	header http.Header
-	sse    bool // the client's file said that the server speaks the transport of 2024-11-05
+	sse    bool // the server uses the transport of version 2024-11-05, according to the client's file
 }
 
-// isRemote reports whether a command is an address and not a program.
+// isRemote reports whether a command is the address of a remote server.
 func isRemote(command []string) bool {
 	first := command[0]
 	return strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") || strings.HasPrefix(first, envReference)
 }
 
-// readRemote reads the address and the headers if the server is remote; was is the value of --was.
+// readRemote reads the address and the headers of a remote server. For a program it does nothing.
+// was is the value of --was.
 func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	if !isRemote(p.command) {
 		if len(headerFiles) > 0 {
@@ -54,7 +55,8 @@ func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	return err
 }
 
-// readAddress parses the address of a server. Its errors contain no value.
+// readAddress parses the address of a server. Its errors never contain the address, because the
+// address may have a secret.
 func readAddress(command []string) (*remoteServer, error) {
 	if len(command) != 1 {
 		return nil, cmdline.Usagef("nothing follows the address of a remote server; headers go into a file (--header-file)")
@@ -75,8 +77,8 @@ func readAddress(command []string) (*remoteServer, error) {
 	return &remoteServer{url: u}, nil
 }
 
-// readHeaders collects the headers of the environment and of the files. A file overrides the
-// environment, and a later file overrides an earlier one.
+// readHeaders reads the headers from the environment and from the files. A file overrides the
+// environment, and a later file overrides an earlier file.
 func readHeaders(files []string) (http.Header, error) {
 	h, err := remote.EnvHeaders(os.Environ(), os.LookupEnv)
 	if err != nil {
@@ -96,8 +98,8 @@ func readHeaders(files []string) (http.Header, error) {
 	return h, nil
 }
 
-// renderAddress returns the address for the record and for messages, without its query, which
-// may hold a key.
+// renderAddress returns the address for the record and for messages. It removes the query, because
+// the query may contain a key.
 func (r *remoteServer) renderAddress() string {
 	shown := *r.url
 	shown.RawQuery = ""
@@ -107,8 +109,8 @@ func (r *remoteServer) renderAddress() string {
 	return shown.String()
 }
 
-// dialServer makes the upstream. With an Authorization header, the owner has chosen the
-// credentials; otherwise the owner can sign in when the server asks for it.
+// dialServer returns the upstream for the remote server. If there is an Authorization header,
+// clawai uses it. Otherwise the owner can sign in when the server asks for it.
 func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,
@@ -126,7 +128,7 @@ func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	return remote.Dial(o)
 }
 
-// describeServer returns a description of the server for the record.
+// describeServer returns the address or the command of the server as a text for the record.
 func (p *proxyRun) describeServer() string {
 	if p.remote != nil {
 		return "server " + p.remote.renderAddress()

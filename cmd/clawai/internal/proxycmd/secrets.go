@@ -15,15 +15,15 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// secrets holds the values that the vault gave to the server of this run. Our own environment
-// keeps the references.
+// secrets has the values that the server gets from the vault. Our own environment still has the
+// references instead of the values.
 type secrets struct {
-	env   []string      // environment of the started server; nil: ours
-	known *redact.Known // the values; nil: none
+	env   []string      // environment for the server; nil for our environment
+	known *redact.Known // the values; nil if there are none
 }
 
-// readSecrets replaces the server's references by their values, or returns the reason why the
-// server is not started.
+// readSecrets replaces the references in the server's environment or headers by values from the
+// vault. Its error says why the server is not started.
 func (p *proxyRun) readSecrets() error {
 	if slices.ContainsFunc(p.command, vault.HasReference) {
 		return cmdline.Usagef("%s is in an argument, which every process can read; put it into the environment: NAME=%[1]sENTRY", vault.Prefix)
@@ -56,7 +56,7 @@ func notStarted(err error, r *vault.Resolver) error {
 	return proxyError(fmt.Errorf("the server %q is not started: %w", r.Server.Name, vaultplace.AdviseBinding(err, r.Server)))
 }
 
-// hideInError removes the values from an error.
+// hideInError removes the values from the vault from an error's text.
 func (s secrets) hideInError(err error) error {
 	if err == nil || !s.known.ContainsKnown([]byte(err.Error())) {
 		return err
@@ -64,13 +64,14 @@ func (s secrets) hideInError(err error) error {
 	return errors.New(s.known.MaskText(err.Error()))
 }
 
-// toldWait is how long we wait until the last output of an ended server is passed on: a process
-// that the server left behind may keep its stderr open.
+// toldWait is the maximum time to wait for the last output of a server that has ended. There is a
+// limit, because a process that the server has left may keep its stderr open.
 const toldWait = time.Second
 
-// screenStderr returns the file that the server writes its stderr to. With values to hide, this
-// is a pipe of ours. The caller calls started when the server has the file, or will not get it.
-// told waits until the output of an ended server is passed on.
+// screenStderr returns the file for the server's stderr. If there are values to hide, this file is
+// a pipe, and the values are removed from the output. The caller must call started after the server
+// has the file, or if the server does not start. told waits until all output of the ended server is
+// passed on.
 func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
 		return all.Stderr(), all.CloseServerEnd, func() {}, nil
@@ -89,7 +90,8 @@ func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, 
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// shareStderr is screenStderr for one of several servers. to is the stderr that they share.
+// shareStderr is like screenStderr, but for one of several servers. to is the stderr that these
+// servers share.
 func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil
@@ -98,8 +100,8 @@ func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err 
 	return w, func() { _ = w.Close() }, err
 }
 
-// pipeFiltered passes on what is written to w, without the values, until every process has
-// closed w.
+// pipeFiltered returns a pipe w. It copies the data from the pipe to the file to, without the
+// values, until all processes have closed w. Then it closes done.
 func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -108,7 +110,7 @@ func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err 
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.known.CopyMasked(to, r) // without stderr the error cannot be shown
+		_ = s.known.CopyMasked(to, r) // if stderr fails, there is no place for an error message
 		_ = r.Close()
 	}()
 	return w, done, nil

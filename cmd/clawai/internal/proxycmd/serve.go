@@ -27,7 +27,7 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// serveOptions lists the options of clawai proxy that clawai's own server has, too.
+// serveOptions lists the options that clawai serve and clawai proxy have in common.
 var serveOptions = strings.Fields("policy layer ask ask-timeout max-frame deny-as redact sync state")
 
 // ServeCommand returns "clawai serve".
@@ -41,15 +41,15 @@ func ServeCommand() *cli.Command {
 	}
 }
 
-// ownServer is one run of clawai serve.
+// ownServer is one run of clawai serve, clawai's own MCP server.
 type ownServer struct {
 	run     *proxyRun
-	hide    func(*redact.Known) // keeps values out of the record
+	hide    func(*redact.Known) // keeps the values out of the record
 	tally   *tally
-	servers []string // including those of the hub
+	servers []string // all server names, also of the hub's servers
 
 	mu   sync.Mutex
-	used [][]byte // values that were given out
+	used [][]byte // the values that the agent has got so far
 }
 
 func runServe(c *cli.Context) error {
@@ -59,12 +59,12 @@ func runServe(c *cli.Context) error {
 	s := &ownServer{run: &proxyRun{here: true}, servers: []string{serve.Name}}
 	spec := &s.run.spec
 	spec.Peer, spec.Files.Disk = session.Peer{Name: serve.Name, Is: "clawai's own server"}, disk.SystemDisk()
-	spec.Files.Project, _ = os.Getwd() // folder of the client, which started us
+	spec.Files.Project, _ = os.Getwd() // the client has started us in its folder
 	if err := s.run.readOptions(c); err != nil {
 		return err
 	}
-	// The client's own form is on the agent's side, and the agent must not approve its own
-	// request for a credential.
+	// An MCP form would ask on the agent's side. The agent must not approve its own request for a
+	// credential.
 	spec.NoForm = true
 	var tools config.Serve
 	spec.Prepare = func() (_ *redact.Known, err error) {
@@ -84,7 +84,7 @@ func runServe(c *cli.Context) error {
 	return closeRun(one, s.serveClient(one, tools))
 }
 
-// serveClient serves until its client is gone.
+// serveClient answers the client until the client ends.
 func (s *ownServer) serveClient(one *session.Session, tools config.Serve) error {
 	if h, err := config.LoadHub(s.run.spec.Folders, os.LookupEnv); err == nil {
 		for _, one := range h.Servers {
@@ -115,8 +115,8 @@ func (s *ownServer) serveClient(one *session.Session, tools config.Serve) error 
 	return err
 }
 
-// sessionStatus returns what the session may know about itself: no rule, no other session, no
-// argument.
+// sessionStatus returns the status that the agent may know: nothing about rules, other sessions or
+// arguments.
 func (s *ownServer) sessionStatus(detail string) (any, error) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *ownServer) sessionStatus(detail string) (any, error) {
 	return said, nil
 }
 
-// sessionLabels returns the kinds of data that the agent's session has seen.
+// sessionLabels returns the labels of the agent's session.
 func (s *ownServer) sessionLabels() []string {
 	labels := []string{}
 	all, err := flow.ListSessions(s.run.spec.Folders.State)
@@ -151,10 +151,11 @@ func (s *ownServer) sessionLabels() []string {
 	return labels
 }
 
-// errNotShown is also returned for a missing entry: the agent must not learn names.
+// errNotShown is also the error for a missing entry, so that the agent cannot find out names.
 var errNotShown = errors.New("there is no such credential for agents; the owner says which there are")
 
-// readSecret returns the value of an entry that its owner shows to agents.
+// readSecret returns the value of an entry in the vault. The owner must have allowed agents to see
+// this entry.
 func (s *ownServer) readSecret(skill, key string) (string, error) {
 	name := skill + "." + key
 	if strings.Contains(skill, ".") || vault.CheckName(name) != nil {
@@ -183,23 +184,23 @@ func (s *ownServer) readSecret(skill, key string) (string, error) {
 	return string(e.Value), nil
 }
 
-// tally is a recorder that also counts the decisions of a session.
+// tally is a recorder that also counts the decisions in a session.
 type tally struct {
 	gate.Recorder
 	mu     sync.Mutex // guards the fields below
-	policy string     // revision of the present policy
+	policy string     // revision of the policy in force
 	counts counts
-	recent []callDoc // the latest first
+	recent []callDoc // the latest call first
 }
 
-// counts holds numbers of tool calls.
+// counts holds the numbers of tool calls by result.
 type counts struct {
 	Allowed int `json:"allowed"`
 	Denied  int `json:"denied"`
-	Asked   int `json:"asked"` // these calls are also counted in Allowed or Denied
+	Asked   int `json:"asked"` // each of these calls is also in Allowed or Denied
 }
 
-// callDoc is one tool call in the status that the agent gets.
+// callDoc is one tool call in the status for the agent.
 type callDoc struct {
 	Tool     string `json:"tool"`
 	Decision string `json:"decision"`

@@ -12,15 +12,15 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// server is the other end of a session: a child process or a remote server.
+// server is the server's end of a session: a child process or a remote server.
 type server struct {
 	proxy.Upstream
 	exitCode func() int  // exit code of the child; 0 for a remote server
-	forced   func() bool // whether the child had to be signalled
-	told     func()      // waits until the child's stderr is passed on
+	forced   func() bool // whether a signal was necessary to end the child
+	told     func()      // waits until all stderr of the child is passed on
 }
 
-// startServer starts the server; on an error, code is our exit code.
+// startServer starts the server, or connects to it. After an error, code is our exit code.
 func (p *proxyRun) startServer(one *session.Session) (s *server, code int, err error) {
 	if p.remote != nil {
 		up, err := p.dialServer(one.Session)

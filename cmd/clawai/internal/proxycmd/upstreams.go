@@ -18,8 +18,8 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// readUpstreams reads the servers of --upstream and --wrapped, each NAME=URL. An address without a
-// name gets the name of its host.
+// readUpstreams reads the servers of --upstream and --wrapped. Each has the form NAME=URL. Without
+// NAME=, the name is the host of the URL.
 func (l *listenRun) readUpstreams(c *cli.Context) error {
 	texts := c.StringSlice("upstream")
 	if c.Bool("wrapped") {
@@ -67,8 +67,8 @@ func (l *listenRun) readUpstreams(c *cli.Context) error {
 	return nil
 }
 
-// headerFiles returns the files by server name, with the files for all servers under "". A file
-// for an unknown server is a mistake: its secrets were meant for some server.
+// headerFiles returns the header files by server name. The key "" has the files for all servers. A
+// file for an unknown server is an error, because some server would not get its secrets.
 func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 	files := make(map[string][]string)
 	for _, text := range texts {

@@ -13,19 +13,19 @@ import (
 	"golang.org/x/term"
 )
 
-// tellWaiting tells a person who starts a server by hand why nothing happens. how is a text about how to
-// make a client start it.
+// tellWaiting tells a person who has started a server by hand why nothing happens. how says how a
+// client starts the server.
 func tellWaiting(w io.Writer, command, how string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		_, _ = fmt.Fprintf(w, "clawai %s waits for an MCP client on its standard input: clients start it. %s To end it: Ctrl-D\n", command, how)
 	}
 }
 
-// launchers lists programs that run a server named by one of their arguments.
+// launchers lists programs that run a server. One of their arguments names the server.
 var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "docker", "podman"}
 
-// guessName returns the name of an unnamed server in the record: the program, or the package or
-// script that its launcher runs. Rules never use this name.
+// guessName returns a name for the record if the server has no name: the program, or the package or
+// script that a launcher runs. Rules never use this name.
 func guessName(command []string, name string) string {
 	if name != "" || len(command) == 0 {
 		return ""
@@ -44,7 +44,8 @@ func guessName(command []string, name string) string {
 		if strings.HasPrefix(arg, "-") || slices.Contains([]string{"run", "exec", "dlx", "tool"}, arg) {
 			continue
 		}
-		if strings.HasPrefix(arg, "@") { // @scope/package: the scope names the owner
+		// in @scope/package, the scope says who owns the package, so the name stays complete
+		if strings.HasPrefix(arg, "@") {
 			return arg
 		}
 		return base(arg)
@@ -52,7 +53,7 @@ func guessName(command []string, name string) string {
 	return first
 }
 
-// parseSize reads 1048576, 512KiB, 64MiB or 1GiB.
+// parseSize parses a size in bytes, such as 1048576, 512KiB, 64MiB or 1GiB.
 func parseSize(text string) (int, error) {
 	number, unit := text, 1
 	for suffix, factor := range map[string]int{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
@@ -60,7 +61,7 @@ func parseSize(text string) (int, error) {
 			number, unit = strings.TrimSpace(rest), factor
 		}
 	}
-	const most = 1 << 30 // a larger frame would not fit into a small machine's memory
+	const most = 1 << 30 // a larger frame needs more memory than a small machine has
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || n > most/unit {
 		return 0, fmt.Errorf("%q is not a size up to 1GiB such as 64MiB", text)
