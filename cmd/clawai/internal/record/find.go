@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// FindDecision returns the decision with an id, or the decision that the record with that id
-// belongs to. The beginning of an id is enough if only one decision's id begins with it. If it has a
-// dash, the number after the dash must be complete.
+// FindDecision returns a decision by its id. If the id is of another record, it returns the
+// decision to which that record belongs. The start of an id is enough if it is unique, but a number
+// after a dash must be complete.
 func FindDecision(dir, id string) (*event.Entry, error) {
 	seen := 0
-	var damage error // returned when nothing is found; otherwise log verify reports it
+	var damage error // returned if no decision is found; otherwise only log verify reports damage
 	for range 2 {
 		var of string
 		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {
@@ -51,8 +51,8 @@ func FindDecision(dir, id string) (*event.Entry, error) {
 	return nil, cmdline.Usagef("no record %q in %s; clawai log shows the ids", id, dir)
 }
 
-// FindReply returns the last recorded reply to a call. If the call has a reply with the given id, it
-// returns that one. It returns nil if the call has no reply.
+// FindReply returns the recorded reply to a call. If there are several, it prefers the reply with
+// the given id, and then the last reply. It returns nil if there is none.
 func FindReply(dir string, call *event.Entry, id string) (found *event.Entry) {
 	for e, err := range audit.Read(dir, audit.Filter{Record: call.Record}) {
 		if err == nil && e.Ref == call.Record && (isReply(&e) || judgesReply(&e)) && (found == nil || found.Record != id) {
@@ -62,8 +62,9 @@ func FindReply(dir string, call *event.Entry, id string) (found *event.Entry) {
 	return found
 }
 
-// findBegun returns the decision whose id begins with id. It returns nil if no decision does, and
-// an error if several do. It ignores damaged records, because the caller has reported them.
+// findBegun returns the decision with an id that begins with id. It returns nil if there is none,
+// and an error if there are several. It skips damaged records, because the caller has already
+// reported them.
 func findBegun(dir, id string) (found *event.Entry, err error) {
 	session, number, whole := strings.Cut(id, "-")
 	for e, err := range audit.Read(dir, audit.Filter{Session: session, Kinds: []event.Kind{event.Decision}}) {

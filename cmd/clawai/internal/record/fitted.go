@@ -10,17 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Columns of a line on a terminal.
+// These are the numbers of columns of the parts of a line on a terminal.
 const (
 	timeCells = len("15:04:05")
 	wordCells = len("observed")
 	endCells  = len("no reply")
 	gap       = "  "
-	roomy     = 100 // lines with at least this many columns show the record's id
+	roomy     = 100 // a line with at least this many columns has the record's id
 	idCells   = len("k3f9x2m7qa-1234")
 )
 
-// printDate writes the day of a row when it differs from the day of the row before.
+// printDate prints the day of a row if the previous row has another day.
 func (p *Printer) printDate(r *Row) error {
 	day := r.Entry.Time.Local().Format("Monday, 2 January 2006")
 	if day == p.day {
@@ -35,12 +35,12 @@ func (p *Printer) printDate(r *Row) error {
 	return err
 }
 
-// fitRow returns a row on one terminal line: the time, the decision, the tool, its main
-// argument, as many details as fit, and the end of the call.
+// fitRow returns a row as one line of the terminal: time, decision, tool, main argument, as many
+// details as fit, and the end of the call.
 func (p *Printer) fitRow(r *Row) string {
 	e := &r.Entry
 	word, color := verdictWord(e)
-	left := max(p.Width, 60) - 1 // a full line would wrap
+	left := max(p.Width, 60) - 1 // minus 1, because the terminal would wrap a full line
 	parts := []string{
 		cmdline.Paint(p.Color, cmdline.Dim, e.Time.Local().Format("15:04:05")),
 		cmdline.Paint(p.Color, color, cmdline.Pad(word, wordCells)),
@@ -53,7 +53,8 @@ func (p *Printer) fitRow(r *Row) string {
 	}
 	id := ""
 	if p.Width >= roomy {
-		shown := cmdline.Pad(term.VisibleLine(e.Record), idCells) // in full: a part of it names no record
+		// never shortened, because a part of an id finds no record
+		shown := cmdline.Pad(term.VisibleLine(e.Record), idCells)
 		left -= len(gap) + view.Width(shown)
 		id = gap + cmdline.Paint(p.Color, cmdline.Dim, shown)
 	}
@@ -69,7 +70,7 @@ func (p *Printer) fitRow(r *Row) string {
 	return strings.TrimRight(strings.Join(parts, gap)+id, " ")
 }
 
-// toolOf returns the subject of a row: a tool, or the method when the row is not a tool call.
+// toolOf returns the subject of a row as a text: a tool or another name, or else the method.
 func toolOf(e *event.Entry) string {
 	if len(e.Names) > 0 {
 		return Short(strings.Join(e.Names, " "), MaxText)
@@ -77,7 +78,7 @@ func toolOf(e *event.Entry) string {
 	return Short(e.Method, MaxText)
 }
 
-// callEnding returns in few characters how a call ended.
+// callEnding returns how a call ended, in a few characters.
 func callEnding(r *Row) (text, color string) {
 	switch {
 	case r.Call != nil:
@@ -94,9 +95,9 @@ func callEnding(r *Row) (text, color string) {
 	return Duration(r.ReplyTime()), cmdline.Dim
 }
 
-// fitDetails returns the main argument and the details of an entry, in at most room columns,
-// and the number of columns used. Required details shorten a long argument; optional details
-// are left out when they do not fit.
+// fitDetails returns the main argument and the details of an entry in at most room columns. cells
+// is the number of columns that they use. If the required details need the room, the argument is
+// shortened. An optional detail is omitted if it does not fit.
 func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cells int) {
 	main := term.VisibleText(shortenHome(view.MainArgument(e.Args), p.Home))
 	must := strings.Join(p.requiredParts(e, reply), separator)
@@ -120,7 +121,7 @@ func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cell
 
 const separator = " · "
 
-// requiredParts returns the details that a line must show beside the main argument.
+// requiredParts returns the details that every line must show after the main argument.
 func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	switch {
 	case e.IsObserved() && e.Kind == event.Decision:
@@ -147,8 +148,8 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 	return all
 }
 
-// optionalParts returns the details that a line shows if there is room, the most important
-// first.
+// optionalParts returns the details that a line shows if there is room for them. The most important
+// detail is first.
 func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	if e.Decision == "deny" && len(e.Finds) > 0 {
 		all = append(all, "found "+Short(strings.Join(e.FoundKinds(), ", "), MaxText))
@@ -171,11 +172,11 @@ func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 	return all
 }
 
-// reasonTexts returns the texts of an entry. The reason comes before the rule's description,
-// since the reason is about this call.
+// reasonTexts returns the texts of an entry. The reason is before the description of the rule,
+// because the reason is about this call.
 func (p *Printer) reasonTexts(e *event.Entry) (all []string) {
 	detail := e.Detail
-	if e.Kind == event.Start || e.Kind == event.Policy { // our own text about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy { // this text is our own, about the owner's files
 		detail = shortenHome(detail, p.Home)
 	}
 	for _, s := range []string{e.Reason, e.RuleText, e.Words, detail} {

@@ -2,20 +2,20 @@ package record
 
 import "github.com/clawai/clawai/internal/event"
 
-// window is the largest number of rows that wait for the reply of the first of them. A later
-// reply gets a line of its own.
+// window is the maximum number of rows that wait for the reply to the first row. A later reply gets
+// a separate line.
 const window = 1024
 
-// Folder joins a call and its reply into one row. Rows keep the order of their entries.
+// Folder joins a call and its reply into one row. The rows have the order of their first entries.
 type Folder struct {
 	Emit func(*Row) error
-	Lone func(*event.Entry) bool // reports whether a reply is shown when its call is not; nil: never
+	Lone func(*event.Entry) bool // reports whether to show a reply without its call; nil means never
 
-	rows []*Row          // read but not yet emitted
-	open map[string]*Row // rows whose reply may still come, by record
+	rows []*Row          // rows that were read but not emitted yet
+	open map[string]*Row // rows that still wait for a reply, by the record's id
 }
 
-// Add takes the next entry and stores it.
+// Add takes the next entry of the record.
 func (f *Folder) Add(e *event.Entry) error {
 	call := f.open[e.Ref]
 	if call != nil && (isReply(e) || judgesReply(e)) {
@@ -33,7 +33,7 @@ func (f *Folder) Add(e *event.Entry) error {
 		}
 	}
 	row := &Row{Entry: *e}
-	row.Entry.Raw = nil // it is the largest part and is not printed
+	row.Entry.Raw = nil // Raw is large and is not printed
 	f.rows = append(f.rows, row)
 	switch {
 	case awaitsReply(e):
@@ -47,7 +47,7 @@ func (f *Folder) Add(e *event.Entry) error {
 	return f.flushRows(false)
 }
 
-// settleSession marks the open calls of an ended session: no reply will come.
+// settleSession marks the open calls of a session that has ended, because no reply will follow.
 func (f *Folder) settleSession(session string) {
 	for id, row := range f.open {
 		if row.Entry.Session == session {
@@ -57,7 +57,7 @@ func (f *Folder) settleSession(session string) {
 	}
 }
 
-// Close emits all waiting rows.
+// Close emits all rows that still wait.
 func (f *Folder) Close() error { return f.flushRows(true) }
 
 func (f *Folder) flushRows(all bool) error {

@@ -19,17 +19,17 @@ import (
 type Printer struct {
 	Out    io.Writer
 	Color  bool
-	Home   string // written as ~ in paths; "": no path is shortened
-	Width  int    // columns of a line of the terminal; 0: lines are not shortened
-	server int    // width of the widest server so far, in whole lines
-	day    string // day of the row before, on a terminal
+	Home   string // the home folder, which becomes ~ in paths; "" shortens no path
+	Width  int    // columns of a line on a terminal; 0 if lines are not shortened
+	server int    // columns of the widest server name so far, when lines are not shortened
+	day    string // day of the previous row, on a terminal
 }
 
-// MaxText limits one text in a line, in characters.
+// MaxText is the maximum length of one text in a line, in characters.
 const MaxText = 100
 
-// Print writes one line. On a terminal it writes what fits, and the date above when it changes;
-// elsewhere it writes everything.
+// Print writes a row as one line. On a terminal, the line has only the parts that fit, and a new
+// date gets a separate line before it. Elsewhere, the line has all parts.
 func (p *Printer) Print(r *Row) error {
 	if p.Width > 0 {
 		if err := p.printDate(r); err != nil {
@@ -51,7 +51,7 @@ func (p *Printer) Print(r *Row) error {
 	return err
 }
 
-// serverName returns the server of an entry, with a mark when the name is a guess.
+// serverName returns the server of an entry. A name that is only a guess has a question mark.
 func serverName(e *event.Entry) string {
 	if e.Server == "" && e.ServerGuess != "" {
 		return Short(e.ServerGuess, 23) + "?"
@@ -59,7 +59,7 @@ func serverName(e *event.Entry) string {
 	return Short(e.Server, 24)
 }
 
-// replyParts returns the parts that a call's reply adds to a whole line.
+// replyParts returns the parts of a full line that come from the call's reply.
 func replyParts(r *Row) (parts []string) {
 	switch {
 	case r.Reply == nil && r.Over:
@@ -86,7 +86,7 @@ func declaredText(e *event.Entry) string {
 	return fmt.Sprintf("%d declared: %s", len(e.Declared), Short(strings.Join(e.Declared, ", "), MaxText))
 }
 
-// verdictWord returns the most important word of a line, and its color.
+// verdictWord returns the word for the result of an entry, and the color of the word.
 func verdictWord(e *event.Entry) (word, color string) {
 	switch e.Kind {
 	case event.Decision:
@@ -114,12 +114,12 @@ func verdictWord(e *event.Entry) (word, color string) {
 		return string(e.Kind), cmdline.Dim
 	case event.Dropped, event.Muted, event.Recovery, event.Upkeep:
 		return string(e.Kind), cmdline.Yellow
-	default: // includes kinds that a later version of clawai writes
+	default: // also kinds of later versions of clawai
 		return Short(string(e.Kind), 8), cmdline.Dim
 	}
 }
 
-// lineDetails returns the parts of a line after the fixed columns.
+// lineDetails returns the parts of a full line that follow the fixed columns.
 func lineDetails(e *event.Entry, home string) []string {
 	var parts []string
 	add := func(format string, a ...any) { parts = append(parts, fmt.Sprintf(format, a...)) }
@@ -159,7 +159,7 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("told: %s", Short(e.Words, 2*MaxText))
 	}
 	detail := e.Detail
-	if e.Kind == event.Start || e.Kind == event.Policy { // our own text about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy { // this text is our own, about the owner's files
 		detail = shortenHome(detail, home)
 	}
 	for _, s := range []string{e.RuleText, e.Reason, detail} {
@@ -182,7 +182,7 @@ func lineDetails(e *event.Entry, home string) []string {
 	return parts
 }
 
-// shortenHome writes the home folder as ~ at the start of paths.
+// shortenHome replaces the home folder by ~ at the start of paths.
 func shortenHome(text, home string) string {
 	if home == "" {
 		return text
@@ -197,7 +197,7 @@ func shortenHome(text, home string) string {
 	return strings.ReplaceAll(text, " "+below, " ~"+string(filepath.Separator))
 }
 
-// renderAnswerer returns the channel of an answer, and the person who gave it.
+// renderAnswerer returns who answered: the channel, and the person if known.
 func renderAnswerer(e *event.Entry) string {
 	if e.By == "" {
 		return Short(e.Channel, MaxText)
@@ -205,13 +205,13 @@ func renderAnswerer(e *event.Entry) string {
 	return Short(e.Channel, MaxText) + ", by " + Short(e.By, MaxText)
 }
 
-// isHandedOver reports whether the client asks its person about a call, and clawai does not know the
-// answer.
+// isHandedOver reports whether the client asks its own user about a call. clawai does not learn
+// that answer.
 func isHandedOver(e *event.Entry) bool {
 	return e.Kind == event.Decision && e.Code == gate.CodeHandedOver
 }
 
-// wouldText returns what the policy alone would have decided.
+// wouldText returns the decision that was not enforced, as a text.
 func wouldText(e *event.Entry) string {
 	switch w := e.UnenforcedDecision(); w {
 	case "prompt":
@@ -222,7 +222,7 @@ func wouldText(e *event.Entry) string {
 	return "policy: " + e.Policy
 }
 
-// Short makes s safe for a terminal and cuts it to n characters.
+// Short cuts s to n characters and makes it safe for a terminal.
 func Short(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		runes := []rune(s)
@@ -231,11 +231,11 @@ func Short(s string, n int) string {
 	return term.VisibleText(s)
 }
 
-// ParseKind parses a kind on the command line. For a word that lines print instead of the kind,
-// such as allow or done, it returns an error with the right option.
+// ParseKind parses a kind from the command line. Lines show some kinds as other words, such as
+// allow or done. For such a word it returns an error that names the right option.
 func ParseKind(word string) (event.Kind, error) {
 	switch word {
-	case "answer": // a word of older lines
+	case "answer": // an older version of clawai printed this word
 		return event.Answered, nil
 	case "allow", "deny":
 		return "", cmdline.Usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)

@@ -6,18 +6,18 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Live prints entries as they come. A call is shown at once. On a terminal its reply is added
-// to its line if nothing else was shown since. Otherwise the reply gets a line of its own,
-// which names the call's tool.
+// Live prints entries when they arrive. It prints a call at once. On a terminal, the reply
+// completes the line of the call if no other line follows yet. Otherwise the reply gets a separate
+// line, which names the call's tool.
 type Live struct {
 	Printer
-	Lone func(*event.Entry) bool // reports whether a reply is shown when its call was not
+	Lone func(*event.Entry) bool // reports whether to show a reply without its call
 
 	calls openCalls
-	last  *Row // row whose line has not ended yet; nil: the cursor is at the start of a line
+	last  *Row // the row of a line that has no end yet; nil if the cursor is at the start of a line
 }
 
-// Add shows the next entry.
+// Add prints the next entry of the record.
 func (l *Live) Add(e *event.Entry) error {
 	if judgesReply(e) {
 		if call := l.calls.rows[e.Ref]; call != nil && call == l.last {
@@ -39,7 +39,7 @@ func (l *Live) Add(e *event.Entry) error {
 			reply := *e
 			reply.Names, reply.Args, reply.Method = call.Entry.Names, call.Entry.Args, call.Entry.Method
 			if l.Width > 0 {
-				reply.Ref = "" // its line names the tool and the argument
+				reply.Ref = "" // the line of this reply already shows the tool and the argument
 			}
 			return l.showRow(&Row{Entry: reply, Call: call})
 		case l.Lone == nil || !l.Lone(e):
@@ -54,10 +54,10 @@ func (l *Live) Add(e *event.Entry) error {
 	return l.showRow(row)
 }
 
-// openCalls holds the latest calls whose reply may come, at most window of them.
+// openCalls holds the latest calls that wait for a reply, at most window calls.
 type openCalls struct {
-	rows  map[string]*Row // by record
-	order []string        // records, the oldest first
+	rows  map[string]*Row // by the record's id
+	order []string        // record ids, the oldest first
 }
 
 func (o *openCalls) addCall(row *Row) {
@@ -72,7 +72,7 @@ func (o *openCalls) addCall(row *Row) {
 	o.order = append(o.order, row.Entry.Record)
 }
 
-// showRow starts a line, and ends it when no reply can be added to it.
+// showRow begins the line of a row. It ends the line if no reply can complete it.
 func (l *Live) showRow(row *Row) error {
 	if err := l.Close(); err != nil {
 		return err
@@ -88,14 +88,14 @@ func (l *Live) showRow(row *Row) error {
 	return err
 }
 
-// finishLine writes the present line again, with the reply.
+// finishLine writes the line of a row again, now with the reply, and ends the line.
 func (l *Live) finishLine(row *Row) error {
 	l.last = nil
 	_, err := io.WriteString(l.Out, "\r"+l.fitRow(row)+"\n")
 	return err
 }
 
-// Close ends the present line if necessary.
+// Close ends a line that has no end yet.
 func (l *Live) Close() error {
 	if l.last == nil {
 		return nil

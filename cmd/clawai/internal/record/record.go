@@ -1,5 +1,5 @@
-// Package record shows the record in commands: it finds the record's folder, and prints each
-// entry as one safe line.
+// Package record finds the folder of the record for the commands, and prints each entry as one line
+// that is safe for a terminal.
 package record
 
 import (
@@ -13,13 +13,14 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// FindLogDir returns the folder where the proxies of this account write their record.
+// FindLogDir returns the folder with the record of this account.
 func FindLogDir() (string, error) {
 	dirs, err := config.ReadFolders()
 	return filepath.Join(dirs.State, "audit"), err
 }
 
-// ShowEach shows all records. It reports damage on warn, once for each file, and continues.
+// ShowEach calls show for each record. It reports damage on warn, once for each file, and
+// continues.
 func ShowEach(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
 	warned := map[string]bool{}
 	for e, err := range records {

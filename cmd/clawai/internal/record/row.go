@@ -8,23 +8,23 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Row is the content of one line: an entry and, for a call, its reply.
+// Row is the content of one line: an entry and, if it is a call, its reply.
 type Row struct {
 	Entry event.Entry
-	Reply *event.Entry // nil: no reply yet, or no reply in the record
-	Over  bool         // no reply will come: the session ended
-	Call  *Row         // for a reply with a row of its own: its call; nil: not known
+	Reply *event.Entry // nil if the reply has not arrived, or is not in the record
+	Over  bool         // the session has ended, so no reply will arrive
+	Call  *Row         // if this row is a reply, its call; nil if not known
 }
 
-// isWithheld reports whether a call's reply was not passed on.
+// isWithheld reports whether the reply to a call was withheld from the client.
 func (r *Row) isWithheld() bool {
 	return r.Reply != nil && r.Reply.Kind == event.Decision && r.Reply.Decision != "allow"
 }
 
-// ReplyTime returns how long the reply took.
+// ReplyTime returns the time between the call and its reply.
 func (r *Row) ReplyTime() time.Duration { return max(0, r.Reply.Time.Sub(r.Entry.Time)) }
 
-// Duration writes a time span in a few characters.
+// Duration returns a duration in a few characters.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -39,23 +39,25 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// isReply reports whether an entry is the outcome of another entry.
+// isReply reports whether an entry is the outcome of another entry: Outcome or Listed.
 func isReply(e *event.Entry) bool {
 	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed)
 }
 
-// judgesReply reports whether an entry is a decision about a reply. Such an entry has a row of
-// its own, and is also the outcome of its call.
+// judgesReply reports whether an entry is a decision about a reply. Such an entry gets a separate
+// row, and it is also the outcome of its call.
 func judgesReply(e *event.Entry) bool {
 	return e.Kind == event.Decision && e.Ref != "" && e.Subject == ""
 }
 
-// CanRelease reports whether a person can release the next reply to the call of a withheld reply.
+// CanRelease reports whether an entry is a withheld reply that clawai release accepts. A release
+// lets the next reply to the same call through.
 func CanRelease(e *event.Entry) bool {
 	return judgesReply(e) && e.Release != "" && e.Decision == "deny"
 }
 
-// releaseCommand returns the command that releases the next reply; "" if none can be released.
+// releaseCommand returns the command that releases the next reply to a call, or "" if there is
+// none.
 func releaseCommand(e *event.Entry) string {
 	if !CanRelease(e) {
 		return ""
@@ -63,7 +65,7 @@ func releaseCommand(e *event.Entry) string {
 	return "clawai release " + term.VisibleText(e.Record)
 }
 
-// awaitsReply reports whether a reply to an entry may follow.
+// awaitsReply reports whether an entry may still get a reply.
 func awaitsReply(e *event.Entry) bool {
 	return len(e.ID) > 0 && !judgesReply(e) && (e.Kind == event.Decision && e.Decision == "allow" || e.Kind == event.Passed)
 }

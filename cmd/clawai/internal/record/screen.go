@@ -14,9 +14,9 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Calls joins calls and their replies for a screen that shows the latest of them.
+// Calls joins calls and their replies, for a screen with the latest calls.
 type Calls struct {
-	Show func(*Row) // called for each call, and again when its reply has come
+	Show func(*Row) // called for each call, and again when the call's reply arrives
 
 	open openCalls
 }
@@ -42,21 +42,21 @@ func (c *Calls) Add(e *event.Entry) error {
 	return nil
 }
 
-// ScreenLine returns a row on one line without colors, and the word of its decision.
+// ScreenLine returns a row as one line without colors. word is the word for its result.
 func ScreenLine(r *Row, width int, home string) (line, word string) {
 	p := Printer{Width: width + 1, Home: home}
 	shown := *r
 	if len(shown.Entry.Names) == 0 && shown.Entry.Method == "" {
-		shown.Entry.Method = "(no call)" // the columns of all rows begin alike
+		shown.Entry.Method = "(no call)" // so that all rows have the same columns
 	}
 	word, _ = verdictWord(&shown.Entry)
 	return p.fitRow(&shown), word
 }
 
-// Brief is a call in the few texts that a list shows. All of them are harmless and short.
+// Brief has the few texts of a call that a list shows. The texts are short and safe for a terminal.
 type Brief struct{ Word, About, Why, Ended string }
 
-// NewBrief returns the short texts of a row.
+// NewBrief returns the Brief of a row.
 func NewBrief(r *Row, home string) Brief {
 	e := &r.Entry
 	word, _ := verdictWord(e)
@@ -73,17 +73,18 @@ func NewBrief(r *Row, home string) Brief {
 	return Brief{Word: word, About: Short(shortenHome(view.MainArgument(e.Args), home), 2*MaxText), Why: why, Ended: ended}
 }
 
-// WasAsked reports whether the rules asked a person about a call.
+// WasAsked reports whether the rules wanted to ask a person about a call.
 func WasAsked(e *event.Entry) bool { return e.Policy == "prompt" }
 
-// CanExplain reports whether a recorded decision can be judged again.
+// CanExplain reports whether a recorded decision about a call can be judged again.
 func CanExplain(e *event.Entry) bool { return replay.IsJudged(e) && !judgesReply(e) }
 
-// CanOpen reports whether a rule could allow a recorded call that was refused or asked about.
+// CanOpen reports whether a new rule could allow a recorded call. This is so if the call was
+// refused or asked about.
 func CanOpen(e *event.Entry) bool { return CanExplain(e) && (e.Decision != "allow" || WasAsked(e)) }
 
-// Facts returns everything that the record has of a call, as harmless lines of at most width
-// columns. The first is the call in one line.
+// Facts returns everything in the record about a call, as lines of at most width columns. The lines
+// are safe for a terminal. The first line is a summary.
 func Facts(r *Row, width int, home string) []string {
 	e := &r.Entry
 	word, _ := verdictWord(e)
