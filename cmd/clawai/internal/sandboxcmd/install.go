@@ -24,7 +24,7 @@ import (
 	"github.com/clawai/clawai/proxy/listing"
 )
 
-// installFlags are those of install and update.
+// installFlags returns the flags of the commands install and update.
 func installFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "yes", Usage: "ask nothing"},
@@ -33,7 +33,7 @@ func installFlags() []cli.Flag {
 	}
 }
 
-// installRun is one run of install or update.
+// installRun is one run of clawai sandbox install or update.
 type installRun struct {
 	c        *cli.Context
 	t        *target
@@ -41,7 +41,7 @@ type installRun struct {
 	store    *installed.Store
 	pins     *pinning.Store
 	change   *installed.Change
-	lists    pin.SelfDescription // the lists of the new version
+	lists    pin.SelfDescription // what the new version lists: tools, prompts and templates
 }
 
 func (r *installRun) say(format string, a ...any) {
@@ -49,7 +49,7 @@ func (r *installRun) say(format string, a ...any) {
 }
 
 func runInstall(c *cli.Context) error {
-	if _, err := cmdline.ParseArguments(c); err != nil { // options may follow the name
+	if _, err := cmdline.ParseArguments(c); err != nil { // this also sets options that follow the name
 		return err
 	}
 	if c.Bool("remove") {
@@ -60,7 +60,7 @@ func runInstall(c *cli.Context) error {
 
 func runUpdate(c *cli.Context) error { return beginInstall(c, (*installRun).update) }
 
-// beginInstall finds the server, locks its installation, and calls do.
+// beginInstall finds the server, locks its installation, and then calls do.
 func beginInstall(c *cli.Context, do func(*installRun) error) error {
 	t, err := findTarget(c)
 	if err != nil {
@@ -94,8 +94,8 @@ func beginInstall(c *cli.Context, do func(*installRun) error) error {
 	return nil
 }
 
-// readDownload returns the package that the server's launcher downloads, or an error if clawai cannot
-// install it.
+// readDownload returns the package that the server's launcher would download. It returns an error
+// if clawai cannot install this package.
 func readDownload(t *target) (d servers.Download, err error) {
 	shown := term.VisibleText(cmdline.Quote(t.command))
 	d, ok := servers.ParseDownload(t.command)
@@ -116,8 +116,8 @@ func readDownload(t *target) (d servers.Download, err error) {
 	return d, nil
 }
 
-// install installs the pinned version. It asks the person only if the server's lists differ from the
-// approved ones.
+// install installs the version that the command line, the client's entry, the present installation
+// or the lock names. It asks the person only if the server's lists differ from the approved lists.
 func (r *installRun) install() error {
 	version := r.c.String("version")
 	old := r.change.Old
@@ -134,7 +134,7 @@ func (r *installRun) install() error {
 		version = r.lockedVersion()
 	}
 	if version == "" {
-		version = r.download.Version // a range, a tag, or none
+		version = r.download.Version // a range, a tag, or ""
 	}
 	m, files, err := r.prepare(version)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *installRun) install() error {
 		return err
 	}
 	r.say("%s@%s lists %s.", m.Package, m.Version, lockcmd.DescribeCounts(&r.lists))
-	was.Start = r.lists.Start // the version is printed already, so it is not shown as a difference
+	was.Start = r.lists.Start // without this, the version would be shown again as a difference
 	if known {
 		looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 		if err != nil {
@@ -161,7 +161,8 @@ func (r *installRun) install() error {
 	return r.commit(m, files)
 }
 
-// update installs the newest version beside the one in use, and asks the person.
+// update installs the newest version in a new folder. Then it asks the person whether to use this
+// version.
 func (r *installRun) update() error {
 	old := r.change.Old
 	if old == nil || !old.Matches(r.download) {
@@ -188,7 +189,7 @@ func (r *installRun) update() error {
 		return err
 	}
 	r.say("%s: %s in place of %s", m.Package, m.Version, old.Version)
-	was.Start = r.lists.Start // the version is printed already, so it is not shown as a difference
+	was.Start = r.lists.Start // without this, the version would be shown again as a difference
 	looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 	switch {
 	case err != nil:
@@ -206,8 +207,8 @@ func (r *installRun) confirm(question, refusal string) error {
 	return cmdline.ConfirmAction(r.c, question, refusal, choose.HasTerminal(os.Stdin, os.Stdout))
 }
 
-// prepare installs a version into the new folder, and starts the server from there, in its sandbox, to
-// read its lists.
+// prepare installs a version into the new folder. Then it starts the server from this folder in its
+// sandbox, and reads the server's lists.
 func (r *installRun) prepare(version string) (m installed.Manifest, files installed.Measured, err error) {
 	done := cmdline.ShowProgress("Installing " + r.download.Package)
 	defer done()
@@ -233,13 +234,14 @@ func (r *installRun) prepare(version string) (m installed.Manifest, files instal
 	if r.lists, err = list.Describe(servers.PinVersion(r.t.command, m.Version)); err != nil {
 		return m, files, err
 	}
-	r.lists.Start = slices.Clone(servers.PinVersion(r.t.command[:len(r.t.command)-len(r.download.Args)], m.Version)) // arguments may hold secrets
+	// without the server's arguments, because they may be secrets
+	r.lists.Start = slices.Clone(servers.PinVersion(r.t.command[:len(r.t.command)-len(r.download.Args)], m.Version))
 	m.Lists = string(pin.Lock{r.t.name: r.lists}.Text())
 	return m, files, nil
 }
 
-// listCaged starts the new version in the sandbox that the policy has for the server or, if it has none,
-// in the proposed one. It returns the server's lists.
+// listCaged starts the new version in a sandbox and returns the server's lists. It uses the sandbox
+// in the policy, or the proposed sandbox if the policy has none.
 func (r *installRun) listCaged(ctx context.Context, m *installed.Manifest) (list listing.List, err error) {
 	command := append([]string{m.Runner}, m.Options...)
 	command = append(append(command, filepath.Join(r.change.Dir, m.Script)), r.download.Args...)
@@ -250,7 +252,7 @@ func (r *installRun) listCaged(ctx context.Context, m *installed.Manifest) (list
 	return listing.ListServer(ctx, listing.Options{Args: command, Env: r.t.env, Cage: plan, Within: listing.Within})
 }
 
-// lockedVersion returns the version that the project's lock has for the server; "" for none.
+// lockedVersion returns the version of the server in the project's lock, or "".
 func (r *installRun) lockedVersion() string {
 	block, known, err := r.pins.LoadLock(r.t.name)
 	if err != nil || !known {
@@ -262,7 +264,8 @@ func (r *installRun) lockedVersion() string {
 	return ""
 }
 
-// approvedLists returns the approved lists of the server: those in the project's lock, or else the pins.
+// approvedLists returns the approved lists of the server. They are in the project's lock, or else
+// in the pins. known is false if neither has the server.
 func (r *installRun) approvedLists() (was pin.SelfDescription, known bool, err error) {
 	if was, known, err = r.pins.LoadLock(r.t.name); err != nil || known {
 		return was, known, err
@@ -281,7 +284,8 @@ func (r *installRun) approvedLists() (was pin.SelfDescription, known bool, err e
 	return was, err == nil, err
 }
 
-// commit puts the new version into use, and approves its lists if there are pins for the server.
+// commit activates the new version. It also approves the lists of this version, if there are pins
+// for the server.
 func (r *installRun) commit(m installed.Manifest, files installed.Measured) error {
 	if err := r.change.Commit(m, files); err != nil {
 		return err

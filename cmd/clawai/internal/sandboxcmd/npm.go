@@ -29,20 +29,20 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// npmWithin is how long npm may take.
+// npmWithin is the time limit for npm.
 const npmWithin = 10 * time.Minute
 
-// npmRun installs one package into an empty folder.
+// npmRun is the installation of one package into an empty folder.
 type npmRun struct {
 	server  string
 	folders config.Folders
 	dir     string
-	net     []string // further hosts that npm may reach, besides the registry
+	net     []string // hosts that npm may reach in addition to the registry
 }
 
-// installPackage lets npm install the package, in a cage that opens the folder and the registry. npm runs
-// no scripts of packages (--ignore-scripts). Other programs that npm starts, for example git for a
-// dependency from a repository, run in the same cage.
+// installPackage runs npm to install the package. npm runs in a cage that allows only the folder
+// and the registry, and it runs no scripts of packages (--ignore-scripts). Programs that npm starts
+// run in the same cage, for example git for a dependency from a repository.
 func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("there is no npm in PATH; install Node.js, or start the server without npx")
@@ -108,14 +108,14 @@ func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version
 	return nil
 }
 
-// maxSaid is the largest part of npm's output that is kept, in bytes.
+// maxSaid is the maximum size of npm's stored output, in bytes.
 const maxSaid = 1 << 20
 
-// describeFailure returns an error about a failure of npm, with the first lines of its output and the
-// hosts that its cage has refused.
+// describeFailure returns the error for a failure of npm. The text has the exit code, the first
+// lines of npm's output, and the hosts that the cage has refused.
 func describeFailure(said *os.File, code int, refused []string) error {
 	text := make([]byte, 4096)
-	length, _ := said.ReadAt(text, 0) // from the open file, because another file may have its name now
+	length, _ := said.ReadAt(text, 0) // read from the open file, because another file may have its name now
 	var lines []string
 	for line := range strings.Lines(string(text[:length])) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, "npm error"), "npm ERR!"))
@@ -131,8 +131,8 @@ func describeFailure(said *os.File, code int, refused []string) error {
 	return errors.New(why)
 }
 
-// planCage returns the cage for npm. It opens the new folder, the owner's settings of npm, and the
-// registry that the settings name.
+// planCage returns the cage for npm. The cage allows the new folder, the owner's settings of npm,
+// and the registries in these settings.
 func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []string) (*cage.Plan, error) {
 	open := slices.Clone(n.net)
 	env := []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
@@ -157,8 +157,8 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// A folder of clawai that contains the new folder cannot be in Own. It is shut anyway, because the table
-	// opens only the new folder in it.
+	// Own must not have a folder of clawai that contains the new folder. Such a folder is closed
+	// without Own too, because the table allows only the new folder in it.
 	dir, err := filepath.EvalSymlinks(n.dir)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// findRegistries returns the registries of npm's settings, for a package and for its dependencies.
+// findRegistries returns the hosts of the registries in npm's settings: the general registry, and
+// the registry for the scope of the package.
 func (n *npmRun) findRegistries(ctx context.Context, pkg string) (open []string, err error) {
 	for _, key := range []string{"registry", registryKey(pkg)} {
 		if key == "" {
@@ -191,7 +192,8 @@ func (n *npmRun) findRegistries(ctx context.Context, pkg string) (open []string,
 	return slices.Compact(open), nil
 }
 
-// registryKey returns npm's key for the registry of a package with a scope.
+// registryKey returns the key in npm's settings for the registry of the package's scope, or "" if
+// the package has no scope.
 func registryKey(pkg string) string {
 	scope, _, found := strings.Cut(pkg, "/")
 	if !found || !strings.HasPrefix(scope, "@") {
@@ -200,8 +202,9 @@ func registryKey(pkg string) string {
 	return scope + ":registry"
 }
 
-// findRegistry asks npm for the registry of its settings, and returns it in the form of a cage's list of
-// hosts. It adds the host's addresses, because a company's own registry may have a private address.
+// findRegistry asks npm for the registry in its settings. It returns the registry in the form of a
+// cage's list of hosts. It adds the addresses of the host, because the registry of a company may
+// have a private address.
 func (n *npmRun) findRegistry(ctx context.Context, key string) (open []string, err error) {
 	cmd := exec.CommandContext(ctx, "npm", "config", "get", "--cache", filepath.Join(n.dir, ".cache"), "--logs-max=0", "--no-update-notifier", "--", key)
 	cmd.Dir = n.dir
@@ -243,11 +246,12 @@ func mustPort(text string) uint16 {
 	return p.Port()
 }
 
-// maxText limits a package's own description, in bytes.
+// maxText is the maximum size of the files in which a package describes itself, in bytes.
 const maxText = 32 << 20
 
-// describePackage returns the manifest of the package in a folder. All its data come from the package
-// itself, so only values in the valid form of a manifest are accepted.
+// describePackage returns the manifest of the package in a folder. All values come from the
+// package, so describePackage accepts only values in the valid form. scripts names the packages
+// with install scripts.
 func describePackage(dir string, d servers.Download) (m installed.Manifest, scripts []string, err error) {
 	m = installed.Manifest{Launcher: d.Launcher, Package: d.Package, Asked: d.Version, Named: d.Program, Installed: time.Now().UTC().Format(time.DateOnly)}
 	var lock struct {
@@ -256,8 +260,10 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 			Integrity        string `json:"integrity"`
 			HasInstallScript bool   `json:"hasInstallScript"`
 			Resolved         string `json:"resolved"`
-			InBundle         bool   `json:"inBundle"` // it came inside its parent package, whose digest covers it
-			Link             bool   `json:"link"`     // a link; Measure refuses one that leads out of the folder
+			// it is a part of its parent package, and the parent's digest covers it
+			InBundle bool `json:"inBundle"`
+			// a symbolic link; Measure refuses a link that leaves the folder
+			Link bool `json:"link"`
 		} `json:"packages"`
 	}
 	if err := readJSON(filepath.Join(dir, "package-lock.json"), &lock); err != nil {
@@ -270,7 +276,8 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 	}
 	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
 		p := lock.Packages[path]
-		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#") // git itself verifies the files by the commit
+		// git verifies the files by the commit
+		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#")
 		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link && !fromGit {
 			return m, nil, fmt.Errorf("its registry gives no digest of %s, so nothing shows that it arrived as it is there; use a registry that does, or start the server by npx (clawai sandbox propose NAME --launcher)", term.VisibleValue(strings.TrimPrefix(path, "node_modules/")))
 		}
@@ -334,7 +341,7 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// readBin reads the member bin of a package: a path, or paths by name.
+// readBin reads the member bin of a package. The member is one path, or several paths by name.
 func readBin(src json.RawMessage, pkg string) (servers.Bin, error) {
 	var one string
 	if json.Unmarshal(src, &one) == nil {
@@ -347,8 +354,8 @@ func readBin(src json.RawMessage, pkg string) (servers.Bin, error) {
 	return several, nil
 }
 
-// readOptions returns the options that a script's first line gives node. A script for another program
-// is not installed: its first line could name any file of this machine.
+// readOptions returns the options for node in the first line of a script. It returns an error if
+// the script is for another program, because the first line could name any file on this machine.
 func readOptions(script string) (options []string, err error) {
 	f, err := os.Open(script)
 	if err != nil {

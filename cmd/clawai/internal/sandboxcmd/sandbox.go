@@ -77,7 +77,7 @@ func Command() *cli.Command {
 	}
 }
 
-// keys are the keys of a table to which openings can be added.
+// keys are the keys of a sandbox's table whose lists the command can extend.
 var keys = []string{"read", "write", "net", "env"}
 
 func runOpen(c *cli.Context) error {
@@ -100,7 +100,7 @@ func runOpen(c *cli.Context) error {
 	return policycmd.WriteSandbox(c, names[0], "", openings, openCommand(names[0], openings))
 }
 
-// openCommand returns the command, without clawai, that adds openings.
+// openCommand returns the command line that adds the openings, without the word clawai.
 func openCommand(server string, openings []policycmd.Opening) []string {
 	words := []string{"sandbox", "open", server}
 	for _, o := range openings {
@@ -109,20 +109,23 @@ func openCommand(server string, openings []policycmd.Opening) []string {
 	return words
 }
 
-// target is the server that a command is about.
+// target is the server that the command line names, with its policy and its command.
 type target struct {
 	name    string
-	command []string // the command in its client's file
-	started []string // the command that is really started: that of its installation, or command
-	program string   // the folder of its installation; "" for none
-	env     []string // nil: the environment of this process
-	sandbox []string // the client's own sandbox in its entry, in the form of clienttable.Read; empty: none
+	command []string // the command in the client's file
+	started []string // the command that clawai really starts: the command of the installation, or else command
+	program string   // folder of the installation; "" if the server is not installed
+	env     []string // nil for the environment of this process
+	// the client's own sandbox in its entry, in the form of clienttable.Read; empty if there is
+	// none
+	sandbox []string
 	table   *propose.Table
 	folders config.Folders
 	loaded  *config.Loaded
 }
 
-// findTarget reads the command line, the policy and, without a command, the clients' files.
+// findTarget reads the command line and the policy. If the command line has no command, it also
+// reads the clients' files.
 func findTarget(c *cli.Context) (*target, error) {
 	words, err := cmdline.ParseArguments(c)
 	if err != nil {
@@ -163,8 +166,8 @@ func findTarget(c *cli.Context) (*target, error) {
 	return t, nil
 }
 
-// findInstalled sets started and program if the server is installed. Otherwise it returns the launcher
-// that downloads the server; "" for none.
+// findInstalled sets started and program if the server is installed. Otherwise it returns the
+// launcher that downloads the server, or "" if there is none.
 func (t *target) findInstalled() (launcher string) {
 	store := installed.NewStore(t.folders.State)
 	m, err := policyfile.FindInstalled(store, t.name, t.command)
@@ -179,8 +182,8 @@ func (t *target) findInstalled() (launcher string) {
 	return ""
 }
 
-// findEntry returns the only entry in the clients' files with this name. command is the present
-// subcommand, for its errors.
+// findEntry returns the entry with this name in the clients' files. It returns an error if there is
+// no such entry or if there are several. command is the name of the subcommand, for the errors.
 func findEntry(name, command string) (found client.Entry, err error) {
 	f, err := wrapcmd.FindServers()
 	if err != nil {
@@ -233,14 +236,14 @@ func runPropose(c *cli.Context) error {
 	return err
 }
 
-// openLauncher adds to the proposed table the openings that npx needs. For other launchers it adds
-// nothing, because their needs were never tested.
+// openLauncher adds the openings that npx needs to the proposed table. For other launchers it
+// returns an error, because their needs were never tested.
 func (t *target) openLauncher(ctx context.Context) error {
 	if filepath.Base(t.command[0]) != "npx" {
 		return cmdline.Usagef("--launcher is about npx; %s is started by %s", term.VisibleText(t.name), term.VisibleValue(t.command[0]))
 	}
 	d, _ := servers.ParseDownload(t.command)
-	dir, err := os.MkdirTemp("", "clawai-npm") // for npm's own files
+	dir, err := os.MkdirTemp("", "clawai-npm") // for the files that npm itself writes
 	if err != nil {
 		return err
 	}
@@ -254,7 +257,8 @@ func (t *target) openLauncher(ctx context.Context) error {
 	return nil
 }
 
-// commandWords returns the words about the server's command that a later command line must repeat.
+// commandWords returns the server's command, if the command line has it after the name. A command
+// line in the output must repeat these words.
 func (t *target) commandWords(c *cli.Context) []string {
 	if words, err := cmdline.ParseArguments(c); err == nil && len(words) > 1 {
 		return append([]string{"--"}, words[1:]...)
@@ -267,7 +271,7 @@ var (
 	errOff     = errors.New(`its table in the policy has level = "off", so there is no sandbox to start it in; write level = "enforce" or "try" there`)
 )
 
-// isSwitchedOff reports whether the policy has a table for the server that switches its sandbox off.
+// isSwitchedOff reports whether the policy's table for the server switches the sandbox off.
 func (t *target) isSwitchedOff() bool {
 	return len(t.sandbox) == 0 && len(t.loaded.Policy.Cages(t.name)) > 0 && t.loaded.Policy.CageLevel(t.name) <= policy.CageOff
 }

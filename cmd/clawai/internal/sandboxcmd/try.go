@@ -28,14 +28,15 @@ import (
 	"github.com/clawai/clawai/proxy/listing"
 )
 
-// tryWithin is the time limit for a server to start and to send its lists.
+// tryWithin is the time limit for a server: it must start and send its lists in this time.
 const tryWithin = 30 * time.Second
 
-// trial holds the results of two starts of a server: without its sandbox, and in it.
+// trial has the results of two starts of a server: free without a sandbox, and caged in its
+// sandbox.
 type trial struct {
 	free, caged       listing.List
 	freeErr, cagedErr error
-	seen              *traced.Seen // nil: strace is not installed, or saw nothing
+	seen              *traced.Seen // nil if strace is not installed or has seen nothing
 	refused           []hosts.Refusal
 }
 
@@ -83,22 +84,22 @@ func runTry(c *cli.Context) error {
 	return policycmd.WriteSandbox(c, t.name, "", openings, openCommand(t.name, openings))
 }
 
-// clientKeys are the rules of a client's sandbox that have the same effect as the key of a table.
+// clientKeys maps each key of a table to the rules in a client's sandbox that have the same effect.
 var clientKeys = map[string]string{"write": "filesystem.allowWrite", "net": "network.allowedDomains", "read": "filesystem.denyRead without"}
 
-// isCaged reports whether the policy or its client's file has a sandbox for the server.
+// isCaged reports whether the policy or the client's file has a sandbox for the server.
 func (t *target) isCaged() bool {
 	return len(t.sandbox) > 0 || len(t.loaded.Policy.Cages(t.name)) > 0
 }
 
-// planCage returns the cage that the policy has for the server. If proposed is true, it returns the cage of
-// the proposed table.
+// planCage returns the cage for the server in the policy. If proposed is true, it returns the cage
+// of the proposed table.
 func (t *target) planCage(proposed bool) (*cage.Plan, error) {
 	return t.planCageOf(t.started, t.program, proposed)
 }
 
-// planCageOf does the same as planCage for another command that starts the server. program is the folder
-// of clawai that contains its program; "" for none.
+// planCageOf is like planCage, but for another command that starts the server. program is the
+// folder of clawai with the program of the command, or "".
 func (t *target) planCageOf(command []string, program string, proposed bool) (*cage.Plan, error) {
 	loaded := *t.loaded
 	if proposed {
@@ -123,7 +124,7 @@ func (t *target) planCageOf(command []string, program string, proposed bool) (*c
 	return plan, err
 }
 
-// tryServer starts the server twice.
+// tryServer starts the server twice: without a sandbox, and with plan.
 func (t *target) tryServer(ctx context.Context, plan *cage.Plan) (r trial) {
 	r.free, r.seen, r.freeErr = t.tryFree(ctx)
 	var mu sync.Mutex
@@ -132,12 +133,13 @@ func (t *target) tryServer(ctx context.Context, plan *cage.Plan) (r trial) {
 		defer mu.Unlock()
 		r.refused = append(r.refused, one)
 	}})
-	mu.Lock() // the cage's proxy may still report a refused host
+	mu.Lock() // the cage's proxy may still call Refused
 	defer mu.Unlock()
 	return r
 }
 
-// tryFree starts the server as a client does, under strace if that is installed.
+// tryFree starts the server as a client would. If strace is installed, the server runs under
+// strace.
 func (t *target) tryFree(ctx context.Context) (list listing.List, seen *traced.Seen, err error) {
 	strace, missing := exec.LookPath("strace")
 	dir, err := os.MkdirTemp("", "clawai-try")
@@ -156,7 +158,7 @@ func (t *target) tryFree(ctx context.Context) (list listing.List, seen *traced.S
 		one, _ := os.ReadFile(file)
 		text.Write(one)
 	}
-	if text.Len() == 0 { // no strace, or the system refuses it
+	if text.Len() == 0 { // strace is missing, or the system does not allow it
 		if missing == nil && err != nil {
 			list, err = listing.ListServer(ctx, listing.Options{Args: t.started, Env: t.env, Within: tryWithin})
 		}
@@ -167,7 +169,7 @@ func (t *target) tryFree(ctx context.Context) (list listing.List, seen *traced.S
 	return list, &all, err
 }
 
-// describeTrial prints the result of a trial, and returns the openings that the table needs for it.
+// describeTrial prints the result of a trial. It returns the openings that the table lacks.
 func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any)) (openings []policycmd.Opening) {
 	add := func(key, value, format string, a ...any) {
 		say("  "+format, a...)
@@ -221,8 +223,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns those paths that the cage does not open: paths outside the open places, or in a
-// shut place. Instead of several paths in one folder, it returns the folder.
+// gatherPlaces returns the paths that the cage does not open: they are outside the places in open,
+// or inside a place in shut. If three or more paths are in one folder, it returns the folder
+// instead.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}
@@ -259,7 +262,7 @@ func shortenPath(path, home string) string {
 	return path
 }
 
-// sameLists reports whether a server listed the same, byte for byte.
+// sameLists reports whether the server sent the same lists in both starts, byte for byte.
 func sameLists(a, b *listing.List) bool {
 	return fmt.Sprint(a.Version, a.Instructions, bytesOf(a)) == fmt.Sprint(b.Version, b.Instructions, bytesOf(b))
 }
