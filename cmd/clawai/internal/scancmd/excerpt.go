@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// secretPlaces holds the places of the secrets and likely secrets of a text. The first excerpt
-// searches for them.
+// secretPlaces has the places of the secrets and the likely secrets in a text. The first call of
+// hasAny searches for them.
 type secretPlaces struct {
 	text  string
-	spans [2][]redact.Span // secrets, and likely secrets; sorted, without overlap
+	spans [2][]redact.Span // secrets, and likely secrets; both are sorted and do not overlap
 	read  bool
 }
 
@@ -43,12 +43,13 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 	return false
 }
 
-// maxExcerpt limits how many bytes of a finding are read: an excerpt is one line.
+// maxExcerpt is the maximum number of bytes of a finding that are read, because an excerpt is only
+// one line.
 const maxExcerpt = 4 << 10
 
-// excerpt returns the text of a finding for people (shows), with tag characters replaced by the letters
-// that they stand for. shows is "" if the text contains a secret or a likely secret in any spelling. words
-// are the words of the text without the marks around them; they are returned even if shows is "".
+// excerpt returns the text of a finding for a person in shows. Tag characters are replaced by their
+// letters. If the text contains a secret or a likely secret in any spelling, shows is "". words is
+// the text without the marks around it; it is set even if shows is "".
 func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
@@ -82,16 +83,17 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	return view.Cut(term.VisibleText(text), 60), words
 }
 
-// surround matches the marks around the words of a comment or of a terminal's title.
+// surround matches the marks around a comment or around the title of a terminal.
 var surround = regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
 
-// showFindings returns the excerpt of each finding. An excerpt is also "" if it has a part of a secret
-// that is spread over several findings, or of a secret whose name stands before the findings.
+// showFindings returns an excerpt for each finding. If an excerpt has a part of a secret, it
+// returns "" instead. The secret may be spread over several findings, or its name may be in the
+// text before a finding.
 func showFindings(text string, found []inspect.Found) (shows []string) {
 	p := secretPlaces{text: text}
 	shows = make([]string, len(found))
 	words := make([]string, len(found))
-	rows := map[inspect.Kind][]int{} // the findings with words, by kind; "" has all of them
+	rows := map[inspect.Kind][]int{} // indexes of the findings with words, by kind; the key "" has all of them
 	for i, f := range found {
 		if shows[i], words[i] = p.excerpt(f); words[i] != "" {
 			rows[f.Kind] = append(rows[f.Kind], i)
@@ -105,17 +107,18 @@ func showFindings(text string, found []inspect.Found) (shows []string) {
 	return shows
 }
 
-const nearRow = 512 // bytes that are read before a finding and after it
+const nearRow = 512 // how many bytes before and after a finding are read
 
-// hideRow joins the words of the findings in row to one text, with the text between the findings if
-// between is true. It empties the excerpts that have a part of a secret of this text.
+// hideRow joins the words of the findings in row to one text. If between is true, it also adds the
+// text between the findings. It clears the excerpts that have a part of a secret in the joined
+// text.
 func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []string, between bool) {
 	for n, first := range row {
 		at := found[first].Start
 		joined := spellTags(p.text[max(0, at-nearRow):at])
 		begin := len(joined)
 		limit := begin + len(words[first]) + nearRow
-		var ends []int // offsets in joined where the words of each finding end
+		var ends []int // for each finding, the offset in joined where its words end
 		for _, i := range row[n:] {
 			if len(joined) > limit {
 				break
@@ -130,7 +133,8 @@ func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []
 		if between {
 			joined += spellTags(p.text[at:min(len(p.text), at+nearRow)])
 		}
-		for _, from := range []int{0, begin} { // also without the text before: a word there may hide where a key begins
+		// a second time without the text before, because a word there may hide the start of a key
+		for _, from := range []int{0, begin} {
 			read := joined[from:]
 			for s, is := redact.FindSecret(read, 0); is; s, is = redact.FindSecret(read, max(s.End, s.Start+1)) {
 				for k, end := range ends {
@@ -143,13 +147,13 @@ func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []
 	}
 }
 
-// decodeTags returns the letters that tags and variation selectors mean to a model.
+// decodeTags returns only the letters that a model reads in tags and variation selectors.
 func decodeTags(text string) string {
 	return strings.Map(tagLetter, text)
 }
 
-// spellTags returns a text with the letters that its tags and variation selectors mean, and without
-// other characters that are not drawn.
+// spellTags replaces tags and variation selectors by their letters. It removes other invisible
+// characters.
 func spellTags(text string) string {
 	return strings.Map(func(r rune) rune {
 		if textclass.OddInReply(r) {
@@ -159,12 +163,12 @@ func spellTags(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-// tagLetter returns the letter that a tag or a variation selector means; -1 for none.
+// tagLetter returns the letter that a tag or a variation selector encodes, or -1 if there is none.
 func tagLetter(r rune) rune {
 	switch {
 	case r >= 0xe0020 && r < 0xe007f:
 		return r - 0xe0000
-	case r >= 0xe0100 && r <= 0xe01ef: // hidden bytes 16 to 255
+	case r >= 0xe0100 && r <= 0xe01ef: // they encode the bytes 16 to 255
 		return r - 0xe0100 + 16
 	}
 	return -1

@@ -35,16 +35,16 @@ func Command() *cli.Command {
 	}
 }
 
-// place is one finding in one file, as in the --json output.
+// place is one finding in one file, in the output of --json.
 type place struct {
-	File   string       `json:"file"`   // "-" is standard input
-	Line   int          `json:"line"`   // from 1
-	Column int          `json:"column"` // from 1, in characters
-	Start  int          `json:"start"`  // offset in bytes
+	File   string       `json:"file"`   // "-" for standard input
+	Line   int          `json:"line"`   // starts at 1
+	Column int          `json:"column"` // in characters; starts at 1
+	Start  int          `json:"start"`  // offset in the file, in bytes
 	End    int          `json:"end"`
 	Kind   inspect.Kind `json:"kind"`
 	What   string       `json:"what"`
-	Shows  string       `json:"shows,omitempty"` // the text, safe for a terminal; never a secret
+	Shows  string       `json:"shows,omitempty"` // the found text, safe for a terminal; never a secret
 }
 
 func runScan(c *cli.Context) error {
@@ -88,7 +88,7 @@ func runScan(c *cli.Context) error {
 	return nil
 }
 
-// readPacks reads packs as a policy does, but does not check who owns their files.
+// readPacks reads packs as a policy would. It does not check who owns the files.
 func readPacks(files []string) (own []*inspect.Pack, err error) {
 	for _, name := range files {
 		src, err := readText(name)
@@ -107,10 +107,10 @@ func readPacks(files []string) (own []*inspect.Pack, err error) {
 	return own, nil
 }
 
-// maxFile limits the bytes read of a file: no real text is larger.
+// maxFile is the maximum number of bytes that are read of a file. No real text is larger.
 const maxFile = 64 << 20
 
-// readText reads a whole file; "-" is standard input.
+// readText reads a complete file. If name is "-", it reads standard input.
 func readText(name string) (string, error) {
 	var src []byte
 	var err error
@@ -128,10 +128,10 @@ func readText(name string) (string, error) {
 	return string(src), nil
 }
 
-// findPlaces returns the findings of a text, with the lines and columns where they begin.
+// findPlaces returns the findings in a text, with the lines and columns where they start.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
-	found := inspect.SearchDocument(text, wanted) // sorted by place
+	found := inspect.SearchDocument(text, wanted) // sorted by their start
 	shows := showFindings(text, found)
 	for i, f := range found {
 		before := text[at:f.Start]
