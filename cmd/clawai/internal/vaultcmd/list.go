@@ -15,13 +15,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// entryDoc is one entry of vault list; it never holds a value, nor the length of a value.
+// entryDoc is one entry in the output of vault list. It contains no value and no length of a value.
 type entryDoc struct {
 	Name     string          `json:"name"`
 	Set      time.Time       `json:"set"`
 	Expires  *time.Time      `json:"expires,omitempty"`
 	Bindings []vault.Binding `json:"bindings"`
-	Reveal   bool            `json:"reveal,omitempty"` // agents may read it
+	Reveal   bool            `json:"reveal,omitempty"` // agents may read the value
 }
 
 func runList(c *cli.Context) error {
@@ -134,7 +134,7 @@ func runCheck(c *cli.Context) error {
 	return err
 }
 
-// checkEntry returns the reason why no server would get an entry.
+// checkEntry returns an error if no server can get the entry.
 func checkEntry(store vault.Store, name string) error {
 	e, err := store.Get(name)
 	if errors.Is(err, vault.ErrNone) {

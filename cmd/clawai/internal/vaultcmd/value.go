@@ -13,7 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/state/vault"
 )
 
-// readValue asks at the terminal, or reads stdin to its end and removes the last line end.
+// readValue reads a value. At a terminal it asks the person. Otherwise it reads standard input to
+// the end and removes the last line end.
 func readValue(c *cli.Context, name string) (value []byte, err error) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		var text string

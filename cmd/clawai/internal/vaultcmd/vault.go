@@ -60,7 +60,7 @@ func Command() *cli.Command {
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print one JSON document"} }
 
-// oneName returns the one name on the command line.
+// oneName returns the only name on the command line. It checks that the vault accepts the name.
 func oneName(c *cli.Context, names []string) (string, error) {
 	if len(names) != 1 {
 		return "", cmdline.Usagef("which entry? write: %s", c.Command.UsageText)
@@ -97,7 +97,7 @@ func runSet(c *cli.Context) error {
 	}
 	var servers []string
 	err = store.Change(name, func(e *vault.Entry) error {
-		e.Value, e.Moved = value, false // the owner has set it, so it no longer counts as moved
+		e.Value, e.Moved = value, false // the owner has set the value, so it was not moved by clawai
 		e.Set = time.Now().UTC().Truncate(time.Second)
 		if given {
 			e.MaxAge = age
@@ -149,7 +149,8 @@ func openChosenStore(c *cli.Context) (vault.Store, error) {
 	return place.ChooseStore(kind)
 }
 
-// maxAge parses a number of days, or a Go duration.
+// maxAge parses --max-age: a number of days such as 90d, or a Go duration. given is false without
+// this flag.
 func maxAge(c *cli.Context) (age time.Duration, given bool, err error) {
 	text := c.String("max-age")
 	if !c.IsSet("max-age") {
@@ -183,7 +184,7 @@ func runRemove(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names { // check all names before the first deletion
+	for _, name := range names { // all names are checked before the first entry is deleted
 		if !slices.Contains(known, name) {
 			return notDone(fmt.Errorf("the vault has no entry %q; see: clawai vault list", name))
 		}
@@ -215,7 +216,7 @@ func runBind(c *cli.Context) error {
 	if server == "" {
 		return cmdline.Usagef("which server? write: clawai vault bind %s --server SERVER -- COMMAND", name)
 	}
-	dir, err := filepath.Abs(c.String("folder")) // "" is this one
+	dir, err := filepath.Abs(c.String("folder")) // "" means the current folder
 	if err != nil {
 		return cmdline.Usagef("--folder: %w", err)
 	}
