@@ -1,5 +1,5 @@
-// Package vaultplace gives commands access to the vault: it finds the vault's place, and the
-// command or address that an entry is bound to.
+// Package vaultplace gives the commands access to the vault. It knows where the vault is, and to
+// which command or address an entry is bound.
 package vaultplace
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// LocateVault returns the place of the vault of the user that runs the command. Another state
-// folder (--state) does not mean another vault.
+// LocateVault returns the place of this user's vault. A different state folder (--state) does not
+// change this place.
 func LocateVault() (vault.Place, error) {
 	f, err := config.ReadFolders()
 	return vault.Place{
@@ -30,7 +30,7 @@ func LocateVault() (vault.Place, error) {
 	}, err
 }
 
-// Open opens the vault's store.
+// Open opens this user's vault.
 func Open() (vault.Store, error) {
 	place, err := LocateVault()
 	if err != nil {
@@ -39,17 +39,18 @@ func Open() (vault.Store, error) {
 	return place.Open()
 }
 
-// NewResolver returns a resolver that replaces references for one server, which is started in a
-// folder; "" means ours.
+// NewResolver returns a resolver that replaces the references of one server by values. dir is the
+// folder in which the server starts; "" means the current folder.
 func NewResolver(server string, command []string, dir string) *vault.Resolver {
 	if dir == "" {
-		dir, _ = os.Getwd() // on an error dir is "", which matches no binding to a folder
+		dir, _ = os.Getwd() // after an error, dir stays "" and matches no binding to a folder
 	}
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command), Dir: dir}, Now: time.Now()}
 }
 
-// BoundCommand returns the words that an entry is bound to: the command that starts a server,
-// or its address without the query, which may be a secret itself.
+// BoundCommand returns the words to which an entry is bound. They are the command of a server, or
+// the address of a remote server. The query of the address is removed, because it may contain a
+// secret.
 func BoundCommand(words []string) []string {
 	if len(words) != 1 || !strings.Contains(words[0], "://") {
 		return words
@@ -62,8 +63,9 @@ func BoundCommand(words []string) []string {
 	return []string{u.String()}
 }
 
-// AdviseBinding adds to a refusal the command with which the owner allows the server to have
-// the entry. The server's command is a placeholder when it is unknown or holds a secret.
+// AdviseBinding adds a command to a refusal. With that command, the owner lets the server get the
+// entry. If the server's command is unknown or contains a secret, AdviseBinding writes COMMAND in
+// its place.
 func AdviseBinding(err error, s vault.Requester) error {
 	refused, ok := errors.AsType[*vault.Refusal](err)
 	if !ok || !refused.Bind {
