@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// version matches three numbers with dots in a text.
+// version matches three numbers with dots between them.
 var version = regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`)
 
-// TriedVersion returns the version of a client with which clawai was tried; "" when it does not
-// have three numbers.
+// TriedVersion returns the version of a client with which clawai was tested, or "" if this version
+// does not have three numbers.
 func TriedVersion(h wrap.Hooks) string {
 	if row := client.FindRow(h.Row.HookWord()); row != nil {
 		return version.FindString(row.Seen)
@@ -27,8 +27,8 @@ func TriedVersion(h wrap.Hooks) string {
 	return ""
 }
 
-// InstalledVersion returns the version of the client on PATH. It reads the program's path, or
-// the package.json of the program's package, and starts no program.
+// InstalledVersion returns the version of the client on PATH, or "". It reads the path of the
+// program, or the package.json of its package. It starts no program.
 func InstalledVersion(h wrap.Hooks) string {
 	if len(h.Row.Probe) == 0 {
 		return ""
@@ -41,9 +41,9 @@ func InstalledVersion(h wrap.Hooks) string {
 		return ""
 	}
 	if found := version.FindString(filepath.Base(path)); found != "" {
-		return found // Claude Code's installer puts the version into the program's name
+		return found // Claude Code's installer writes the version into the path of the program
 	}
-	const depth = 4 // from a package's program up to its package.json
+	const depth = 4 // number of folders to search upwards for package.json
 	for dir, i := filepath.Dir(path), 0; i < depth; dir, i = filepath.Dir(dir), i+1 {
 		if found := packageVersion(filepath.Join(dir, "package.json")); found != "" {
 			return found
@@ -52,7 +52,7 @@ func InstalledVersion(h wrap.Hooks) string {
 	return ""
 }
 
-// packageVersion returns the version in an npm package's package.json.
+// packageVersion returns the version in the package.json of an npm package, or "".
 func packageVersion(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,8 +66,8 @@ func packageVersion(path string) string {
 	return version.FindString(p.Version)
 }
 
-// NewerClient returns a warning about a client that is newer than the tried one; "" when it is
-// not newer.
+// NewerClient returns a warning if the installed client is newer than the tested version, and
+// otherwise "".
 func NewerClient(h wrap.Hooks, installed string) string {
 	tried := TriedVersion(h)
 	if tried == "" || installed == "" || CompareVersions(installed, tried) <= 0 {
@@ -76,11 +76,11 @@ func NewerClient(h wrap.Hooks, installed string) string {
 	return h.Row.Name + " " + installed + " is newer than " + tried + ", with which clawai was tried: how it names its tools, what it writes to a hook and what it does with the answer may differ"
 }
 
-// CompareVersions compares two versions of three numbers, as cmp.Compare does.
+// CompareVersions compares two versions with three numbers. The result is like that of cmp.Compare.
 func CompareVersions(a, b string) int {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {
-		m, _ := strconv.Atoi(x[i]) // the part has only digits
+		m, _ := strconv.Atoi(x[i]) // cannot fail, because the part has only digits
 		n, _ := strconv.Atoi(y[i])
 		if c := cmp.Compare(m, n); c != 0 {
 			return c

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// chooseForm reads the wanted form of remote servers.
+// chooseForm reads --remote, the form in which remote servers are wrapped.
 func (r *wrapRun) chooseForm(c *cli.Context) error {
 	switch form := c.String("remote"); form {
 	case "", "bridge":
@@ -33,13 +33,14 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
 	}
 	if r.Judge.HTTPProxy.Secret == "" {
-		r.Judge.HTTPProxy.Secret = rand.Text() // stored when something is written
+		r.Judge.HTTPProxy.Secret = rand.Text() // the secret is stored when files are written
 	}
 	r.Judge.HTTPProxy.SetAddress(c.String("listen"))
 	return nil
 }
 
-// saveProxyState saves the proxy's addresses before any file is written.
+// saveProxyState stores the addresses of the remote servers for the proxy. It does this before any
+// client's file is changed.
 func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 	if r.Judge.HTTPProxy.Base == "" || !editsRemote(changes) {
 		return nil
@@ -57,14 +58,14 @@ func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 	return nil
 }
 
-// tellProxy prints how to start the proxy that the clients' urls now lead to.
+// tellProxy prints how to start the proxy to which the clients' URLs now point.
 func (r *wrapRun) tellProxy(changes []wrap.Change) {
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
 		fmt.Fprintf(r.prose, "The urls work while this runs; restart it after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))
 	}
 }
 
-// editsRemote reports whether an edit is of a remote server.
+// editsRemote reports whether one of the edits is about a remote server.
 func editsRemote(changes []wrap.Change) bool {
 	return slices.ContainsFunc(changes, func(c wrap.Change) bool {
 		return slices.ContainsFunc(c.Edits, func(e wrap.Edit) bool { return e.Entry.Kind == client.Remote })

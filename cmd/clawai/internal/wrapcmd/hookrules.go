@@ -18,18 +18,18 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// hookRules holds the starter's rules for agents' own tools. They are added to a policy that
-// allows an agent none of its tools: with a hook, each tool would be refused.
+// hookRules has the starter's rules for the agents' own tools. They are added to a policy that
+// allows none of an agent's own tools, because the new hook would refuse all these tools.
 type hookRules struct {
 	path          string
-	before, after []byte // the text of the policy without and with the rules
+	before, after []byte // the text of the policy without the rules, and with the rules
 	rules         string
 	count         int
-	agents        []string // names for people
+	agents        []string // names of the agents, for a person
 	policy        *policy.Policy
 }
 
-// missingRules returns the rules that the existing policy lacks for the new hooks; nil when it
+// missingRules returns the rules that the existing policy lacks for the new hooks, or nil if it
 // lacks none.
 func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
@@ -58,8 +58,8 @@ func (r *wrapRun) missingRules(changes []wrap.Change) (*hookRules, error) {
 	return m, nil
 }
 
-// insertRules makes the new text of the policy. standing is the present policy. The rules are inserted
-// above the rule that refuses everything else, or at the end.
+// insertRules makes the new text of the policy. standing is the present policy. The rules go above
+// the rule that refuses all other tool calls. Without such a rule, they go at the end.
 func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error) {
 	info, err := os.Lstat(m.path)
 	switch {
@@ -77,7 +77,8 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 		return err
 	}
 	named := strings.Contains(m.rules, fixtures.Folders)
-	m.rules = strings.Replace(m.rules, fixtures.Folders, "", 1) // the table of folders is added below, because it must be above all rules
+	// the table of folders is added later, because it must be above all rules
+	m.rules = strings.Replace(m.rules, fixtures.Folders, "", 1)
 	refusesTools := func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() }
 	if i := slices.IndexFunc(standing.Sources(), refusesTools); i >= 0 {
 		m.after, err = standing.InsertAbove(m.before, standing.Sources()[i].Rule, m.rules)
@@ -99,8 +100,9 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	return nil
 }
 
-// ownToolRules returns the starter's rules for agents' own tools, as text for a policy: an [[extends]] of
-// the starter. If the policy extends others by a list, it returns the rules themselves.
+// ownToolRules returns the starter's rules for the agents' own tools, as text for the policy. The
+// text is an [[extends]] table. If the policy extends others with a list, the text is the rules
+// themselves.
 func ownToolRules(path string, src []byte) (string, error) {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace {
@@ -110,13 +112,13 @@ func ownToolRules(path string, src []byte) (string, error) {
 	return extendOwnTools()
 }
 
-// extendOwnTools returns the [[extends]] of the starter for agents' own tools.
+// extendOwnTools returns an [[extends]] table for the starter policy for the agents' own tools.
 func extendOwnTools() (string, error) {
 	rules, err := policyfile.ExtendProfile(ownTools, nil)
 	return "# The tools that agents bring along\n" + rules, err
 }
 
-// tellRules prints the rules that the policy gets.
+// tellRules prints which rules the policy gets. verb says whether they are already written.
 func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	if m == nil {
 		return
@@ -126,10 +128,10 @@ func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	fmt.Fprintln(r.prose, "  "+builtInTools)
 }
 
-// builtInTools describes what the starter for agents' own tools allows.
+// builtInTools tells the person what the starter policy for the agents' own tools allows.
 const builtInTools = "Built-in tools read below your home, write in your folders, build and test; keys stay shut, and you are asked about the rest."
 
-// writeRules writes the rules into the policy; a nil m has no rules.
+// writeRules writes the rules into the policy. If m is nil, it does nothing.
 func (m *hookRules) writeRules(r *wrapRun) error {
 	if m == nil {
 		return nil

@@ -20,7 +20,7 @@ func hooksFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hooks", Usage: "instead of servers, the hooks of the clients that you name or choose"}
 }
 
-// checkHooks refuses options that do not apply to hooks.
+// checkHooks returns an error for options that have no meaning together with --hooks.
 func checkHooks(c *cli.Context) error {
 	for _, name := range []string{"client", "scope", "file", "remote", "listen"} {
 		if c.Bool("hooks") && c.IsSet(name) {
@@ -30,7 +30,7 @@ func checkHooks(c *cli.Context) error {
 	return nil
 }
 
-// FindHooks returns the hooks of every client on this machine, and of the named clients.
+// FindHooks returns the hooks of all clients on this machine, and of the named clients.
 func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	rows, err := client.HookRows()
 	if err != nil {
@@ -39,7 +39,7 @@ func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	return wrap.FindHooks(f.env, rows, f.Judge.Program, named...), nil
 }
 
-// planHooks plans the changes that --hooks asks for.
+// planHooks plans the changes of hooks for --hooks.
 func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error) {
 	words, err := hookClients(r.selection.Names)
 	if err != nil {
@@ -72,7 +72,8 @@ func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error)
 	return chosen, refused, err
 }
 
-// hookClients parses names of clients: those of the catalogue, or those of clawai-hook.
+// hookClients parses names of clients. A name is from the catalogue, or it is a client's name for
+// clawai-hook.
 func hookClients(names []string) (words []string, err error) {
 	rows, err := client.HookRows()
 	if err != nil {
@@ -93,9 +94,9 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// selectHooks returns the hooks of the named clients. A client may run the hooks of other clients
-// (Row.Through). If such a client has no hooks yet, or for unwrap, the hooks of the last of these
-// other clients are also returned.
+// selectHooks returns the hooks of the named clients. A client may also run the hooks of other
+// clients (Row.Through). selectHooks also returns the hooks of the last of these other clients, if
+// the named client has no hooks yet, or for unwrap.
 func (r *wrapRun) selectHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil
@@ -112,7 +113,7 @@ func (r *wrapRun) selectHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, e
 	return slices.DeleteFunc(more, func(h wrap.Hooks) bool { return !slices.Contains(words, h.Row.Client) }), err
 }
 
-// tellHookStates prints the state of the hooks when there is nothing to do.
+// tellHookStates prints the state of the hooks if there is nothing to change.
 func (r *wrapRun) tellHookStates(all []wrap.Hooks, words []string) {
 	told := 0
 	for _, h := range all {
@@ -145,7 +146,7 @@ func (r *wrapRun) hookChoices(changes []wrap.Change) string {
 	return b.String()
 }
 
-// clientsOf returns the clients of changes, each once.
+// clientsOf returns the clients of the changes, without duplicates.
 func clientsOf(changes []wrap.Change) (names []string) {
 	for _, c := range changes {
 		names = append(names, c.Hook.Client)
@@ -179,7 +180,7 @@ func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chose
 	return chosen, nil
 }
 
-// tellHooks prints what a person must know about one changed hook file.
+// tellHooks prints the change of one file of hooks, and what the person must do after it.
 func (r *wrapRun) tellHooks(c wrap.Change) {
 	switch {
 	case c.Gone:
@@ -199,19 +200,20 @@ func (r *wrapRun) tellHooks(c wrap.Change) {
 	}
 }
 
-// editedSettings is the --json output for one file of hooks or of a model's address.
+// editedSettings is one changed file in the output of --json: a file of hooks, or a file with the
+// address of a model.
 type editedSettings struct {
 	Client  string   `json:"client"`
 	Path    string   `json:"path"`
-	Events  []string `json:"events,omitempty"`  // of hooks
-	Routes  []string `json:"routes,omitempty"`  // to a model
-	Removed bool     `json:"removed,omitempty"` // the file is removed, since it held nothing else
-	After   string   `json:"after,omitempty"`   // what a person must do for the edit to take effect
-	Error   string   `json:"error,omitempty"`   // reason why it was not edited
+	Events  []string `json:"events,omitempty"`  // events with hooks
+	Routes  []string `json:"routes,omitempty"`  // routes to models
+	Removed bool     `json:"removed,omitempty"` // the file is removed, because it would be empty
+	After   string   `json:"after,omitempty"`   // what the person must do so that the edit takes effect
+	Error   string   `json:"error,omitempty"`   // the reason why the file was not changed
 }
 
-// listSettings returns the edits of hooks and those of models' addresses. failed has the error of each
-// change; nil if none was tried.
+// listSettings returns the changed files of hooks, and the changed files with addresses of models.
+// failed has the error of each change; it is nil if nothing was written.
 func listSettings(changes []wrap.Change, failed []error) (hooks, models []editedSettings) {
 	for i, c := range changes {
 		s := editedSettings{Path: c.Path, Removed: c.Gone}

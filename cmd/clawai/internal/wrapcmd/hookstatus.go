@@ -13,21 +13,22 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookStatus is the state of one client's hooks.
+// HookStatus is the state of one client's hooks, for the output.
 type HookStatus struct {
-	Client  string         `json:"client"`
-	Name    string         `json:"name"`
-	Server  string         `json:"server"` // name of the client's own tools in rules and in the record
-	State   wrap.HookState `json:"state"`
-	Words   string         `json:"words"`
-	Why     string         `json:"why,omitempty"`
-	Differs []string       `json:"differs,omitempty"` // when drifted: each difference from what wrap writes
-	Paths   []string       `json:"paths,omitempty"`
-	Others  int            `json:"others,omitempty"` // number of hooks in these files that are not clawai's
-	Newer   string         `json:"newer,omitempty"`  // possible differences of a client that is newer than the tried one
+	Client string         `json:"client"`
+	Name   string         `json:"name"`
+	Server string         `json:"server"` // the name for the client's own tools, in rules and in the record
+	State  wrap.HookState `json:"state"`
+	Words  string         `json:"words"`
+	Why    string         `json:"why,omitempty"`
+	// if the hooks have drifted, each difference from the hooks that wrap writes
+	Differs []string `json:"differs,omitempty"`
+	Paths   []string `json:"paths,omitempty"`
+	Others  int      `json:"others,omitempty"` // number of hooks of other programs in these files
+	Newer   string   `json:"newer,omitempty"`  // a warning if the client is newer than the tested version
 }
 
-// HookStatus returns the state of the hooks of every client on this machine.
+// HookStatus returns the state of the hooks of all clients on this machine.
 func (f *Found) HookStatus() ([]HookStatus, error) {
 	all, err := f.FindHooks()
 	if err != nil {
@@ -56,8 +57,8 @@ func (f *Found) HookStatus() ([]HookStatus, error) {
 	return list, nil
 }
 
-// hasBrokenHooks reports whether installed hooks do not do their work. A client without any
-// hook may be its owner's choice.
+// hasBrokenHooks reports whether some installed hooks do not work. A client without hooks does not
+// count, because the owner may want this.
 func hasBrokenHooks(hooks []HookStatus) bool {
 	return slices.ContainsFunc(hooks, func(h HookStatus) bool {
 		return !h.State.IsCovered() && h.State != wrap.HookBare && h.State != wrap.HookObserved
@@ -69,7 +70,7 @@ var hookColors = map[wrap.HookState]string{
 	wrap.HookDrifted: cmdline.Red, wrap.HookUnreadable: cmdline.Red, wrap.HookBare: cmdline.Dim,
 }
 
-// printHooks writes the state of a client's hooks, below its files.
+// printHooks writes the state of a client's hooks. The client's files are printed above it.
 func (p *statusPrinter) printHooks(h HookStatus) {
 	line := "  hooks: " + p.paint(hookColors[h.State], h.Words)
 	if len(h.Paths) > 0 && h.State != wrap.HookBare {
@@ -106,8 +107,8 @@ func (p *statusPrinter) hookSummary(hooks []HookStatus) {
 	}
 }
 
-// LastUsed returns the time when a client last wrote one of its working files; zero when it is
-// unknown.
+// LastUsed returns the time when the client last wrote one of its working files, or the zero time
+// if this is unknown.
 func (f *Found) LastUsed(h wrap.Hooks) (last time.Time) {
 	for _, path := range (client.Row{Paths: h.Row.Used}).FindFiles(f.env) {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {

@@ -18,8 +18,8 @@ func hubFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hub", Usage: "move this client's servers into config.toml, and leave one entry in its file: clawai hub"}
 }
 
-// readHub reads the configuration of the hub and the list of servers that were moved into it, and
-// sets Check, which finds mistakes in a changed configuration.
+// readHub reads the configuration of the hub, and the list of servers that were moved into it. It
+// sets Check, which finds errors in a changed configuration.
 func (f *Found) readHub() (*wrap.Hub, error) {
 	h, err := wrap.ReadHub(f.folders.SettingsFile(), f.folders.State)
 	h.Check = func(src []byte) error {
@@ -29,7 +29,7 @@ func (f *Found) readHub() (*wrap.Hub, error) {
 	return &h, err
 }
 
-// chooseHub reads the command line of wrap --hub, whose names are names of clients.
+// chooseHub reads the command line of wrap --hub. There, a name is the name of a client.
 func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 	if !c.Bool("hub") || r.op == wrap.Unwrap {
 		return names, nil
@@ -50,15 +50,15 @@ func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 	return nil, nil
 }
 
-// tellHub prints the change of the hub's configuration.
+// tellHub prints how the hub's configuration will change.
 func (r *wrapRun) tellHub(changes []wrap.Change) {
 	if c := r.Judge.Hub.PreviewConfig(r.op, changes); c != nil {
 		fmt.Fprint(r.diffs, c.Diff(r.ShortPath(c.Path)))
 	}
 }
 
-// settleHub finishes the moves of servers between clients' files and the hub. What the clients'
-// files now contain shows which moves were made.
+// settleHub completes the moves of servers between the clients' files and the hub. It reads the
+// clients' files again to see which moves were really made.
 func (r *wrapRun) settleHub(ctx context.Context) error {
 	for i, p := range r.Places {
 		r.Places[i] = wrap.ReadConfigFile(p.Row, p.Path)
@@ -73,7 +73,8 @@ func (r *wrapRun) settleHub(ctx context.Context) error {
 	return nil
 }
 
-// HubTrouble returns the problems of servers between clients' files and the hub.
+// HubTrouble returns texts about moves that are not complete, and about servers that are missing in
+// the hub.
 func (f *Found) HubTrouble() (all []string) {
 	if f.Judge.Hub.HasUnsettled(f.Places) {
 		all = append(all, "servers were being moved between a client's file and the hub when clawai was cut off; they are where they were. To clear up, run: clawai unwrap --client all --dry-run, then again without --dry-run")

@@ -45,17 +45,17 @@ func initFlags() []cli.Flag {
 type initRun struct {
 	*wrapRun
 	mode       initMode
-	targets    []wrap.Target // servers to wrap
-	shared     int           // number of servers left out because git tracks their file
+	targets    []wrap.Target // the servers to wrap
+	shared     int           // number of servers that are skipped because git tracks their file
 	plan       starterPlan
 	policy     policycmd.Starter
-	kept       bool     // a policy existed before, and stays
-	unnamed    []error  // servers left out because no rule can name them
-	hooked     []string // clients that support hooks but get none
-	policyDone bool     // the policy, or its missing rules, are written
+	kept       bool     // the policy already existed, and stays
+	unnamed    []error  // servers that are skipped because no rule can name them
+	hooked     []string // clients that have hooks but get none
+	policyDone bool     // the policy is written, or the existing policy has got its missing rules
 
-	bareClients []string // clients whose hooks cannot be installed
-	hookFault   error    // why they cannot be installed: clawai-hook is missing or unusable
+	bareClients []string // clients that cannot get hooks
+	hookFault   error    // the reason: clawai-hook is missing or cannot be used
 }
 
 func runInit(c *cli.Context) error {
@@ -124,7 +124,8 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	return &initRun{wrapRun: w, mode: mode}, nil
 }
 
-// preparePolicy loads the existing policy, or finds the servers that a new one needs rules for.
+// preparePolicy loads the existing policy. If there is none, it finds the servers that the new
+// policy needs rules for.
 func (r *initRun) preparePolicy() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
 	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.PolicyOptions(r.folders.Home))
@@ -160,7 +161,7 @@ func (r *initRun) preparePolicy() error {
 	return err
 }
 
-// draftPolicy makes the text of the policy, unless a policy exists.
+// draftPolicy makes the text of a new policy. If a policy exists, it does nothing.
 func (r *initRun) draftPolicy() error {
 	if r.kept {
 		return nil
@@ -183,8 +184,8 @@ func (r *initRun) draftPolicy() error {
 	return nil
 }
 
-// writePolicy writes the new policy; a nil r writes nothing. An existing policy gets its
-// missing rules for hooks.
+// writePolicy writes the new policy. If a policy exists, it adds the missing rules for hooks to
+// that policy. If r is nil, it does nothing.
 func (r *initRun) writePolicy() error {
 	switch {
 	case r == nil:

@@ -12,16 +12,16 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// askDoc describes how questions reach a person.
+// askDoc describes how a question reaches the person.
 type askDoc struct {
-	Order   []string `json:"order"`   // ways of asking, in the order of the settings
-	Open    []string `json:"open"`    // ways that are open from here now
-	Waits   string   `json:"waits"`   // how long a call waits for an answer
-	Command string   `json:"command"` // command that answers all questions
+	Order   []string `json:"order"`   // the ways to ask, in the order of the settings
+	Open    []string `json:"open"`    // the ways that work from here now
+	Waits   string   `json:"waits"`   // the time that a call waits for an answer
+	Command string   `json:"command"` // the command with which the person answers all questions
 }
 
-// readAskSettings reads the settings and finds the ways that are open. A client may start the
-// proxy elsewhere, where it cannot use our terminal.
+// readAskSettings reads the settings of questions, and finds out which ways to ask work from here.
+// It leaves out our terminal, because a client may start the proxy in another place.
 func (r *initRun) readAskSettings() (askDoc, error) {
 	ask, err := session.LoadAsk(r.folders)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *initRun) readAskSettings() (askDoc, error) {
 	return d, nil
 }
 
-// tellAsking prints how questions will reach the person.
+// tellAsking prints how questions reach the person.
 func (r *initRun) tellAsking() error {
 	d, err := r.readAskSettings()
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *initRun) tellAsking() error {
 	return nil
 }
 
-// trialPolicy is the policy for the one trial question.
+// trialPolicy is the policy for the trial question.
 const trialPolicy = `[[rule]]
 action = "prompt"
 server = "trial"
@@ -78,8 +78,8 @@ tool = "write_file"
 description = "A trial of clawai init: answer as you like"
 `
 
-// tryQuestion asks one question in the same way as for a client's calls: with a proxy, a server
-// in a temporary folder, and the record.
+// tryQuestion asks one trial question in the same way as for a client's call: with a proxy, a
+// server in a temporary folder, and the record.
 func (r *initRun) tryQuestion() error {
 	answer, err := r.askLine("\nTry one question now? [Y/n] ")
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {

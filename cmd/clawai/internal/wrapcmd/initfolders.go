@@ -17,11 +17,11 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// filesystem is the starter for servers that get folders as arguments.
+// filesystem is the starter policy for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders records the folders of a filesystem server, without those that "policy allow" would
-// refuse: the person is asked about calls in those.
+// noteFolders stores the folders of a filesystem server. It skips folders that "policy allow" would
+// refuse, so the rules ask about calls in these folders.
 func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	folders, all := foldersOf(e, at.Home)
 	for _, folder := range folders {
@@ -36,8 +36,8 @@ func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	}
 }
 
-// folderSpellings returns the servers' own folders as rules name them. A folder below the home
-// starts with ~, so that a rule also matches a call that writes its path with ~.
+// folderSpellings returns the servers' own folders in the form of rules. A folder below the home
+// folder starts with ~, so that the rule also matches a call with a ~.
 func (p *starterPlan) folderSpellings() []string {
 	all := slices.Clone(p.folders)
 	for i, folder := range all {
@@ -46,7 +46,8 @@ func (p *starterPlan) folderSpellings() []string {
 	return all
 }
 
-// foldersTable returns the table with the servers' own folders; "" if no rule names them.
+// foldersTable returns the policy's table with the servers' own folders, or "" if no rule uses this
+// list of folders.
 func (p *starterPlan) foldersTable() string {
 	if !p.named {
 		return ""
@@ -59,7 +60,8 @@ func (p *starterPlan) foldersTable() string {
 	return strings.Replace(table, preset, policytext.FormatList(policytext.QuoteAll(p.folderSpellings())), 1)
 }
 
-// presetFolders returns the servers' own folders. The rules get them if the person changes nothing.
+// presetFolders returns the servers' own folders, or the default folder. The rules use them if the
+// person does not change the answer.
 func (p *starterPlan) presetFolders() []string {
 	if len(p.folders) > 0 {
 		return p.folderSpellings()
@@ -67,10 +69,10 @@ func (p *starterPlan) presetFolders() []string {
 	return []string{defaultFolder}
 }
 
-// defaultFolder is the folder that the starters name.
+// defaultFolder is the folder in the starter policies.
 const defaultFolder = "~/projects"
 
-// askFolders asks a person which folders the rules open.
+// askFolders asks the person in which folders the rules allow calls.
 func (r *initRun) askFolders() error {
 	if !r.terminal || !r.plan.named {
 		return nil
@@ -94,7 +96,8 @@ func (r *initRun) askFolders() error {
 	return err
 }
 
-// parseFolders returns the folders of an answer as absolute paths. An error is harmless text.
+// parseFolders returns the folders in the person's answer as absolute paths. The text of an error
+// is safe for a terminal.
 func (r *initRun) parseFolders(text string) (folders []string, err error) {
 	home := filepath.Clean(r.plan.home)
 	for word := range strings.SplitSeq(text, ",") {
@@ -121,8 +124,8 @@ func (r *initRun) parseFolders(text string) (folders []string, err error) {
 	return slices.Compact(folders), nil
 }
 
-// furtherFolders returns the rule that asks about folders that the servers may use but the
-// rules above do not name; "" when there are none.
+// furtherFolders returns a rule that asks about calls in folders that the servers may use but no
+// other rule names. It returns "" if there are no such servers.
 func (p *starterPlan) furtherFolders(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.askedServers, name) })
 	if len(names) == 0 || p.mode == modeStrict {
@@ -133,9 +136,9 @@ func (p *starterPlan) furtherFolders(names []string) string {
 	}, "Ask: no rule names this folder, and the server may work there")
 }
 
-// foldersOf returns the absolute folders that a filesystem server gets. If all is false, there
-// may be others: another word may be a folder, and a server without folders asks its client for
-// them.
+// foldersOf returns the absolute folders in the arguments of a filesystem server. all is false if
+// the server may use more folders: another argument may be a folder, and a server without folders
+// asks its client for folders.
 func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	server := slices.IndexFunc(e.Args, func(word string) bool {
 		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")

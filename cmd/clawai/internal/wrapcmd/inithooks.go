@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hasOurHooks reports whether hooks of ours are installed already.
+// hasOurHooks reports whether at least one client already has our hooks.
 func (r *initRun) hasOurHooks() (bool, error) {
 	all, err := r.FindHooks()
 	return slices.ContainsFunc(all, func(h wrap.Hooks) bool {
@@ -17,7 +17,7 @@ func (r *initRun) hasOurHooks() (bool, error) {
 	}), err
 }
 
-// offerHooks plans the hooks of the clients on this machine, if a person or --hooks asks for
+// offerHooks plans hooks for the clients on this machine, if --hooks is set or the person wants
 // them.
 func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, error) {
 	asked := r.c.Bool("hooks")

@@ -9,7 +9,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// pickTargets chooses the mode and the servers, by the command line or by asking.
+// pickTargets chooses the mode and the servers. They come from the command line, or the person is
+// asked.
 func (r *initRun) pickTargets() error {
 	if r.mode == "" && r.terminal && len(r.pendingTargets(modeAsk)) > 0 {
 		answer, err := r.askLine(modeQuestion)
@@ -36,7 +37,7 @@ func (r *initRun) pickTargets() error {
 	return err
 }
 
-// pendingTargets returns the servers that a mode would change.
+// pendingTargets returns the servers that init would change in this mode.
 func (r *initRun) pendingTargets(mode initMode) []wrap.Target {
 	judge := r.Judge
 	judge.Observe = mode == modeObserve
@@ -56,7 +57,7 @@ How to start?
   observe  nothing is enforced: watch first, enforce later
 Mode [ask]: `
 
-// modeNamed parses an answer; a prefix of a mode is enough.
+// modeNamed returns the mode that an answer names, or "". The start of a mode's name is enough.
 func modeNamed(answer string) initMode {
 	answer = strings.ToLower(answer)
 	if answer == "" {
@@ -70,7 +71,8 @@ func modeNamed(answer string) initMode {
 	return ""
 }
 
-// chooseInitServers asks which servers to wrap. Files shared through git are not preselected.
+// chooseInitServers asks the person which servers to wrap. A server in a file that git tracks is
+// not selected in advance.
 func (r *initRun) chooseInitServers() (err error) {
 	r.targets, err = r.chooseTargets("Put clawai in front of which servers?", r.targets, func(t wrap.Target) bool { return !t.File.Tracked })
 	if err == nil && len(r.targets) == 0 {
@@ -79,7 +81,7 @@ func (r *initRun) chooseInitServers() (err error) {
 	return err
 }
 
-// narrowTargets makes the choice when nobody can be asked.
+// narrowTargets chooses the servers if no person can be asked.
 func (r *initRun) narrowTargets() error {
 	all := len(r.targets)
 	r.targets = slices.DeleteFunc(r.targets, func(t wrap.Target) bool { return t.File.Tracked })

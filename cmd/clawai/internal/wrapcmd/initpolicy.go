@@ -13,34 +13,34 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// initMode is the treatment of calls after init.
+// initMode says how the policy of init treats calls.
 type initMode string
 
 const (
-	modeObserve initMode = "observe" // nothing is enforced, everything is recorded
-	modeAsk     initMode = "ask"     // calls without a rule are asked about
+	modeObserve initMode = "observe" // nothing is enforced, but everything is recorded
+	modeAsk     initMode = "ask"     // a person is asked about calls without a rule
 	modeStrict  initMode = "strict"  // calls without a rule are refused
 )
 
 var initModes = []initMode{modeObserve, modeAsk, modeStrict}
 
-// starterPlan is the plan for a policy that fits some servers.
+// starterPlan is the plan for a new policy that fits the servers.
 type starterPlan struct {
 	mode         initMode
-	servers      map[string]*servers.KnownServer // by name; nil for an unknown server
-	told         map[string][]toldTool           // tools that unknown servers list, by the server's name
+	servers      map[string]*servers.KnownServer // by the server's name; nil if clawai does not know the server
+	told         map[string][]toldTool           // the tools that unknown servers list, by the server's name
 	profiles     []string                        // in the order of fixtures.ListProfiles
-	known        []catalogueServer               // in the order of the catalogue
-	agents       bool                            // clients have or get hooks, which judge the clients' own tools
+	known        []catalogueServer               // in the order of servers in the catalogue
+	agents       bool                            // clients have hooks or get them, so the policy needs rules for their own tools
 	home         string                          // the folder that ~ means
-	folders      []string                        // the servers' own folders; none if no server names any
-	named        bool                            // rules name the list of folders
-	askedServers []string                        // names of filesystem servers that may use further folders, which are asked about
+	folders      []string                        // the servers' own folders; empty if no server has any
+	named        bool                            // some rules use the list of folders
+	askedServers []string                        // filesystem servers that may use more folders; a person is asked about calls there
 	text         []byte
 }
 
-// planStarter chooses the rules by the servers. A name that means different servers in two
-// files counts as unknown, since rules see only the name.
+// planStarter chooses the rules for the servers. If two files use one name for different servers,
+// the name counts as unknown, because rules see only the name.
 func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, at config.Folders) (starterPlan, error) {
 	p := starterPlan{mode: mode, servers: map[string]*servers.KnownServer{}, told: told, home: at.Home}
 	for _, t := range targets {
@@ -61,9 +61,9 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 	return p, nil
 }
 
-// writePolicyText makes the text: the starter policies, then the rules from the catalogue,
-// those from the servers' own lists, and those for all other servers. Every rule that is not a
-// deny rule names its servers or agents.
+// writePolicyText makes the text of the policy: the starter policies, the rules from the catalogue,
+// the rules from the servers' own lists, and the rules for all other servers. Only a deny rule may
+// name no servers or agents.
 func (p *starterPlan) writePolicyText() error {
 	p.profiles, p.known = nil, nil
 	parts := []string{policyHead}
@@ -103,7 +103,7 @@ func (p *starterPlan) writePolicyText() error {
 	if len(silent) > 0 {
 		parts = append(parts, p.unknownRules(silent))
 	}
-	if p.agents { // after the servers' rules, since a server may have the name of an agent
+	if p.agents { // after the rules for servers, because a server may have the name of an agent
 		rules, err := extendOwnTools()
 		if err != nil {
 			return err
@@ -114,7 +114,8 @@ func (p *starterPlan) writePolicyText() error {
 	if table := p.foldersTable(); table != "" {
 		parts = slices.Insert(parts, 1, table)
 	}
-	rules, err := policyfile.ExtendProfile(replyTier, nil) // for every server: an unknown server may send the worst replies
+	// for every server, because the replies of unknown servers may be the worst
+	rules, err := policyfile.ExtendProfile(replyTier, nil)
 	if err != nil {
 		return err
 	}
@@ -128,11 +129,11 @@ const policyHead = `# Written by clawai init. The first rule that matches decide
 # them, clawai policy show. A newer clawai changes none of them unasked: clawai policy update.
 `
 
-// replyTier is the starter policy with the rules about replies. They open no call.
+// replyTier is the starter policy with the rules about replies. It allows no calls.
 const replyTier = "default"
 
-// starterRules returns the [[extends]] of a starter policy for some servers, and notes whether its
-// rules name the list of folders.
+// starterRules returns the [[extends]] table of a starter policy for some servers. It also sets
+// named if the rules use the list of folders.
 func (p *starterPlan) starterRules(profile fixtures.Profile, names []string) (string, error) {
 	rules, err := fixtures.ReadProfile(profile.Name)
 	if err != nil {
@@ -146,7 +147,7 @@ func (p *starterPlan) starterRules(profile fixtures.Profile, names []string) (st
 // ownTools is the starter policy for the agents' own tools.
 const ownTools = "coding-agent"
 
-// serverNames returns the sorted names of the servers that match accepts.
+// serverNames returns the sorted names of the servers for which match returns true.
 func (p *starterPlan) serverNames(match func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
 		if match(s) {
@@ -157,10 +158,10 @@ func (p *starterPlan) serverNames(match func(*servers.KnownServer) bool) (names 
 	return names
 }
 
-// catalogueServer is a known server without a starter policy: its rules come from the catalogue.
+// catalogueServer is a known server that has no starter policy. Its rules come from the catalogue.
 type catalogueServer struct {
-	names []string // names in the clients' files
-	as    string   // name in the catalogue
+	names []string // names of the server in the clients' files
+	as    string   // name of the server in the catalogue
 }
 
 // unknownServers returns the sorted names of the unknown servers.
@@ -168,13 +169,13 @@ func (p *starterPlan) unknownServers() []string {
 	return p.serverNames(func(s *servers.KnownServer) bool { return s == nil })
 }
 
-// recogniseServer returns the known server that an entry starts or leads to; nil when it is
-// unknown.
+// recogniseServer returns the known server that an entry starts or whose address it has. It returns
+// nil if clawai does not know the server.
 func recogniseServer(e client.Entry) (*servers.KnownServer, error) {
 	return servers.RecogniseServer(e.Command, e.Args, e.URL)
 }
 
-// profileOf returns the name of the starter policy for a server, "" when there is none.
+// profileOf returns the name of the starter policy for a server, or "" if there is none.
 func profileOf(s *servers.KnownServer) string {
 	if s == nil || !slices.ContainsFunc(fixtures.ListProfiles(), func(p fixtures.Profile) bool { return p.Name == s.ID }) {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// previewChanges prints the planned changes; in a dry run also the whole policy.
+// previewChanges prints the planned changes. In a dry run it also prints the complete policy.
 func (r *initRun) previewChanges(changes []wrap.Change) {
 	if len(changes) == 0 {
 		return
@@ -30,7 +30,7 @@ func (r *initRun) previewChanges(changes []wrap.Change) {
 }
 
 // tellPolicyPlace prints where the policy is. If an existing policy gets rules for hooks, it prints
-// these instead.
+// these rules instead.
 func (r *initRun) tellPolicyPlace(what string) {
 	if r.hookRules != nil {
 		verb := "To be put into"
@@ -43,7 +43,7 @@ func (r *initRun) tellPolicyPlace(what string) {
 	fmt.Fprintf(r.prose, "%s: %s, %s, revision %s.\n", what, r.ShortPath(r.policy.Path), cmdline.CountText(r.policy.Rules, "1 rule", "%d rules"), r.policy.Revision)
 }
 
-// tellPolicy prints where the policy is and what it holds.
+// tellPolicy prints where the policy is, and a summary of its rules.
 func (r *initRun) tellPolicy(what string) {
 	r.tellPolicyPlace(what)
 	if r.kept {
@@ -89,13 +89,13 @@ func (r *initRun) tellPolicy(what string) {
 	}
 }
 
-// opensProjects reports whether a starter policy opens the folder ~/projects.
+// opensProjects reports whether a starter policy names the folder ~/projects.
 func opensProjects(profile string) bool {
 	src, err := fixtures.ReadProfile(profile)
 	return err == nil && strings.Contains(string(src), "~/projects")
 }
 
-// finishRun prints what was done, and what to do next.
+// finishRun prints what init has done, and the next steps.
 func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) error {
 	if failed == nil {
 		failed = make([]error, len(changes))
@@ -124,7 +124,7 @@ func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) erro
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.tellErrors(refused)
 	}
-	if r.terminal { // its content was shown before the question
+	if r.terminal { // the person has seen the summary before the question
 		r.tellPolicyPlace(r.policyTitle("Wrote a policy"))
 	} else {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
@@ -153,7 +153,7 @@ func (r *initRun) policyTitle(fresh string) string {
 	return fresh
 }
 
-// tellUnhooked prints the clients whose own tools are not judged because clawai-hook is
+// tellUnhooked prints the clients whose own tools clawai does not judge, because clawai-hook is
 // missing.
 func (r *initRun) tellUnhooked() {
 	if len(r.bareClients) == 0 {
@@ -188,7 +188,7 @@ func (r *initRun) nextSteps() []initStep {
 	return steps
 }
 
-// initDoc is the --json output of init.
+// initDoc is the output of init --json.
 type initDoc struct {
 	Mode    initMode         `json:"mode"`
 	DryRun  bool             `json:"dry_run"`
@@ -196,7 +196,8 @@ type initDoc struct {
 	Servers []editedServer   `json:"servers"`
 	Hooks   []editedSettings `json:"hooks,omitempty"`
 	Asking  *askDoc          `json:"asking,omitempty"`
-	// Unhooked lists the clients whose own tools are not judged because clawai-hook is missing.
+	// Unhooked lists the clients whose own tools clawai does not judge, because clawai-hook is
+	// missing.
 	Unhooked []string   `json:"unhooked,omitempty"`
 	Undo     string     `json:"undo,omitempty"`
 	Next     []initStep `json:"next"`
@@ -204,8 +205,8 @@ type initDoc struct {
 
 type initPolicy struct {
 	policycmd.Starter
-	// Written is false when the policy existed and stays, and in a dry run, where WouldWrite is
-	// set instead.
+	// Written is false if the policy already existed. In a dry run it is also false, and WouldWrite
+	// is set instead.
 	Written    bool     `json:"written"`
 	WouldWrite bool     `json:"would_write,omitempty"`
 	Folders    []string `json:"folders,omitempty"`

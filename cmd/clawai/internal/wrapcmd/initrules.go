@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// toldTool is a tool that a server lists, with the decision about its calls. What the server
-// claims can only make the decision stricter.
+// toldTool is a tool that a server lists, and how the new policy treats its calls. The server's own
+// claims can only make this stricter.
 type toldTool struct {
 	name  string
-	reads bool // its name and the server both indicate that it changes nothing
-	grave bool // its name or the server indicates that it removes, runs or sends something
-	allow bool // a person chose it
+	reads bool // the name and the server both say that the tool changes nothing
+	grave bool // the name or the server says that the tool removes, runs or sends something
+	allow bool // the person has chosen to allow it
 }
 
-// effects lists the action and the reason for each effect of a known tool.
+// effects has an action and a description for each effect of a known tool.
 var effects = []struct {
 	name, action, why string
 }{
@@ -30,7 +30,7 @@ var effects = []struct {
 	{"destructive", "prompt", "Ask before %s removes, overwrites or runs something"},
 }
 
-// knownRules returns rules for a server of the catalogue: its reading tools are allowed.
+// knownRules returns the rules for a server in the catalogue. They allow the tools that only read.
 func (p *starterPlan) knownRules(s *servers.KnownServer, names []string) string {
 	rules := []string{fmt.Sprintf("# %s (known as %s)\n", term.VisibleText(strings.Join(names, ", ")), s.Name)}
 	for _, e := range effects {
@@ -43,8 +43,8 @@ func (p *starterPlan) knownRules(s *servers.KnownServer, names []string) string 
 	return strings.Join(append(rules, p.fallbackRules(names, "Ask: no rule knows this of "+s.Name)...), "\n")
 }
 
-// toldRules returns rules for a server that has listed its tools: tools that a person chose are
-// allowed.
+// toldRules returns the rules for a server that has listed its tools. They allow the tools that the
+// person has chosen.
 func (p *starterPlan) toldRules(name string) string {
 	who := term.VisibleText(name)
 	rules := []string{fmt.Sprintf("# %s (by the tools that it lists itself)\n", who)}
@@ -68,7 +68,7 @@ func (p *starterPlan) toldRules(name string) string {
 	return strings.Join(append(rules, p.fallbackRules([]string{name}, "Ask: every other call of "+who)...), "\n")
 }
 
-// unknownRules returns rules for unknown servers.
+// unknownRules returns the rules for servers that clawai does not know.
 func (p *starterPlan) unknownRules(names []string) string {
 	rules := []string{"# Servers that clawai does not know\n"}
 	if p.mode == modeStrict {
@@ -77,7 +77,8 @@ func (p *starterPlan) unknownRules(names []string) string {
 	return strings.Join(append(rules, p.fallbackRules(names, "Ask: clawai does not know this server")...), "\n")
 }
 
-// fallbackRules returns the rules for everything that the rules above do not name.
+// fallbackRules returns the rules for all calls that no rule above names. In the strict mode there
+// are none.
 func (p *starterPlan) fallbackRules(names []string, why string) (rules []string) {
 	if p.mode == modeStrict {
 		return nil

@@ -24,14 +24,14 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// These constants limit the time and the number of tools when a server is asked for its tools.
+// These constants limit the time for a server to list its tools, and the number of tools.
 const (
 	toldWithin = 20 * time.Second
 	toldTools  = 500
 )
 
-// askServers asks the unknown servers for their tools, if the person at the terminal, or the
-// command line, wants them started.
+// askServers asks the unknown servers for their tools. It starts these servers only if the person
+// or the command line agrees.
 func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, error) {
 	entries, err := askableServers(targets)
 	if err != nil || len(entries) == 0 || r.mode == modeStrict {
@@ -58,8 +58,8 @@ func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, erro
 	return told, r.chooseTold(told)
 }
 
-// askableServers returns, by name, the entries of unknown servers that are started as a process. It
-// leaves out a name that different servers have.
+// askableServers returns the entries of unknown servers that run as a process, by name. It skips a
+// name that several different servers have.
 func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	entries, several := map[string]client.Entry{}, map[string]bool{}
 	for _, t := range targets {
@@ -80,8 +80,8 @@ func askableServers(targets []wrap.Target) (map[string]client.Entry, error) {
 	return entries, nil
 }
 
-// chooseTold asks which of the tools that seem to read are allowed without a question. If no person
-// can be asked, no tool is allowed.
+// chooseTold asks the person which tools may run without a question. It offers only tools that seem
+// to read. Without a person, no tool is allowed.
 func (r *initRun) chooseTold(told map[string][]toldTool) error {
 	var options []choose.Option
 	var tools []*toldTool
@@ -135,8 +135,7 @@ func listTools(ctx context.Context, e client.Entry) (tools []toldTool, err error
 	return tools, nil
 }
 
-// LaunchCommand returns the command of an entry and its environment, as the client would start
-// it.
+// LaunchCommand returns the command and the environment with which the client would start an entry.
 func LaunchCommand(e client.Entry) (args, env []string) {
 	env = os.Environ()
 	for _, v := range e.Env {
@@ -149,7 +148,8 @@ func LaunchCommand(e client.Entry) (args, env []string) {
 	return args, env
 }
 
-// expandVariables expands variables as clients do: ${NAME}, ${env:NAME}.
+// expandVariables replaces variables as clients do. The forms are ${NAME} and ${env:NAME}, both
+// also with a default (:-).
 func expandVariables(text string) string {
 	if !strings.Contains(text, "${") {
 		return text
@@ -163,7 +163,7 @@ func expandVariables(text string) string {
 	})
 }
 
-// toolClaim is a server's description of a tool.
+// toolClaim is a server's own description of one of its tools.
 type toolClaim struct {
 	Name        string `json:"name"`
 	Annotations struct {
@@ -175,8 +175,8 @@ type toolClaim struct {
 	} `json:"inputSchema"`
 }
 
-// judgeTool classifies a tool by its name. The server's claims, and arguments that name a
-// place, only make the result stricter. It returns false for a name that no rule can contain.
+// judgeTool classifies a tool by its name. The server's claims can only make the result stricter,
+// and so can arguments that name a place. It returns false for a name that no rule can contain.
 func (c *toolClaim) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {

@@ -9,14 +9,15 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// wrapDoc is the --json output of wrap and unwrap.
+// wrapDoc is the output of wrap --json and unwrap --json.
 type wrapDoc struct {
-	DryRun  bool             `json:"dry_run"`
-	Servers []editedServer   `json:"servers"` // servers that were edited, or would be
+	DryRun bool `json:"dry_run"`
+	// the changed servers, or in a dry run the servers that would change
+	Servers []editedServer   `json:"servers"`
 	Hooks   []editedSettings `json:"hooks,omitempty"`
 	Models  []editedSettings `json:"models,omitempty"`
-	Hub     string           `json:"hub,omitempty"`   // path of the configuration that servers were moved into
-	Vault   []movedSecret    `json:"vault,omitempty"` // secrets that moved into the vault, or back from it
+	Hub     string           `json:"hub,omitempty"`   // path of the configuration into which servers were moved
+	Vault   []movedSecret    `json:"vault,omitempty"` // secrets that were moved into the vault or out of it
 	Undo    string           `json:"undo,omitempty"`
 }
 
@@ -24,13 +25,13 @@ type editedServer struct {
 	Name    string `json:"name"`
 	Client  string `json:"client"`
 	Path    string `json:"path"`
-	Restart string `json:"restart,omitempty"` // what a person must do for the edit to take effect
-	Profile string `json:"profile,omitempty"` // only for init: the starter policy for it
-	Known   string `json:"known,omitempty"`   // only for init: the catalogue's server that it was recognised as
-	Error   string `json:"error,omitempty"`   // reason why it was not edited
+	Restart string `json:"restart,omitempty"` // what the person must do so that the edit takes effect
+	Profile string `json:"profile,omitempty"` // only for init: the starter policy for the server
+	Known   string `json:"known,omitempty"`   // only for init: the server's name in the catalogue
+	Error   string `json:"error,omitempty"`   // the reason why the entry was not changed
 }
 
-// editedServers returns the servers of changes, and the command that undoes the edits.
+// editedServers returns the changed servers, and the command that undoes the changes.
 func (r *wrapRun) editedServers(changes []wrap.Change, failed []error) (all []editedServer, undo string) {
 	all = []editedServer{}
 	var done []string
@@ -54,7 +55,7 @@ func (r *wrapRun) editedServers(changes []wrap.Change, failed []error) (all []ed
 	return all, undo
 }
 
-// printDocument prints the document of --json, if it was asked for.
+// printDocument prints the document of --json if this flag is set.
 func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	if !r.c.Bool("json") {
 		return nil
@@ -75,8 +76,8 @@ func (r *wrapRun) printDocument(changes []wrap.Change, failed []error) error {
 	return cmdline.WriteJSON(r.c.App.Writer, doc)
 }
 
-// undoSettings returns the command that takes back the edits of hooks or of models' addresses, of
-// which option names one; "" if nothing was edited.
+// undoSettings returns the command that undoes the edits of hooks or of models' addresses. option
+// is --hooks or --llm. It returns "" if nothing was changed.
 func (r *wrapRun) undoSettings(option string, all []editedSettings) string {
 	var done []string
 	for _, s := range all {

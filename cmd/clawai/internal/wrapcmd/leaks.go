@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// ByClient returns the servers by client, since one session has all servers of a client.
+// ByClient returns the servers of each client, because one session can use all servers of a client.
 func (f *Found) ByClient() map[string][]leaks.ClientServer {
 	all := map[string][]leaks.ClientServer{}
 	for i := range f.Places {
@@ -29,8 +29,8 @@ func (f *Found) ByClient() map[string][]leaks.ClientServer {
 	return all
 }
 
-// tellLeaks prints a leak that newly wrapped servers make possible, unless the flow level of the
-// policy is ask or stricter.
+// tellLeaks prints a leak that the newly wrapped servers make possible. It prints nothing if the
+// flow level of the policy is ask or stricter.
 func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.hooks || r.models || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
 		return

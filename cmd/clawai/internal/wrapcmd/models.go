@@ -25,7 +25,7 @@ func modelsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "llm", Usage: "instead of servers, the address of the model of the clients that you name"}
 }
 
-// checkModels refuses options that do not apply to the addresses of models.
+// checkModels returns an error for options that have no meaning together with --llm.
 func checkModels(c *cli.Context) error {
 	for _, name := range []string{"client", "scope", "file", "remote", "hooks", "hub", "vault", "observe"} {
 		if c.Bool("llm") && c.IsSet(name) {
@@ -35,14 +35,16 @@ func checkModels(c *cli.Context) error {
 	return nil
 }
 
-// serveModels is the command that must run so that clients with our address reach their models.
+// serveModels is the command that must run so that clients with our address can reach their models.
 const serveModels = "clawai llm-proxy --wrapped"
 
-// moveModels is the command that gives the clients another port, if another program uses ours.
+// moveModels is the command that gives all clients another port. It is needed if another program
+// uses our port.
 const moveModels = "clawai wrap --llm --all --listen 127.0.0.1:PORT"
 
-// FindModelFiles returns the files that contain the addresses of models, for the clients on this machine
-// and the named clients. It also returns the routes of the owner's proxy, that is the real addresses.
+// FindModelFiles returns the files with addresses of models, for the clients on this machine and
+// the named clients. It also returns the routes of the owner's proxy, which have the real
+// addresses.
 func (f *Found) FindModelFiles(named ...string) (*wrap.ModelRoutes, []wrap.ModelFile, error) {
 	routes, err := wrap.ReadModelRoutes(f.folders.State)
 	if err != nil {
@@ -52,8 +54,8 @@ func (f *Found) FindModelFiles(named ...string) (*wrap.ModelRoutes, []wrap.Model
 	return routes, files, err
 }
 
-// findLedFiles returns the files of the clients on this machine, of the named clients, and of the clients
-// that have a route through clawai.
+// findLedFiles returns the files with addresses of models for three groups: the clients on this
+// machine, the named clients, and the clients that have a route through clawai.
 func (f *Found) findLedFiles(routes *wrap.ModelRoutes, named ...string) ([]wrap.ModelFile, error) {
 	rows, err := client.ModelRows()
 	if err != nil {
@@ -67,8 +69,8 @@ func (f *Found) findLedFiles(routes *wrap.ModelRoutes, named ...string) ([]wrap.
 	return wrap.FindModelFiles(f.env, rows, named...), nil
 }
 
-// readModels reads the routes and returns the files. Routes that cannot be read do not stop unwrap, which
-// needs only the files.
+// readModels reads the routes and returns the files with addresses of models. Unwrap continues if
+// the routes cannot be read, because it needs only the files.
 func (r *wrapRun) readModels(named ...string) (files []wrap.ModelFile, err error) {
 	r.routes, err = wrap.ReadModelRoutes(r.folders.State)
 	if err != nil && r.op == wrap.Unwrap {
@@ -81,7 +83,8 @@ func (r *wrapRun) readModels(named ...string) (files []wrap.ModelFile, err error
 	return r.findLedFiles(r.routes, named...)
 }
 
-// modelClients parses names of clients: those of the catalogue, or those of rules.
+// modelClients parses names of clients. A name is from the catalogue, or it is a client's name in
+// rules.
 func modelClients(names []string) (words []string, err error) {
 	rows, err := client.ModelRows()
 	if err != nil {
@@ -102,7 +105,7 @@ func modelClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// planModels plans the changes that --llm asks for.
+// planModels plans the changes of models' addresses for --llm.
 func (r *wrapRun) planModels() ([]wrap.Change, []error, error) {
 	words, err := modelClients(r.selection.Names)
 	if err != nil {
@@ -132,7 +135,8 @@ func (r *wrapRun) planModels() ([]wrap.Change, []error, error) {
 	return changes, refused, nil
 }
 
-// chooseModelAddress sets the address on which the owner's proxy listens, and its secret.
+// chooseModelAddress sets the address on which the owner's proxy listens, and the secret in that
+// address.
 func (r *wrapRun) chooseModelAddress(words []string) error {
 	if r.op == wrap.Wrap && r.c.IsSet("listen") {
 		host, port, err := net.SplitHostPort(r.c.String("listen"))
@@ -149,7 +153,7 @@ func (r *wrapRun) chooseModelAddress(words []string) error {
 		r.routes.Listen = wrap.DefaultModelListen
 	}
 	if r.routes.Secret == "" {
-		r.routes.Secret = rand.Text() // kept when something is written
+		r.routes.Secret = rand.Text() // the secret is stored when files are written
 	}
 	return nil
 }
@@ -165,9 +169,10 @@ func (r *wrapRun) modelChoices(files []wrap.ModelFile) string {
 	return b.String()
 }
 
-// saveModelRoutes saves the routes before any client's file is written. Another clawai may have changed
-// the routes since they were read, so it holds a lock, and reads and plans everything again. shown are
-// the changes that the person has seen; a different change is an error.
+// saveModelRoutes stores the routes before any client's file is changed. Another clawai may have
+// changed the routes meanwhile. So saveModelRoutes locks the routes, reads them again and plans
+// again. shown are the changes that the person has seen. If the new plan is different, it returns
+// an error.
 func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, refused []error, err error) {
 	unlock, err := wrap.LockModelRoutes(r.folders.State)
 	if err != nil {
@@ -202,7 +207,8 @@ func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, r
 	return changes, refused, nil
 }
 
-// forgetModelRoutes removes the routes of clients whose files now name their services again.
+// forgetModelRoutes removes the routes of the clients whose files contain the service's own address
+// again.
 func (r *wrapRun) forgetModelRoutes(changes []wrap.Change, failed []error) error {
 	if r.op != wrap.Unwrap || r.routes == nil || r.routesLost {
 		return nil
@@ -221,7 +227,7 @@ func (r *wrapRun) forgetModelRoutes(changes []wrap.Change, failed []error) error
 	return wrap.ForgetModelRoutes(r.folders.State, gone)
 }
 
-// tellModel prints what a person must know about one changed address.
+// tellModel prints the change of one address, and what the person must do after it.
 func (r *wrapRun) tellModel(c wrap.Change) {
 	switch {
 	case c.Gone:
@@ -234,7 +240,7 @@ func (r *wrapRun) tellModel(c wrap.Change) {
 	r.tellAftercare(c)
 }
 
-// tellModelProxy prints how to start the proxy that the clients now need.
+// tellModelProxy prints how to start the proxy that the clients need now.
 func (r *wrapRun) tellModelProxy(failed []error) {
 	if r.op != wrap.Wrap || r.routes == nil || !slices.Contains(failed, nil) {
 		return
@@ -252,28 +258,30 @@ func (r *wrapRun) tellModelProxy(failed []error) {
 	fmt.Fprintln(r.prose, "It only hears; --judge uncovered makes it judge calls. docs/llm-proxy.md says how to start it with your session.")
 }
 
-// ModelStatus describes where one client's requests to its model go.
+// ModelStatus says where the requests of one client to its model go.
 type ModelStatus struct {
 	Client string          `json:"client"`
 	Name   string          `json:"name"`
 	State  wrap.ModelState `json:"state"`
 	Why    string          `json:"why,omitempty"`
 	Path   string          `json:"path,omitempty"`
-	Seen   *time.Time      `json:"seen,omitempty"` // when it last sent a request to the proxy; at first, when its file was changed
-	Unseen bool            `json:"unseen,omitempty"`
+	// time of the last request to the proxy; before the first request, time of the change of the
+	// client's file
+	Seen   *time.Time `json:"seen,omitempty"`
+	Unseen bool       `json:"unseen,omitempty"`
 }
 
-// ModelsStatus is the state of the model's channel.
+// ModelsStatus is the state of all clients' connections to their models.
 type ModelsStatus struct {
 	Clients []ModelStatus `json:"clients"`
-	Listen  string        `json:"listen,omitempty"` // the proxy's address; "" if no client has a route
-	Judge   string        `json:"judge,omitempty"`  // --judge of the running proxy
+	Listen  string        `json:"listen,omitempty"` // address of the proxy; "" if no client has a route
+	Judge   string        `json:"judge,omitempty"`  // value of --judge of the running proxy
 	Stopped string        `json:"stopped,omitempty"`
 
-	stranger bool // another program uses the proxy's port
+	stranger bool // another program listens on the proxy's port
 }
 
-// NextCommand returns the command that makes the clients reach their models again.
+// NextCommand returns the command after which the clients can reach their models again.
 func (s *ModelsStatus) NextCommand() string {
 	if s.stranger {
 		return moveModels
@@ -281,10 +289,10 @@ func (s *ModelsStatus) NextCommand() string {
 	return serveModels
 }
 
-// unseenAfter is how long a client may work before its requests must have come to the proxy.
+// unseenAfter is how long a client may work without a request to the proxy before this is reported.
 const unseenAfter = 10 * time.Minute
 
-// FindModels returns the state of the model's channel.
+// FindModels returns the state of all clients' connections to their models.
 func (f *Found) FindModels(ctx context.Context) (s ModelsStatus, err error) {
 	routes, files, err := f.FindModelFiles()
 	if err != nil {
@@ -313,8 +321,8 @@ func (f *Found) FindModels(ctx context.Context) (s ModelsStatus, err error) {
 	return s, nil
 }
 
-// lastSeen returns when a client last sent a request to the proxy. unseen means that the client has worked
-// within the last day, and more than unseenAfter after that request.
+// lastSeen returns the time of a client's last request to the proxy. unseen means that the client
+// has worked in the last day, and more than unseenAfter after that request.
 func (f *Found) lastSeen(file wrap.ModelFile) (seen *time.Time, unseen bool) {
 	for _, a := range file.Addresses {
 		info, err := os.Stat(wrap.ModelSeenFile(f.folders.State, a.Route))
@@ -332,15 +340,15 @@ func (f *Found) lastSeen(file wrap.ModelFile) (seen *time.Time, unseen bool) {
 	return seen, seen != nil && time.Since(used) < 24*time.Hour && used.Sub(*seen) > unseenAfter
 }
 
-// IsBroken reports whether a client should use the proxy, but does not or cannot reach it.
+// IsBroken reports whether a client should use the proxy but does not use it or cannot reach it.
 func (s *ModelsStatus) IsBroken() bool {
 	return s.Stopped != "" || slices.ContainsFunc(s.Clients, func(m ModelStatus) bool { return m.State == wrap.ModelDrifted || m.Unseen })
 }
 
-// UnseenText describes a client that has worked while none of its requests reached the proxy.
+// UnseenText describes a client that has worked without sending its requests to the proxy.
 const UnseenText = "it has worked since its requests came here the last time; its sessions of before go to the service directly, and so do those that a setting leads elsewhere"
 
-// printModels writes the state of the model's channel.
+// printModels writes the state of the clients' connections to their models.
 func (p *statusPrinter) printModels(s ModelsStatus) {
 	told := slices.ContainsFunc(s.Clients, func(m ModelStatus) bool { return m.State != wrap.ModelBare && m.State != wrap.ModelUnreadable })
 	if !told && s.Listen == "" {

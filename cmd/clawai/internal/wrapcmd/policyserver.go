@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// PolicyCommands returns the commands of "clawai policy" that look at clients' files.
+// PolicyCommands returns the subcommands of "clawai policy" that read the clients' files.
 func PolicyCommands() []*cli.Command {
 	return []*cli.Command{policycmd.AddCommand(findServersFor), {
 		Name:        "server",
@@ -42,7 +42,7 @@ func addServerCommand() *cli.Command {
 	}
 }
 
-// findServersFor returns the names of the servers in the clients' files that a starter policy is for.
+// findServersFor returns the names of the servers in the clients' files that fit a starter policy.
 func findServersFor(profile string) (names []string, err error) {
 	found, err := FindServers()
 	if err != nil {
@@ -101,7 +101,8 @@ func runAddServer(c *cli.Context) error {
 	return policycmd.AddRules(c, a)
 }
 
-// targetsNamed returns the entries of the clients' files with this name.
+// targetsNamed returns the entries with this name in the clients' files. It skips entries of the
+// hub.
 func targetsNamed(found Found, name string) (targets []wrap.Target, err error) {
 	var names []string
 	for _, t := range wrap.SelectTargets(found.Places, wrap.Selection{}) {
@@ -122,7 +123,7 @@ func targetsNamed(found Found, name string) (targets []wrap.Target, err error) {
 	return targets, policycmd.CheckNameable(name)
 }
 
-// additionFor returns the rules for one server of the plan.
+// additionFor returns the addition to the policy for one server of the plan.
 func (p *starterPlan) additionFor(name string) policycmd.Addition {
 	names, known := []string{name}, p.servers[name]
 	a := policycmd.Addition{Profile: profileOf(known), Servers: names}

@@ -11,8 +11,8 @@ import (
 
 const protect = "protect"
 
-// ProtectCommand returns "clawai protect": init for one client, under a name that other tools
-// use.
+// ProtectCommand returns "clawai protect". It is init for one client; other tools have a command
+// with this name.
 func ProtectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      protect,
@@ -41,7 +41,8 @@ func runProtect(c *cli.Context) error {
 	return runInit(c)
 }
 
-// chatGPT lists the steps for a person; ChatGPT has no file on this machine.
+// chatGPT lists the steps for the person, because ChatGPT has no file on this machine that clawai
+// could change.
 const chatGPT = `ChatGPT keeps its servers with your account and reaches them over the internet: there is no file here
 to edit, and servers that are started here it cannot use. What it does with remote ones, clawai can judge:
 

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reportChanges prints what was done, what to do for it to take effect, what could not be
-// covered, and how to undo it.
+// reportChanges prints four things: the changes, how they take effect, the servers that stay
+// without clawai, and how to undo the changes.
 func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	verb := "Wrapped"
 	if r.op == wrap.Unwrap {
@@ -45,7 +45,8 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	back := r.undoArguments(slices.Clone(done))
 	editedHooks, editedModels := listSettings(changes, failed)
 	hooks := r.undoSettings("--hooks", editedHooks)
-	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) { // unwrap --all removes the hooks, too
+	// unwrap --all removes the hooks too
+	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) {
 		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
 	r.tellModelProxy(failed)
@@ -70,7 +71,7 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), back)
 }
 
-// tellAftercare prints what a person must know about one changed file.
+// tellAftercare prints what the person must do after the change of one file.
 func (r *wrapRun) tellAftercare(c wrap.Change) {
 	var afterwards, readers []string
 	experimental := false
@@ -109,8 +110,9 @@ func (r *wrapRun) tellAftercare(c wrap.Change) {
 	}
 }
 
-// tellCorrections prints what somebody had changed in wrappers and what wrap has now undone. Such a
-// change may have been intended, and without a layer that it named, the layer's rules are gone.
+// tellCorrections prints the changes of other people in wrappers that wrap has now undone. The
+// owner may have wanted such a change. If it named a layer, the rules of that layer no longer
+// apply.
 func (r *wrapRun) tellCorrections(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
@@ -119,8 +121,8 @@ func (r *wrapRun) tellCorrections(c wrap.Change) {
 	}
 }
 
-// tellSignIn prints the remote servers whose client may have signed in: from now on clawai signs
-// in.
+// tellSignIn prints the remote servers at which the client may have signed in, because clawai signs
+// in to them from now on.
 func (r *wrapRun) tellSignIn(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {
@@ -134,7 +136,7 @@ func (r *wrapRun) tellSignIn(c wrap.Change) {
 	}
 }
 
-// tellVariables prints the variables that set clawai's folders: the proxy uses them only if its
+// tellVariables prints the variables that set clawai's folders. The proxy gets them only if its
 // client passes them on.
 func (r *wrapRun) tellVariables() {
 	var set []string
@@ -148,7 +150,8 @@ func (r *wrapRun) tellVariables() {
 	}
 }
 
-// undoArguments returns the arguments of the command that undoes the changes.
+// undoArguments returns the arguments of the command line that undoes the changes. done has the
+// names of the changed servers.
 func (r *wrapRun) undoArguments(done []string) string {
 	if r.Judge.Hub.Into {
 		done = []string{client.HubName}
@@ -175,8 +178,8 @@ func (r *wrapRun) undoArguments(done []string) string {
 	return strings.Join(args, " ")
 }
 
-// NameWords returns servers' names for a command line, after -- when a name looks like an
-// option.
+// NameWords returns the names of servers as words for a command line. If a name looks like an
+// option, the first word is --.
 func NameWords(names []string) (words []string) {
 	for _, name := range names {
 		words = append(words, term.VisibleText(cmdline.Quote([]string{name})))
@@ -187,8 +190,8 @@ func NameWords(names []string) (words []string) {
 	return words
 }
 
-// tellUncovered lists the selected servers that stay without clawai. clawai status shows the things that
-// cannot be covered at all.
+// tellUncovered prints the selected servers that stay without clawai. It points to clawai status if
+// there are also things that clawai can never cover.
 func (r *wrapRun) tellUncovered() {
 	var lines []string
 	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
@@ -212,7 +215,7 @@ func joinNames(all []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// dropRepeats removes repetitions and keeps the order.
+// dropRepeats returns all without duplicates, in the same order.
 func dropRepeats(all []string) []string {
 	var once []string
 	for _, s := range all {

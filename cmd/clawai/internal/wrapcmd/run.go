@@ -25,29 +25,30 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// wrapRun is one run of wrap or unwrap: its command line and what it found.
+// wrapRun is one run of wrap or unwrap. It has the command line, and the files and servers on this
+// machine.
 type wrapRun struct {
 	c         *cli.Context
 	op        wrap.Op
 	out, errs io.Writer
-	prose     io.Writer // writes sentences to out
+	prose     io.Writer // writes sentences to out, with the lines fitted to the terminal
 	diffs     io.Writer // writes diffs to out, in color
 	in        *bufio.Reader
 	Found
 	selection  wrap.Selection
-	all        bool              // every server, or client, of the selection
-	hooks      bool              // the run is about hooks, not servers
-	models     bool              // the run is about the addresses of models, not servers
-	routes     *wrap.ModelRoutes // where the owner's proxy of models leads; nil: not read
-	routesLost bool              // the routes cannot be read, and are left as they are
+	all        bool              // set by --all: every selected server or client
+	hooks      bool              // the run changes hooks, not servers
+	models     bool              // the run changes the addresses of models, not servers
+	routes     *wrap.ModelRoutes // routes of the owner's proxy of models; nil if they were not read
+	routesLost bool              // the routes cannot be read, so the run does not change them
 	dryRun     bool
-	terminal   bool           // a person can be asked
+	terminal   bool           // a person can answer questions at the terminal
 	vault      *vaultMoves    // never nil
-	rules      *policy.Policy // the owner's existing policy; nil: not read, or just created
-	hookRules  *hookRules     // the rules that the policy lacks for the new hooks; nil: none
+	rules      *policy.Policy // the owner's policy; nil if it was not read or if this run has created it
+	hookRules  *hookRules     // rules that the policy lacks for the new hooks; nil if it lacks none
 }
 
-// Found holds the files and servers found on the machine.
+// Found has the clients' files and servers on this machine.
 type Found struct {
 	folders config.Folders
 	env     client.Env
@@ -56,7 +57,8 @@ type Found struct {
 	Judge   wrap.Planner
 }
 
-// FindServers reads the catalogue, the files and the journal.
+// FindServers reads the catalogue of clients, the clients' files, and the journal of earlier
+// changes.
 func FindServers() (f Found, err error) {
 	if f.folders, err = config.ReadFolders(); err != nil {
 		return f, err
@@ -87,8 +89,8 @@ func FindServers() (f Found, err error) {
 	return f, err
 }
 
-// newWrapRun reads the command line, and what is on the machine. The checks see all options, also those
-// that come after the names.
+// newWrapRun reads the command line and finds the files and servers on this machine. The checks
+// also see the options after the names.
 func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) (*wrapRun, error) {
 	names, err := cmdline.ParseArguments(c)
 	if err != nil {
@@ -99,7 +101,8 @@ func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) 
 			return nil, err
 		}
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // files are written even when nobody reads the output any more (| head)
+	// without this, SIGPIPE from "| head" would end clawai before it has written the files
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	r := &wrapRun{
 		c: c, op: op, in: bufio.NewReader(os.Stdin),
 		out: c.App.Writer, prose: cmdline.ProseWriter(c.App.Writer), diffs: cmdline.ProseWriter(c.App.Writer, diffMarks...), errs: cmdline.ProseWriter(c.App.ErrWriter),
@@ -115,7 +118,7 @@ func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) 
 		return nil, err
 	}
 	if c.Command.Name == protect {
-		names = nil // its one argument is a client, and it is already in the flag
+		names = nil // the only argument is a client, and the flag already has it
 	} else if names, err = r.chooseHub(c, names); err != nil {
 		return nil, err
 	}
@@ -152,20 +155,20 @@ func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) 
 	return r, nil
 }
 
-// askLine prints a question at the terminal and reads a line.
+// askLine prints a question at the terminal and reads a line as the answer.
 func (r *wrapRun) askLine(question string) (string, error) {
 	fmt.Fprint(r.prose, question)
 	line, err := r.in.ReadString('\n')
 	return strings.TrimSpace(line), err
 }
 
-// findUncoverable returns the places on this machine that no edit of a file covers. A place
-// with paths counts when one of them exists; a place without paths counts when its client is in
-// use. It looks only at the client with this id, or at all clients if id is "".
+// findUncoverable returns the places on this machine that clawai cannot cover by editing a file. A
+// place with paths is there if one of its paths exists. A place without paths is there if its
+// client is used. id selects one client; "" selects all.
 func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {
-		return nil // cannot happen: FindServers has read the same table
+		return nil // cannot happen, because FindServers has read the same table
 	}
 	return slices.DeleteFunc(all, func(u client.Uncoverable) bool {
 		if id != "" && id != u.Client {
@@ -178,7 +181,7 @@ func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	})
 }
 
-// diffMarks color the removed and the added lines of a unified diff.
+// diffMarks color the lines of a unified diff.
 var diffMarks = []cmdline.Mark{
 	{Pattern: `^((?:---|\+\+\+) .*)`, Color: cmdline.Bold},
 	{Pattern: `^(@@ .*)`, Color: cmdline.Dim},
@@ -186,7 +189,7 @@ var diffMarks = []cmdline.Mark{
 	{Pattern: `^(\+.*)`, Color: cmdline.Green},
 }
 
-// ShortPath writes a path below the home folder with ~, safe for a terminal.
+// ShortPath returns a path with ~ for the home folder, safe for a terminal.
 func (f *Found) ShortPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, f.env.Home+string(filepath.Separator)); ok {
 		path = filepath.Join("~", rest)

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// selectionFlags returns the flags that select servers, the same for every command.
+// selectionFlags returns the flags that select servers. All commands have the same flags.
 func selectionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s files, as clawai status names it; all: every client's"},
@@ -45,8 +45,8 @@ func (f *Found) selectionOf(c *cli.Context, names []string) (wrap.Selection, err
 	return s, nil
 }
 
-// selectFile narrows the selection to one file. When a client is named, the file need not be in
-// the catalogue: it is read in that client's form.
+// selectFile selects one file. If a client is named, the file may be outside the catalogue, and it
+// is read in the form of that client.
 func (f *Found) selectFile(s *wrap.Selection, path string) (err error) {
 	if s.File, err = filepath.Abs(path); err != nil {
 		return err

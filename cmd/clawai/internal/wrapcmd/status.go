@@ -39,50 +39,57 @@ func StatusCommand() *cli.Command {
 	}
 }
 
-// Status is the --json output of status.
+// Status is the output of clawai status --json.
 type Status struct {
-	Clawai     string             `json:"clawai"`
-	Program    string             `json:"program,omitempty"` // path that wrap would write
+	Clawai string `json:"clawai"`
+	// path of the program that wrap writes into entries
+	Program    string             `json:"program,omitempty"`
 	Files      []FileStatus       `json:"files"`
 	Hooks      []HookStatus       `json:"hooks"`
 	NotCovered []statusUncovered  `json:"not_covered"`
 	Counts     map[wrap.State]int `json:"counts"`
 	Unreadable int                `json:"unreadable"`
-	Hub        []string           `json:"hub,omitempty"` // problems between clients' files and the hub
-	Models     ModelsStatus       `json:"models"`
-	Policy     string             `json:"policy,omitempty"`   // why the policy does not load
-	Sessions   []flow.Shown       `json:"sessions,omitempty"` // what agents' sessions have seen
+	// problems with moves between clients' files and the hub
+	Hub      []string     `json:"hub,omitempty"`
+	Models   ModelsStatus `json:"models"`
+	Policy   string       `json:"policy,omitempty"`   // the reason why the policy does not load
+	Sessions []flow.Shown `json:"sessions,omitempty"` // the labels of agents' sessions
 
-	Centre *enrolment.Standing `json:"centre,omitempty"` // state of the enrolment at the team's centre, if this laptop is enrolled
+	// state of this laptop's enrolment at the team's centre; nil if it is not enrolled
+	Centre *enrolment.Standing `json:"centre,omitempty"`
 }
 
-// FileStatus is one file of a client.
+// FileStatus is one file of a client, with its servers.
 type FileStatus struct {
 	Client       string         `json:"client"`
 	Name         string         `json:"name"`
 	Scope        client.Scope   `json:"scope"`
 	Path         string         `json:"path"`
-	Real         string         `json:"real,omitempty"` // target when Path is a symlink
+	Real         string         `json:"real,omitempty"` // the target, if Path is a symbolic link
 	Experimental bool           `json:"experimental,omitempty"`
 	Tracked      bool           `json:"tracked,omitempty"` // git tracks the file
 	Error        string         `json:"error,omitempty"`
-	Notes        []string       `json:"notes,omitempty"` // what its owner should know about the file
+	Notes        []string       `json:"notes,omitempty"` // texts that the owner of the file should know
 	Servers      []ServerStatus `json:"servers"`
 }
 
-// ServerStatus is one server in a file.
+// ServerStatus is the state of one server in a file.
 type ServerStatus struct {
-	Name    string     `json:"name"`
-	Key     []string   `json:"key"`
-	Line    int        `json:"line"`
-	State   wrap.State `json:"state"`
-	Why     string     `json:"why,omitempty"`
-	Differs []string   `json:"differs,omitempty"` // when drifted: each difference from what wrap writes
-	Remote  bool       `json:"remote,omitempty"`  // reached by a url
-	Project string     `json:"project,omitempty"`
-	Sandbox string     `json:"sandbox,omitempty"` // its level by the policy and its client's file, or why it is not in force
-	Program string     `json:"program,omitempty"` // its installation, or the launcher that downloads it
-	Within  string     `json:"within,omitempty"`  // the program of its own command that runs it in a sandbox or a container
+	Name  string     `json:"name"`
+	Key   []string   `json:"key"`
+	Line  int        `json:"line"`
+	State wrap.State `json:"state"`
+	Why   string     `json:"why,omitempty"`
+	// if the entry has drifted, each difference from the entry that wrap writes
+	Differs []string `json:"differs,omitempty"`
+	Remote  bool     `json:"remote,omitempty"` // the server has a URL
+	Project string   `json:"project,omitempty"`
+	// level of the sandbox from the policy and the client's file, or the reason why there is none
+	Sandbox string `json:"sandbox,omitempty"`
+	// installation of the server, or the launcher that downloads it
+	Program string `json:"program,omitempty"`
+	// program in the server's own command that runs the server in a sandbox or a container
+	Within string `json:"within,omitempty"`
 }
 
 type statusUncovered struct {
@@ -138,8 +145,8 @@ func runStatus(c *cli.Context) error {
 	return nil
 }
 
-// addSandboxes adds the servers' sandboxes by the policy in force in this folder. It ignores a policy that
-// does not load, because doctor reports that.
+// addSandboxes adds the servers' sandboxes, from the policy in force in the current folder. If the
+// policy does not load, it does nothing, because doctor reports this.
 func (f *Found) addSandboxes(doc *Status) {
 	loaded, err := policyfile.LoadHere(f.folders)
 	if err != nil {
@@ -164,8 +171,8 @@ func (f *Found) addSandboxes(doc *Status) {
 	}
 }
 
-// describeProgram describes the installation of a server that a launcher downloads, or says that the
-// server is downloaded at each start. It returns "" for every other server.
+// describeProgram returns a text about a server that a launcher downloads: its installation, or
+// that it is downloaded at each start. For other servers it returns "".
 func (f *Found) describeProgram(e client.Entry) string {
 	if e.Kind != client.Stdio || e.Unclear {
 		return ""
@@ -188,7 +195,7 @@ func (f *Found) describeProgram(e client.Entry) string {
 	return ""
 }
 
-// forgetFile removes the labels of a file, if the owner agrees.
+// forgetFile removes the labels of a file if the owner agrees.
 func forgetFile(c *cli.Context, file string) error {
 	f, err := FindServers()
 	if err != nil {
@@ -215,7 +222,7 @@ func forgetFile(c *cli.Context, file string) error {
 	return nil
 }
 
-// JudgeStatus returns the state of every server that was found.
+// JudgeStatus returns the state of every server in the clients' files.
 func (f *Found) JudgeStatus() Status {
 	doc := Status{
 		Clawai: cmdline.Version, Program: f.Judge.Program.Path,
@@ -251,7 +258,7 @@ func (f *Found) JudgeStatus() Status {
 	return doc
 }
 
-// clientsSandbox describes the sandbox that a client's file has for a server; "" for none.
+// clientsSandbox returns a text about the sandbox that the client's file has for a server, or "".
 func clientsSandbox(state wrap.State, e client.Entry) string {
 	switch {
 	case len(e.Sandbox) == 0:
@@ -264,7 +271,7 @@ func clientsSandbox(state wrap.State, e client.Entry) string {
 	return ""
 }
 
-// fileNotes returns what the owner of a file should know, apart from the state of its servers.
+// fileNotes returns texts that the owner of a file should know. They are not about its servers.
 func fileNotes(p *wrap.ConfigFile) (all []string) {
 	if p.HasMark() {
 		all = append(all, "the file starts with a byte order mark, which "+p.Row.Name+" may not read: save it without")
@@ -275,7 +282,7 @@ func fileNotes(p *wrap.ConfigFile) (all []string) {
 	return all
 }
 
-// ServerNames returns the names of all servers that were found, sorted.
+// ServerNames returns the sorted names of all servers in the clients' files.
 func (f *Found) ServerNames() (names []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
@@ -286,7 +293,8 @@ func (f *Found) ServerNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// ClientNames returns the names of the clients that have a server or an unreadable file here.
+// ClientNames returns the sorted names of the clients that have a server or an unreadable file on
+// this machine.
 func (f *Found) ClientNames() (names []string) {
 	for i := range f.Places {
 		if p := &f.Places[i]; p.Err != nil || len(p.Entries) > 0 {
@@ -297,13 +305,13 @@ func (f *Found) ClientNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// FindUnruled returns two lists of wrapped servers: those that no rule opens, and those that
-// only rules without a server may open.
+// FindUnruled returns two lists of wrapped servers. shut are the servers for which no rule allows
+// anything. elsewhere are the servers for which only rules without a server may allow something.
 func (f *Found) FindUnruled(rules []policy.Source) (shut, elsewhere []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
 			if state, _ := f.Judge.EntryState(&f.Places[i], e); state != wrap.Wrapped || e.Wrapped.Hub {
-				continue // rules see the hub's servers, which are in its own file
+				continue // rules are about the servers in the hub, and these are in the hub's own file
 			}
 			switch openFor(rules, e, starterFor(e)) {
 			case closed:

@@ -13,19 +13,19 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// stateColors shows what is protected. A server that cannot be covered gets no warning color,
-// since nobody can change this.
+// stateColors are the colors of the states. A server that clawai cannot cover has no warning color,
+// because the person cannot change this.
 var stateColors = map[wrap.State]string{
 	wrap.Wrapped: cmdline.Green, wrap.Observed: cmdline.Yellow, wrap.Bare: cmdline.Yellow, wrap.Drifted: cmdline.Red, wrap.Uncovered: cmdline.Dim,
 }
 
-// statusPrinter writes the status, client by client.
+// statusPrinter prints the status of all clients as text.
 type statusPrinter struct {
 	*Found
 	out    strings.Builder
 	color  bool
-	width  int // columns of a line; 0: lines are not broken
-	names  int // columns of the longest name, up to a limit
+	width  int // columns of a line; 0 means that lines are not broken
+	names  int // columns of the longest name, with an upper limit
 	states int // columns of the longest state
 }
 
@@ -66,7 +66,8 @@ func (f *Found) printStatus(w io.Writer, doc Status) error {
 	return err
 }
 
-// printClients writes the clients one after the other: the files, then the hooks.
+// printClients prints the clients in sequence. For each client it prints the files and then the
+// hooks.
 func (p *statusPrinter) printClients(doc *Status) {
 	var words []string
 	for _, file := range doc.Files {
@@ -89,7 +90,7 @@ func (p *statusPrinter) printClients(doc *Status) {
 			if path == "" {
 				p.printHeading(file.Name, word)
 			}
-			if path != file.Path { // one file may have servers in several places
+			if path != file.Path { // one file may have servers in several places, but its path is printed once
 				p.printPath(file)
 			}
 			path = file.Path
@@ -111,7 +112,7 @@ func (p *statusPrinter) paint(color, s string) string { return cmdline.Paint(p.c
 
 // printHeading writes the heading of a client: its name, and the value for --client.
 func (p *statusPrinter) printHeading(name, word string) {
-	name, _, _ = strings.Cut(name, " (") // the text in brackets is about only one of the client's files
+	name, _, _ = strings.Cut(name, " (") // the text in brackets is only about one file of the client
 	fmt.Fprintf(&p.out, "%s  %s\n", p.paint(cmdline.Bold, name), p.paint(cmdline.Dim, word))
 }
 
@@ -151,10 +152,10 @@ func (p *statusPrinter) printFile(file *FileStatus) {
 	}
 }
 
-const unreadable = "unreadable" // state of everything in the file
+const unreadable = "unreadable" // the state of everything in the file
 
-// printRow writes a server and its state; the reason continues on lines below, in its own
-// column.
+// printRow prints one server with its state and the reason. A long reason continues in the same
+// column on the next line.
 func (p *statusPrinter) printRow(name, state, color, why string) {
 	indent := 4 + p.names + 2 + p.states + 2
 	room := 0
@@ -171,7 +172,8 @@ func (p *statusPrinter) printRow(name, state, color, why string) {
 	}
 }
 
-// printSummary prints the number of servers in each state, what is not covered, and what to do.
+// printSummary prints the number of servers in each state, the things that are not covered, and the
+// next step.
 func (p *statusPrinter) printSummary(doc *Status) {
 	total := 0
 	var counts []string
@@ -214,7 +216,7 @@ func (p *statusPrinter) printSummary(doc *Status) {
 	}
 }
 
-// printParagraph writes a text; lines after the first are indented once more.
+// printParagraph prints a text. The lines after the first are indented by two more columns.
 func (p *statusPrinter) printParagraph(indent, text string) {
 	for i, line := range cmdline.WrapWords(text, max(0, p.width-len(indent)-3)) {
 		if i > 0 {

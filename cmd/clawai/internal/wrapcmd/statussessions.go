@@ -10,10 +10,11 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// shownSessions is the number of sessions on the screen, of those that have seen something.
+// shownSessions is the maximum number of sessions on the screen. Sessions without labels are not
+// shown.
 const shownSessions = 5
 
-// printSessions writes what the latest agents' sessions have seen.
+// printSessions prints the labels of the latest sessions of agents.
 func printSessions(w io.Writer, sessions iter.Seq2[flow.Shown, error]) error {
 	left := shownSessions
 	for s, err := range sessions {

@@ -16,12 +16,14 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// tokenCost estimates how many tokens a server's tools add to each request to the model. It uses the
-// latest list of tools that a client got.
+// tokenCost is an estimate of the tokens that a server's tools add to each request to the model. It
+// is based on the latest list of tools that a client got.
 type tokenCost struct {
-	Server  string    `json:"server"`
-	Tools   int       `json:"tools"`    // number of tools that the server listed
-	LeftOut int       `json:"left_out"` // number of them that rules or list = "allowed" kept from the client
+	Server string `json:"server"`
+	Tools  int    `json:"tools"` // number of tools in the server's list
+	// number of these tools that clawai has removed from the list, because of a rule or list =
+	// "allowed"
+	LeftOut int       `json:"left_out"`
 	Tokens  int       `json:"tokens_estimate"`
 	Listed  time.Time `json:"listed"`
 
@@ -31,13 +33,15 @@ type tokenCost struct {
 }
 
 const (
-	// charactersPerToken is a rule of thumb for English and JSON; models differ.
+	// charactersPerToken is an approximate value for English text and JSON. It depends on the
+	// model.
 	charactersPerToken = 4
-	// recentLists is the age limit of the lists.
+	// recentLists is the maximum age of the lists.
 	recentLists = 30 * 24 * time.Hour
 )
 
-// addPage adds a page of a list. A page that names a tool again starts another list.
+// addPage adds one page of a list. If the page names a tool that the list already has, a new list
+// begins.
 func (t *tokenCost) addPage(e *event.Entry) {
 	again := t.names == nil || t.session != e.Session || slices.ContainsFunc(e.Declared, func(name string) bool { return t.names[name] })
 	if again {
@@ -55,7 +59,7 @@ func (t *tokenCost) addPage(e *event.Entry) {
 	t.Tools, t.Tokens, t.Listed = len(t.names), (t.bytes+charactersPerToken-1)/charactersPerToken, e.Time
 }
 
-// tokenCosts reads the record; the most expensive server is first.
+// tokenCosts reads the costs from the record. The server with the highest cost is first.
 func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 	dir, err := record.FindLogDir()
 	if err != nil {
@@ -69,7 +73,7 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 			name = e.ServerGuess + "?"
 		}
 		if e.Method != "tools/list" || name == "hub?" {
-			return nil // the hub's list is the lists of its servers together
+			return nil // the hub's list only repeats the lists of its servers
 		}
 		if by[name] == nil {
 			by[name] = &tokenCost{Server: name}

@@ -15,9 +15,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// findTargets returns the servers to edit; none when there is nothing to do. When the command
-// line is ambiguous, it asks a person; when nobody can be asked, it returns a usage error that
-// lists the choices.
+// findTargets returns the servers to change. If the command line is ambiguous, it asks the person.
+// If no person can be asked, it returns an error that lists the choices. It returns no servers if
+// there is nothing to do.
 func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	matched := wrap.SelectTargets(r.Places, r.selection)
 	var pending []wrap.Target
@@ -40,8 +40,8 @@ func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	return r.chooseServers(pending)
 }
 
-// isAmbiguous reports whether the command line does not decide between the servers that were
-// found: several have the same name, or no name was given and there are several.
+// isAmbiguous reports whether the command line does not say which servers to change. This is so if
+// several servers have the same name, or if no name was given and there are several servers.
 func (r *wrapRun) isAmbiguous(pending []wrap.Target) bool {
 	if len(r.selection.Names) == 0 {
 		return len(pending) > 1 || r.terminal
@@ -76,8 +76,8 @@ func (r *wrapRun) notFound(name string) error {
 	return cmdline.Usagef("there is no server %s; there are %s%s", term.VisibleValue(name), strings.Join(slices.Compact(known), ", "), unread)
 }
 
-// explainNothing prints why there is nothing to do. It is no error when everything is as
-// requested, but an error when a named server cannot be edited.
+// explainNothing prints why there is nothing to change. If everything is already as requested,
+// there is no error. If a named server cannot be changed, it returns an error.
 func (r *wrapRun) explainNothing() error {
 	if err := r.printDocument(nil, nil); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *wrapRun) explainNothing() error {
 	return r.tellErrors(nil)
 }
 
-// renderTarget names one server and its file.
+// renderTarget returns the name of a server and its file, as one line.
 func (r *wrapRun) renderTarget(t wrap.Target) string {
 	s := fmt.Sprintf("%s  %s  %s", term.VisibleLine(t.Entry.Name), t.File.Row.Name, r.ShortPath(t.File.Path))
 	if p := projectFolder(t); p != "" {
@@ -112,7 +112,7 @@ func (r *wrapRun) renderTarget(t wrap.Target) string {
 	return s
 }
 
-// projectFolder returns the part of the key path that "*" matched: the project's folder.
+// projectFolder returns the project's folder. It is the part of the key path at the place of "*".
 func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
@@ -147,8 +147,8 @@ func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 	return chosen, err
 }
 
-// chooseTargets lets a person choose servers, sorted by client; already reports whether a server is
-// preselected.
+// chooseTargets lets the person choose servers, sorted by client. already reports whether a server
+// is selected in advance.
 func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))
@@ -162,7 +162,7 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 	return chosen, err
 }
 
-// errLeft is the error of the command when the person leaves a choice.
+// errLeft is the error for a person who leaves a list without a choice.
 var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
 
 func chooseSeveral(ctx context.Context, question string, options []choose.Option) ([]int, error) {

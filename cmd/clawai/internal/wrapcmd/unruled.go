@@ -14,15 +14,15 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// tellUnruled prints the wrapped servers that the existing policy has no rule for: calls
-// without a rule are refused, except for servers that are only observed.
+// tellUnruled prints the wrapped servers for which the existing policy has no rule. Their calls are
+// refused, except if clawai only observes.
 func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.rules == nil || r.Judge.Observe {
 		return
 	}
 	rules := r.rules.Sources()
 	var shut, narrow, again []string
-	profiles := map[string]string{} // starter policies of those servers
+	profiles := map[string]string{} // the starter policies for these servers, by the server's name
 	for _, c := range changes {
 		for _, e := range c.Edits {
 			profile := starterFor(e.Entry)
@@ -56,7 +56,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		}
 	}
 	if r.Judge.Hub.Into {
-		return // the hub cannot only observe
+		return // the hub has no mode that only observes
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
@@ -65,29 +65,29 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	fmt.Fprintf(r.prose, "  Or watch first: %s\n  And learn from it: clawai policy learn\n", watch)
 }
 
-// starterFor returns the starter policy for the server of an entry, "" when there is none.
+// starterFor returns the starter policy for the server of an entry, or "" if there is none.
 func starterFor(e client.Entry) string {
-	known, _ := recogniseServer(e) // nil when the catalogue cannot be read, as for an unknown server
+	known, _ := recogniseServer(e) // nil if the catalogue cannot be read; then the server counts as unknown
 	return profileOf(known)
 }
 
-// opening is how far a policy's rules open a server.
+// opening says how much the rules of a policy allow for one server.
 type opening uint8
 
 const (
-	closed          opening = iota // no rule opens anything of this server
-	openedElsewhere                // rules without a server open some names, which this server may not have
-	opened                         // a rule names the server, or one of its tools, resources or prompts
+	closed          opening = iota // no rule allows anything for this server
+	openedElsewhere                // rules without a server allow some names, but this server may not have these names
+	opened                         // a rule names the server, or names one of its tools, resources or prompts
 )
 
-// openFor returns how far the rules open a server. The server was not asked for its tools; the
-// rules of its starter policy, if it has one, name them.
+// openFor returns how much the rules allow for a server. It does not ask the server for its tools.
+// It uses the names in the server's starter policy, if there is one.
 func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	found := closed
 	for i := range rules {
 		s := &rules[i]
 		switch {
-		case s.Subject == policy.NoSubject: // such a rule decides no calls
+		case s.Subject == policy.NoSubject: // such a rule is not about calls
 		case s.Servers != nil:
 			if matchesAny(s.Servers, e.Name) {
 				return opened
@@ -111,7 +111,8 @@ func matchesAny(globs []string, name string) bool {
 	})
 }
 
-// namesOf returns the names that a starter policy's rules open, as the rules write them.
+// namesOf returns the names that the rules of a starter policy allow, as they are in the rules. A
+// name can be a glob.
 func namesOf(profile string) (names []string) {
 	if profile == "" {
 		return nil

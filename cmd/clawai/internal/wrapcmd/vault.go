@@ -17,8 +17,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// vaultMoves moves secrets between clients' files and the vault: into the vault before a file
-// is written, and out of the vault afterwards.
+// vaultMoves moves secrets between the clients' files and the vault. A secret goes into the vault
+// before its file is written, and it leaves the vault after its file is written.
 type vaultMoves struct {
 	run   *wrapRun
 	store vault.Store
@@ -31,17 +31,17 @@ type vaultMove struct {
 	value   []byte
 	origin  vault.Origin
 	server  vault.Requester
-	label   string // name of the variable or header, for people
-	bound   bool   // this move bound the entry to the server, so undoing it may remove the binding
-	written bool   // the vault has the secret and its origin
+	label   string // name of the variable or header, for a person
+	bound   bool   // this move has added the binding to the server, so its undo may remove the binding
+	written bool   // the vault already has the secret and its origin
 }
 
-// movedSecret is the --json output for one move.
+// movedSecret is one moved secret in the output of --json.
 type movedSecret struct {
 	Server string `json:"server"`
-	Name   string `json:"name"` // name of the variable or the header
+	Name   string `json:"name"` // name of the variable or header
 	Path   string `json:"path"`
-	Entry  string `json:"entry"` // name of the vault's entry
+	Entry  string `json:"entry"` // name of the entry in the vault
 }
 
 func (m *vaultMoves) openVault() (err error) {
@@ -51,8 +51,8 @@ func (m *vaultMoves) openVault() (err error) {
 	return err
 }
 
-// TakeSecret decides whether a secret moves into the vault, and finds the name of its entry. The
-// caller writes text into the client's file in place of the secret.
+// TakeSecret decides whether to move a secret into the vault, and chooses the name of the entry.
+// text is the reference that the caller writes into the client's file instead of the secret.
 func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, take bool, err error) {
 	words := []string{t.Entry.URL}
 	if t.Entry.URL == "" {
@@ -87,20 +87,20 @@ func (m *vaultMoves) TakeSecret(t wrap.Target, s client.Secret) (text string, ta
 	if m.run.terminal && !m.run.dryRun {
 		answer, err := m.run.askLine(fmt.Sprintf("Move %s of %s in %s into the vault, as %s? [Y/n] ", term.VisibleLine(s.Name), term.VisibleLine(t.Entry.Name), m.run.ShortPath(t.File.Path), move.entry))
 		if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-			return "", false, nil //nolint:nilerr // no answer is no
+			return "", false, nil //nolint:nilerr // without an answer, the secret stays
 		}
 	}
 	m.moves = append(m.moves, move)
 	return s.Before + vault.MakeReference(move.entry), true, nil
 }
 
-// folderOf returns the folder in which a client starts a server: that of its project. It returns ""
-// for a server of all projects.
+// folderOf returns the folder in which a client starts a server: the project's folder. For a server
+// of all projects it returns "".
 func (r *wrapRun) folderOf(t wrap.Target) string {
 	switch t.File.Row.Scope {
 	case client.Project, client.Workspace:
 		return r.env.Dir
-	case client.Local: // projects.FOLDER.mcpServers.NAME
+	case client.Local: // the key path is projects.FOLDER.mcpServers.NAME
 		if i := slices.IndexFunc(t.Entry.KeyPath, filepath.IsAbs); i >= 0 {
 			return t.Entry.KeyPath[i]
 		}
@@ -109,8 +109,8 @@ func (r *wrapRun) folderOf(t wrap.Target) string {
 	return ""
 }
 
-// findEntryName returns an entry's name for a value: an entry that has the value already, or a
-// new one.
+// findEntryName returns the name of the entry for a value. It is an existing entry with the same
+// value, or a new name.
 func (m *vaultMoves) findEntryName(wanted string, value []byte) (string, error) {
 	clean := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && vault.CheckName("a"+string(r)) == nil {
@@ -146,8 +146,8 @@ next:
 	}
 }
 
-// ReturnToken returns the token of the client's file that replaces a reference that wrap has
-// written: the token that was there before, or the quoted value if the value has changed.
+// ReturnToken returns the text that replaces wrap's reference in the client's file. It is the
+// original text. If the value in the vault has changed, it is the new value with quotes.
 func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, give bool, err error) {
 	if vault.CheckName(s.Value) != nil {
 		return "", false, nil
@@ -173,10 +173,10 @@ func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, 
 	if was, ok := client.DecodeToken(t.File.Row, string(o.Token)); ok && was == whole {
 		return string(o.Token), true, nil
 	}
-	return client.Quote(whole), true, nil // the value has changed since
+	return client.Quote(whole), true, nil // the value has changed after wrap
 }
 
-// filterMoves drops the moves of servers that are not edited after all.
+// filterMoves removes the moves of servers that will not be edited.
 func (m *vaultMoves) filterMoves(changes []wrap.Change) {
 	m.moves = slices.DeleteFunc(m.moves, func(v vaultMove) bool {
 		return !slices.ContainsFunc(changes, func(c wrap.Change) bool {
@@ -185,7 +185,8 @@ func (m *vaultMoves) filterMoves(changes []wrap.Change) {
 	})
 }
 
-// keepSecrets puts the secrets of all moves into the vault. On an error it removes them again.
+// keepSecrets writes the secrets of all moves into the vault. After an error it removes these
+// secrets again.
 func (m *vaultMoves) keepSecrets() error {
 	if m.run.op != wrap.Wrap {
 		return nil
@@ -213,7 +214,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 	return err
 }
 
-// takeBack undoes the moves into the vault for which lost returns true.
+// takeBack undoes moves into the vault: those for which lost returns true.
 func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	for i := len(m.moves) - 1; i >= 0; i-- {
 		v := &m.moves[i]
@@ -226,7 +227,8 @@ func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	return err
 }
 
-// removeOrigin removes the place from the entry, and the entry itself with its last place.
+// removeOrigin removes the place of a secret from its entry. If the entry has no other place, it
+// deletes the entry.
 func (v *vaultMove) removeOrigin(store vault.Store) error {
 	gone := false
 	err := store.Change(v.entry, func(e *vault.Entry) error {
@@ -241,16 +243,16 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 	return err
 }
 
-// hasStayed reports whether the file still has the secret and no reference to it; otherwise the
-// vault may have the only copy. Also after an error, an edit may be in the file, whole or in part.
+// hasStayed reports whether the client's file still has the secret and has no reference to it. If
+// not, the vault may have the only copy. A failed edit may also have changed a part of the file.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
 	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))
 }
 
-// finishMoves completes the moves after the files are written. For wrap, it undoes the moves of
-// secrets that stayed in files that could not be written. For unwrap, it removes the secrets of
-// written files from the vault.
+// finishMoves completes the moves after the clients' files are written. For wrap, it takes secrets
+// out of the vault again if their files could not be written and still have them. For unwrap, it
+// removes the secrets of the written files from the vault.
 func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	written := map[string]bool{}
 	for i := range changes {
@@ -270,7 +272,7 @@ func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	return err
 }
 
-// tellMoves prints the moves; a secret of several clients' files is printed once.
+// tellMoves prints the moves. If several files had the same secret, it prints the secret once.
 func (m *vaultMoves) tellMoves() {
 	var lines []string
 	for i := range m.moves {

@@ -1,4 +1,4 @@
-// Package wrapcmd holds the commands that work on clients' files: init, wrap, unwrap and
+// Package wrapcmd contains the commands that change or show clients' files: init, wrap, unwrap and
 // status.
 package wrapcmd
 
@@ -46,7 +46,7 @@ func editJSONFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print one JSON document; with --yes or --dry-run"}
 }
 
-// editFlags returns the flags of wrap and unwrap apart from the selection.
+// editFlags returns the flags of wrap and unwrap, without the flags that select servers.
 func editFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what would change and write nothing"},
@@ -129,15 +129,15 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 		if changes, refused, err = r.saveModelRoutes(changes); err != nil {
 			return err
 		}
-		if len(changes) == 0 { // another clawai has made them
+		if len(changes) == 0 { // another clawai has already made the changes
 			return errors.Join(r.printDocument(nil, nil), r.tellErrors(refused))
 		}
 	}
 	if err := r.vault.keepSecrets(); err != nil {
 		return err
 	}
-	// From here on the run handles an interrupt itself. Before, also at the question, an
-	// interrupt ends it at once.
+	// From here the run handles interrupts itself, because it writes files. An earlier interrupt
+	// ends the run at once.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	unlock, err := r.Judge.Hub.LockRuns(ctx, r.applyOptions())
@@ -170,8 +170,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	return errors.Join(r.printDocument(changes, failed), r.tellErrors(append(refused, failed...)))
 }
 
-// dropUnwritable leaves out files that cannot be written, before a person is shown the changes. A
-// move into the hub or the vault needs all of its files, so then such a file is an error.
+// dropUnwritable removes the changes of files that cannot be written, before the person sees the
+// changes. A move into the hub or the vault needs all its files, so it then returns an error.
 func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
 	writable, failed := r.applyOptions().SplitWritable(changes)
 	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
@@ -180,7 +180,7 @@ func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap
 	return writable, append(refused, failed...), nil
 }
 
-// planChanges plans the changes that the command line asks for.
+// planChanges plans the changes for this command line.
 func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refused []error, targets []wrap.Target, err error) {
 	switch {
 	case r.hooks:
@@ -219,8 +219,8 @@ func (r *wrapRun) planChanges(ctx context.Context) (changes []wrap.Change, refus
 	return changes, refused, targets, nil
 }
 
-// checkPolicy returns the reason why wrapped servers would not start. When no policy exists and
-// a person wants one, it returns the init run that writes the policy.
+// checkPolicy returns an error if wrapped servers would not start because of the policy. If there
+// is no policy and the person wants one, it returns the init run that writes the policy.
 func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 	if r.op == wrap.Unwrap {
 		return nil, nil
@@ -246,7 +246,7 @@ func (r *wrapRun) checkPolicy(targets []wrap.Target) (*initRun, error) {
 	return nil, err
 }
 
-// missingPolicyText returns the effect of a missing policy.
+// missingPolicyText returns the consequence of a missing policy.
 func (r *wrapRun) missingPolicyText() string {
 	if r.models {
 		return "clawai llm-proxy does not start"
@@ -257,7 +257,7 @@ func (r *wrapRun) missingPolicyText() string {
 	return "a wrapped server does not start"
 }
 
-// firstRules returns the advice for creating a policy.
+// firstRules returns advice on how to create a policy.
 func (r *wrapRun) firstRules() string {
 	if r.hooks {
 		return "clawai init --hooks writes one, or: clawai policy init --profile coding-agent"
@@ -265,7 +265,8 @@ func (r *wrapRun) firstRules() string {
 	return "clawai init writes one, or: clawai policy init --profile filesystem"
 }
 
-// offerPolicy prepares the policy that init would write for these servers.
+// offerPolicy asks the person whether to write a policy. It returns an init run with the policy for
+// these servers.
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.askLine(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.ShortPath(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
@@ -289,7 +290,7 @@ func (r *wrapRun) applyOptions() wrap.Options {
 	}
 }
 
-// tellErrors prints every error and turns them into one exit code.
+// tellErrors prints all errors. It returns one error with an exit code, or nil.
 func (r *wrapRun) tellErrors(errs []error) error {
 	bad := r.tellUnreadable()
 	for _, err := range errs {
@@ -304,13 +305,14 @@ func (r *wrapRun) tellErrors(errs []error) error {
 	return nil
 }
 
-// tellUnreadable prints the files that could not be read, and reports whether this is an error. If
-// the command line names servers, it is only a warning, since the user may not mean this file.
+// tellUnreadable prints the files that could not be read, and returns true if this is an error. If
+// the command line names servers, it is only a warning, because these servers may be in other
+// files.
 func (r *wrapRun) tellUnreadable() bool {
 	bad := false
 	for _, p := range r.Places {
 		if r.hooks || r.models {
-			break // hooks and addresses are not in these files
+			break // the hooks and addresses are in other files
 		}
 		if p.Err != nil && r.selection.MatchesFile(&p) {
 			fmt.Fprintf(r.errs, "clawai: %s (%s): %v; the file was left alone\n", r.ShortPath(p.Path), p.Row.Name, p.Err)
