@@ -1,3 +1,2 @@
-// Package accesstest gives other users access to a test's files, on each
-// system.
+// Package accesstest lets other users access the files of a test, on each operating system.
 package accesstest

@@ -4,7 +4,7 @@ package accesstest
 
 import "os"
 
-// Share lets everybody read and write a file or folder.
+// Share lets all users read and write a file or folder.
 func Share(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -2,13 +2,13 @@ package accesstest
 
 import "golang.org/x/sys/windows"
 
-// Share lets everybody read and write a file or folder.
+// Share lets all users read and write a file or folder.
 func Share(path string) error {
 	return Grant(path, windows.WinWorldSid, windows.FILE_GENERIC_READ|windows.FILE_GENERIC_WRITE)
 }
 
-// Grant replaces the access list of path: full access for this user, and rights
-// for who.
+// Grant replaces the access list of path. The new list gives this user full access, and gives the
+// user or group who the given rights.
 func Grant(path string, who windows.WELL_KNOWN_SID_TYPE, rights windows.ACCESS_MASK) error {
 	me, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
