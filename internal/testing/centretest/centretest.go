@@ -1,5 +1,5 @@
-// Package centretest is a team's centre for tests of the laptop's side: it answers as docs/team.md
-// says, keeps everything in memory, and fails if a test tells it to.
+// Package centretest is a team's centre for tests of a laptop. It answers as docs/team.md says and
+// keeps all data in memory. A test can make it fail.
 package centretest
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Centre is a centre in memory. Set its fields before it is used.
+// Centre is a centre in memory. A test must set the exported fields before it uses the centre.
 type Centre struct {
 	Offline enrolment.Offline
-	Answer  string // error code (RFC 8628) with which polls for a token are refused; "": a token is granted at once
+	Answer  string // error code (RFC 8628) of the answer to a poll for a token; "" grants a token at once
 
-	Secret, Public string // key pair that signs bundles
+	Secret, Public string // the keys for signing bundles
 
 	mu       sync.Mutex
 	server   *httptest.Server
-	tokens   map[string]string // token to laptop
+	tokens   map[string]string // the laptop of each token
 	bundle   []byte
 	who      *enrolment.Identity
-	fail     int // status of every answer; 0: answers do not fail
+	fail     int // status of every answer; 0 means that answers do not fail
 	segments map[string]*stored
 	reports  []enrolment.Report
 	requests []string
 	begun    int
-	failPuts int // number of next PUTs that store half of the body and then close the connection
+	failPuts int // number of the next PUTs that store half of the body and then close the connection
 }
 
 type stored struct {
@@ -46,7 +46,7 @@ type stored struct {
 	complete bool
 }
 
-// Start starts a centre on the loopback interface. It ends with the test.
+// Start starts a centre on a loopback port. The centre ends with the test.
 func Start(t testing.TB) *Centre {
 	t.Helper()
 	c, err := Open()
@@ -57,7 +57,7 @@ func Start(t testing.TB) *Centre {
 	return c
 }
 
-// Open starts a centre on the loopback interface. The caller closes it.
+// Open starts a centre on a loopback port. The caller must close it.
 func Open() (*Centre, error) {
 	c := &Centre{Offline: enrolment.Offline{Days: 7, Then: enrolment.Keep}, tokens: map[string]string{}, segments: map[string]*stored{}}
 	var err error
@@ -77,7 +77,7 @@ func (c *Centre) Close() {
 // URL returns the centre's address.
 func (c *Centre) URL() string { return c.server.URL }
 
-// Sign returns a signed bundle with a policy and further files.
+// Sign returns a signed bundle that contains a policy and the files more.
 func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundle.File) []byte {
 	t.Helper()
 	src, err := bundle.Write(bundle.Bundle{Counter: counter, Created: time.Now(), Files: append([]bundle.File{{Name: bundle.PolicyName, Text: []byte(policy)}}, more...)})
@@ -90,50 +90,50 @@ func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundl
 	return src
 }
 
-// Refuse makes the centre refuse polls for a token with an error code (RFC 8628); "" ends that.
+// Refuse makes the centre answer polls for a token with an error code (RFC 8628). "" ends this.
 func (c *Centre) Refuse(code string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Answer = code
 }
 
-// Publish sets the bundle that laptops get; nil for none.
+// Publish sets the bundle that laptops download. nil means that there is none.
 func (c *Centre) Publish(src []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bundle = src
 }
 
-// Tell sets the owner that laptops get in answers; nil for none.
+// Tell sets the owner that the centre names to laptops. nil means that it names none.
 func (c *Centre) Tell(who *enrolment.Identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.who = who
 }
 
-// Fail makes the centre answer every request with a status; 0 ends that.
+// Fail makes the centre answer every request with this status. 0 ends this.
 func (c *Centre) Fail(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fail = status
 }
 
-// CutPuts makes the next n uploads fail after half of the bytes were stored.
+// CutPuts makes the next n uploads fail after the centre has stored half of the bytes.
 func (c *Centre) CutPuts(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failPuts = n
 }
 
-// Forget makes the tokens of all laptops invalid, as a revocation does.
+// Forget makes the tokens of all laptops invalid, as if they were revoked.
 func (c *Centre) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.tokens)
 }
 
-// Segments returns the bytes of segments that laptops have shipped, and whether the segments are complete.
-// The keys are LAPTOP/SESSION/SEGMENT.
+// Segments returns the bytes of the uploaded segments, and whether each segment is complete. The
+// keys are LAPTOP/SESSION/SEGMENT.
 func (c *Centre) Segments() (texts map[string]string, complete map[string]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,14 +144,14 @@ func (c *Centre) Segments() (texts map[string]string, complete map[string]bool) 
 	return texts, complete
 }
 
-// Reports returns the reports that laptops have sent.
+// Reports returns the reports that laptops have sent, the oldest first.
 func (c *Centre) Reports() []enrolment.Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]enrolment.Report{}, c.reports...)
 }
 
-// Requests returns "METHOD PATH STATUS" of each request.
+// Requests returns the requests so far, each as "METHOD PATH STATUS".
 func (c *Centre) Requests() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +170,7 @@ func (c *Centre) serve(w http.ResponseWriter, r *http.Request) {
 	c.requests = append(c.requests, fmt.Sprintf("%s %s %d", r.Method, r.URL.RequestURI(), status))
 	if raw, is := answer.([]byte); is {
 		w.WriteHeader(status)
-		_, _ = w.Write(raw) //nolint:gosec // the bundle of a test
+		_, _ = w.Write(raw) //nolint:gosec // the bundle comes from the test
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -201,7 +201,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 		}
 		if c.Answer != "" {
 			code := c.Answer
-			if code == enrolment.Pending { // the next poll is granted
+			if code == enrolment.Pending { // the next poll gets a token
 				c.Answer = ""
 			}
 			return http.StatusBadRequest, refuse(code)
@@ -233,7 +233,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 			return http.StatusBadRequest, refuse("invalid_request")
 		}
 		c.reports = append(c.reports, report)
-		if c.who == nil { // as an old centre, which does not know owners
+		if c.who == nil { // like an old centre, which does not know owners
 			return http.StatusNoContent, nil
 		}
 		return http.StatusOK, enrolment.Told{Who: c.who}
