@@ -1,5 +1,5 @@
-// Package cputime measures work by the processor time that the process used. On a busy
-// machine the clock also counts the work of other processes.
+// Package cputime measures work by the processor time of this process. Elapsed time would also
+// contain the work of other processes on a busy machine.
 package cputime
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Of returns the processor time that the process uses while f runs. No other goroutine of the
-// process may work meanwhile.
+// Of returns the processor time that this process uses while f runs. No other goroutine may work
+// during this time.
 func Of(t testing.TB, f func()) time.Duration {
 	t.Helper()
 	start := Used(t)
@@ -16,11 +16,11 @@ func Of(t testing.TB, f func()) time.Duration {
 	return Used(t) - start
 }
 
-// CheckLinear fails the test if f needs more than linear time for the text that makeText
-// returns. It compares a text of 64 KiB with one of 8 KiB. Linear work takes 8 times as long for the
-// long text, and quadratic work 64 times. Because of caches, the garbage collector and reading up to
-// 4 KiB ahead, linear work may take a few times more than that, so the bound is 28 times. After a
-// failure the measurement is repeated.
+// CheckLinear fails the test if f takes more than linear time for the texts of makeText. It
+// compares a text of 64 KiB with a text of 8 KiB. The long text takes 8 times as long if f is
+// linear, and 64 times if f is quadratic. Caches, the garbage collector and reading up to 4 KiB
+// ahead can make linear work some times slower, so the limit is 28 times. After a failure it
+// measures again.
 func CheckLinear(t *testing.T, unit string, makeText func(size int) string, f func(text string)) {
 	t.Helper()
 	const size = 8 << 10

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Used returns the processor time that the process has used since it started.
+// Used returns the processor time of this process since its start.
 func Used(t testing.TB) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

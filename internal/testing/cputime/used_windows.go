@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Used returns the processor time that the process has used since it started.
+// Used returns the processor time of this process since its start.
 func Used(t testing.TB) time.Duration {
 	t.Helper()
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {
 		t.Fatal(err)
 	}
-	const unit = 100 * time.Nanosecond // unit of a Filetime that holds a duration
+	const unit = 100 * time.Nanosecond // the unit of a Filetime
 	return unit * time.Duration(ticks(kernel)+ticks(user))
 }
 
