@@ -1,4 +1,4 @@
-// Package exectest writes the programs that tests start.
+// Package exectest writes programs that tests then start.
 package exectest
 
 import (
@@ -8,10 +8,9 @@ import (
 	"testing"
 )
 
-// Write writes a program to path that everybody may start. While the file is
-// open for writing, no other test starts a process: the child would inherit the
-// open file, and starting the program would fail with ETXTBSY
-// (golang.org/issue/22315).
+// Write writes a program to path. All users may start it. No other test starts a process while the
+// file is open for writing. Such a process would inherit the open file, and then the program could
+// not be started (ETXTBSY, golang.org/issue/22315).
 func Write(t testing.TB, path string, program []byte) {
 	t.Helper()
 	syscall.ForkLock.RLock()
