@@ -1,5 +1,5 @@
-// Package gatetest holds the requirements for every gate.Approver, as tests
-// that each implementation runs. Only tests import it.
+// Package gatetest has the requirements for every gate.Approver, in the form of tests. The tests of
+// each Approver run them.
 package gatetest
 
 import (
@@ -15,30 +15,28 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Person answers the questions of an Approver under test. A test may call its
-// methods before the question is visible; then they must wait for it.
+// Person answers the questions of the Approver in a test. A test may call a method before the
+// question is visible. Then the method must wait for the question.
 type Person interface {
-	Say(r gate.Reply) // answers the one open question
+	Say(r gate.Reply) // answers the only open question
 	Leave()           // ends the input without an answer
 }
 
-// Reader is a Person for an Approver that does not show a long question at
-// once. Such an Approver must allow nothing before the end of the question was
-// visible.
+// Reader is a Person for an Approver that does not show a long question at once. Such an Approver
+// must not allow a call before the person has seen the end of the question.
 type Reader interface {
 	Person
-	Hurry() // tries to allow the one open question before its end, which must not count as an answer; Say comes next
-	Read()  // reads the one open question to its end; Say comes next
+	Hurry() // tries to allow the only open question before its end; this must not be an answer; Say follows
+	Read()  // reads the only open question to its end; Say follows
 }
 
-// Approver is a gate.Approver under test.
+// Approver describes the gate.Approver to test.
 type Approver struct {
-	// New returns a new Approver and the person it asks.
+	// New returns a new gate.Approver, and the person whom it asks.
 	New func(t testing.TB) (gate.Approver, Person)
-	// Replies lists the replies that a person can give by this channel.
+	// Replies lists the replies that the person can give to this gate.Approver.
 	Replies []gate.Reply
-	// Prompt is the time within which Ask must return after a stop or a reply;
-	// default 1 min.
+	// Prompt is the time limit for Ask after a stop or a reply. The default is 1 minute.
 	Prompt time.Duration
 }
 
@@ -67,7 +65,7 @@ var checks = []struct {
 	{"lets nothing through before its end was in sight", reads},
 }
 
-// question returns a plausible question, a different one for each n.
+// question returns a realistic question. Each n gives a different question.
 func question(n int) gate.Question {
 	args := fmt.Appendf(nil, `{"path":"/tmp/%d"}`, n)
 	return gate.Question{
@@ -85,21 +83,21 @@ func question(n int) gate.Question {
 	}
 }
 
-// result is the result of Ask.
+// result holds the return values of Ask.
 type result struct {
 	gate.Answer
 	err error
 }
 
-// allows reports whether the gate would let q through with this result.
+// allows reports whether the gate would let the call of q through after this result.
 func (r result) allows(q gate.Question) bool {
 	return r.err == nil && r.Reply.Allows() && r.Digest == q.Digest
 }
 
 var errSlow = errors.New("Ask did not return in time")
 
-// ask asks q, runs meanwhile, and returns the result. A panic is an error, and
-// so is an Ask that does not return in time after meanwhile.
+// ask starts Ask with q, calls meanwhile, and returns the result. A panic in Ask is an error. It is
+// also an error if Ask does not return in time after meanwhile.
 func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
 	got, fell := make(chan result, 1), make(chan any, 1)
 	go func() {
@@ -114,7 +112,7 @@ func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, mea
 	meanwhile()
 	limit := r.Prompt
 	if limit == 0 {
-		limit = time.Minute // the machine may be busy; a longer wait is a hang
+		limit = time.Minute // the machine may be busy, but a longer wait is a hang
 	}
 	select {
 	case res := <-got:
@@ -158,7 +156,7 @@ func stops(t testing.TB, r Approver) error {
 	if len(r.Replies) == 0 {
 		return nil
 	}
-	// The next question must not be affected by the previous one.
+	// The previous question must have no effect on the next question.
 	q, reply := question(1), r.Replies[0]
 	res, err := r.ask(t.Context(), a, q, func() { person.Say(reply) })
 	if err == nil && (res.err != nil || res.Reply != reply || res.Digest != q.Digest) {
@@ -167,7 +165,7 @@ func stops(t testing.TB, r Approver) error {
 	return err
 }
 
-// several asks several questions at once, and stops each of them separately.
+// several asks several questions at the same time, and stops each question separately.
 func several(t testing.TB, r Approver) error {
 	a, _ := r.New(t)
 	var stopped [3]chan error
@@ -206,7 +204,7 @@ func leaves(t testing.TB, r Approver) error {
 	return err
 }
 
-// reads applies only if the person is a Reader.
+// reads checks an Approver only if its person is a Reader.
 func reads(t testing.TB, r Approver) error {
 	q := long()
 	for _, hurries := range []bool{true, false} {
@@ -235,7 +233,7 @@ func reads(t testing.TB, r Approver) error {
 	return nil
 }
 
-// long returns a question that no window shows at once.
+// long returns a question that is too long for one window.
 func long() gate.Question {
 	q := question(0)
 	var b strings.Builder
@@ -272,8 +270,8 @@ func survives(t testing.TB, r Approver) error {
 	return nil
 }
 
-// denied requires an Ask that returns an error, or an answer that the gate
-// would not allow.
+// denied checks that Ask returns an error, or an answer that does not let the call through. when
+// describes the situation for the error.
 func (r Approver) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
 	res, err := r.ask(ctx, a, q, meanwhile)
 	if err == nil && res.allows(q) {
