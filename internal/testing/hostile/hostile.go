@@ -1,6 +1,6 @@
-// Package hostile holds frames that common parsers read differently: one parser
-// checks something else than another executes. The tests of all frame readers
-// use them.
+// Package hostile has frames that common parsers read in different ways. With such a frame, one
+// parser could check a call and another parser could execute a different call. The tests of all
+// readers of frames use these frames.
 package hostile
 
 import (
@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// Frame is a line that must be refused.
+// Frame is a line that every reader of frames must refuse.
 type Frame struct {
 	Name, Line string
 	Code       string // code of the refusal
-	ID         string // id that a refusal may answer; "" for none
+	ID         string // the id that the refusal may answer; "" if it must have no id
 }
 
 const (
 	call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe","arguments":{}}}`
 	ping = `{"jsonrpc":"2.0","id":6,"method":"ping"}`
-	deep = 62 // levels below envelope and params that still fit
+	deep = 62 // number of levels that still fit below the message and its params
 )
 
-// The beginnings of a call, up to its params and up to its arguments.
+// id1 is the start of a call up to its params. id1a is the start up to the call's arguments.
 const (
 	id1  = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`
 	id1a = id1 + `"name":"safe","arguments":{`
 )
 
-// Frames returns all frames. They are built on demand, because a test binary
-// that acts as a program is started hundreds of times and does not need them.
+// Frames returns all frames. They are built by a function and not at the start, because some test
+// binaries start hundreds of times as helper programs and do not need them.
 func Frames() []Frame {
 	return []Frame{
-		// Members named twice: most parsers take the last, some the first, one
-		// merges.
+		// Two members have the same name. Most parsers take the last member, some take the first,
+		// and one merges both.
 		{"method twice", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, "duplicate_name", "1"},
 		{"method twice, one escaped", `{"jsonrpc":"2.0","id":1,"method":"ping","\u006dethod":"tools/call"}`, "duplicate_name", "1"},
 		{"name twice", id1 + `"name":"safe","name":"shell"}}`, "duplicate_name", "1"},
@@ -55,8 +55,8 @@ func Frames() []Frame {
 		{"twice in a result", `{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"a","text":"b"}]}}`, "duplicate_name", ""},
 		{"twice in error data", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"","data":{"a":1,"a":1}}}`, "duplicate_name", ""},
 
-		// Members in another case: Go servers before 1.3.1 and mcp-go accept
-		// them, and C# binds params so.
+		// The names have the wrong case. Go servers before 1.3.1 and mcp-go accept such names, and
+		// so does C# in params.
 		{"Method for method", `{"jsonrpc":"2.0","id":1,"Method":"tools/call"}`, "folded_name", ""},
 		{"Params for params", `{"jsonrpc":"2.0","id":1,"method":"tools/call","Params":{"name":"shell"}}`, "folded_name", "1"},
 		{"METHOD beside method", `{"jsonrpc":"2.0","id":1,"method":"ping","METHOD":"tools/call"}`, "folded_name", "1"},
@@ -84,7 +84,7 @@ func Frames() []Frame {
 		{"folded twin in an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"Code":2,"message":"m"}}`, "folded_name", ""},
 		{"Unicode twin in a notification", `{"jsonrpc":"2.0","method":"x","params":{"É":1,"é":2}}`, "folded_name", ""},
 
-		// Names that some parsers cut short or drop.
+		// Some parsers shorten or drop these names.
 		{"NUL behind name", id1 + `"name\u0000":"shell"}}`, "control_name", "1"},
 		{"NUL behind method", `{"jsonrpc":"2.0","id":1,"method\u0000":"tools/call"}`, "unknown_member", ""},
 		{"line feed in an argument's name", id1a + `"a\nb":1}}}`, "control_name", "1"},
@@ -98,7 +98,7 @@ func Frames() []Frame {
 		{"__proto__ nested", id1a + `"a":[{"__proto__":1}]}}}`, "proto_name", "1"},
 		{"__proto__ in the envelope", `{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}`, "unknown_member", "1"},
 
-		// Batches, streams of values, and line ends.
+		// These lines have batches, several values, or line ends.
 		{"batch", `[` + call + `]`, "batch", ""},
 		{"empty batch", `[]`, "batch", ""},
 		{"two values", ping + call, "trailing", ""},
@@ -136,7 +136,7 @@ func Frames() []Frame {
 		{"blanks", " \t ", "blank", ""},
 		{"CR alone", "\r", "blank", ""},
 
-		// Text that only lax parsers accept as JSON.
+		// Only tolerant parsers accept these texts as JSON.
 		{"block comment", `{/*c*/` + call[1:], "syntax", ""},
 		{"line comment", call + "//c", "trailing", ""},
 		{"hash comment", "#" + call, "syntax", ""},
@@ -192,7 +192,7 @@ func Frames() []Frame {
 		{"cut in the envelope", `{"jsonrpc":"2.0","id":1,"method":"tools/call"`, "syntax", ""},
 		{"brace alone", `{`, "syntax", ""},
 
-		// Text that some parsers repair and others refuse.
+		// Some parsers repair these texts, and other parsers refuse them.
 		{"invalid UTF-8 in a value", id1a + "\"a\":\"\xff\"}}}", "utf8", "1"},
 		{"invalid UTF-8 in a name", id1a + "\"a\xff\":1,\"a\xfe\":2}}}", "utf8", ""},
 		{"invalid UTF-8 in the method", `{"jsonrpc":"2.0","id":1,"method":"tools/call` + "\xc0\"}", "utf8", "1"},
@@ -218,14 +218,14 @@ func Frames() []Frame {
 		{"lone surrogate in an answer", `{"jsonrpc":"2.0","id":1,"result":{"a":"\ud800"}}`, "surrogate", ""},
 		{"lone surrogate, then a cut", id1a + `"a":"\ud800`, "surrogate", ""},
 
-		// Depth: 64 is well below the limit of every parser.
+		// These lines are too deep. The limit of 64 levels is far below the limit of every parser.
 		{"65 levels", id1a[:len(id1a)-1] + strings.Repeat(`[`, deep+1) + strings.Repeat(`]`, deep+1) + `}}`, "depth", "1"},
 		{"65 levels of objects", id1a[:len(id1a)-1] + strings.Repeat(`{"a":`, deep) + `{}` + strings.Repeat(`}`, deep) + `}}`, "depth", "1"},
 		{"100,000 levels", id1a[:len(id1a)-1] + strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) + `}}`, "depth", ""},
 		{"100,000 levels of batches", strings.Repeat(`[`, 100_000), "batch", ""},
 		{"too deep and broken", id1a[:len(id1a)-1] + strings.Repeat(`[`, 80), "syntax", ""},
 
-		// Envelopes.
+		// These messages have a wrong form at the top level.
 		{"string", `"tools/call"`, "not_object", ""},
 		{"number", `1`, "not_object", ""},
 		{"null", `null`, "not_object", ""},
@@ -263,7 +263,7 @@ func Frames() []Frame {
 		{"cut in an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1`, "syntax", ""},
 		{"empty error", `{"jsonrpc":"2.0","id":1,"error":{}}`, "error", ""},
 
-		// Ids that change when they are parsed.
+		// These ids change when a parser reads them.
 		{"id 1.0", `{"jsonrpc":"2.0","id":1.0,"method":"tools/call"}`, "id", ""},
 		{"id 1e0", `{"jsonrpc":"2.0","id":1e0,"method":"tools/call"}`, "id", ""},
 		{"id 1E2", `{"jsonrpc":"2.0","id":1E2,"method":"tools/call"}`, "id", ""},
@@ -287,7 +287,7 @@ func Frames() []Frame {
 	}
 }
 
-// Many returns n members k0 to kn-1.
+// Many returns n members of a JSON object, k0 to kn-1, each with its number as the value.
 func Many(n int) string {
 	var b strings.Builder
 	for i := range n {
