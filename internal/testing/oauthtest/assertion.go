@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// Trust makes the provider accept assertions whose signatures the public key verifies.
+// Trust makes the provider accept assertions that were signed with the private key of this public
+// key.
 func (p *Provider) Trust(key crypto.PublicKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.trusted, p.used = key, make(map[string]bool)
 }
 
-// verifyAssertion checks an assertion (RFC 7523 section 3). Each is valid once.
+// verifyAssertion checks an assertion (RFC 7523 section 3). It accepts each assertion only once.
 func (p *Provider) verifyAssertion(form url.Values, audience string) bool {
 	parts := strings.Split(form.Get("client_assertion"), ".")
 	if len(parts) != 3 || form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {

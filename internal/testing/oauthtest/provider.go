@@ -16,36 +16,45 @@ import (
 	"time"
 )
 
-// ProviderKind describes how a common provider differs from others. Each test provider
-// is as strict as the one it is named after: it refuses a client's mistakes.
+// ProviderKind describes how one common provider differs from others. Each test provider is as
+// strict as the real provider with its name, so it also refuses the mistakes of a client.
 type ProviderKind struct {
-	Name     string
-	Path     string                     // path of its issuer, with a slash at the end if the provider has one
-	Document string                     // its metadata: "oauth" or "openid" (by RFC 8414), "append" (below the issuer), "" for none
-	Resource func(server string) string // the resource in the server's metadata; nil: no such metadata
-	Hint     bool                       // the challenge names the metadata; otherwise it is at the server's origin
-	Status   int                        // status of a request without a token; 0: 401
-	Methods  []string                   // token_endpoint_auth_methods_supported; nil: absent
-	Client   string                     // how it registers a client: "echo" with the requested auth method, "bare" without a method, "post" or "basic" with a secret; "": not at all
-	Issuer   string                     // iss in the answer: "said": also announced in the metadata; "unsaid": not announced; "slash": with one more slash; "": none
-	Offline  bool                       // no refresh token without offline_access
-	Form     bool                       // tokens are sent as a form
-	Scopes   []string                   // scopes_supported of the resource; the challenge has none
-	Device   string                     // it offers device codes, and names their page by this member; "": it does not
-	Audience string                     // the audience that it wants in assertions: "issuer" or "token"
-	NoTarget bool                       // it refuses a resource
-	Unlisted bool                       // its metadata does not say that it supports PKCE
-	Fixed    bool                       // it sends browsers only to Played.Callback
-	Allows   []string                   // scopes that a client may have; nil: all
-	Polite   bool                       // it refuses with HTTP 200
+	Name string
+	Path string // path of the issuer; it ends with a slash if the real provider's path does
+	// place of the metadata: "oauth" or "openid" (RFC 8414), "append" (below the issuer), "" for no
+	// metadata
+	Document string
+	// returns the resource in the server's metadata; nil if the server has no such metadata
+	Resource func(server string) string
+	// the challenge contains the address of the metadata; if false, they are at the server's origin
+	Hint    bool
+	Status  int      // status of the answer to a request without a token; 0 means 401
+	Methods []string // value of token_endpoint_auth_methods_supported; nil if it is absent
+	// how the provider registers a client: "echo" repeats the requested auth method, "bare" names
+	// no method, "post" and "basic" give a secret; "" if it registers none
+	Client string
+	// the parameter iss of the answer: "said" is also announced in the metadata, "unsaid" is not,
+	// "slash" has one slash more; "" for no iss
+	Issuer  string
+	Offline bool     // there is no refresh token without the scope offline_access
+	Form    bool     // the token endpoint answers with a form instead of JSON
+	Scopes  []string // scopes_supported of the resource; the challenge has no scopes
+	// the member with the page's address in the answer for a device code; "" if the provider has no
+	// device codes
+	Device   string
+	Audience string   // the audience that assertions must have: "issuer" or "token"
+	NoTarget bool     // the provider refuses the parameter resource
+	Unlisted bool     // the metadata do not say that the provider supports PKCE
+	Fixed    bool     // the provider sends browsers only to Played.Callback
+	Allows   []string // scopes that a client may get; nil for all
+	Polite   bool     // the provider refuses with HTTP status 200
 
-	// Bend changes a JSON answer before it is sent: its members, its header or,
-	// with a non-nil result, the complete text. path is the path of the
-	// request.
+	// Bend changes a JSON answer before it is sent. It can change the members or the header. A
+	// result that is not nil replaces the complete text. path is the path of the request.
 	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
-// Kinds returns the kinds of providers that are imitated, one for each real provider.
+// Kinds returns one kind for each real provider.
 func Kinds() []ProviderKind {
 	exact := func(server string) string { return server }
 	origin := func(server string) string { u, _ := url.Parse(server); return u.Scheme + "://" + u.Host }
@@ -67,18 +76,18 @@ func Kinds() []ProviderKind {
 	}
 }
 
-// FindKind returns the kind with a name. It panics if there is none.
+// FindKind returns the kind with this name. It panics if there is none.
 func FindKind(name string) ProviderKind {
 	all := Kinds()
 	return all[slices.IndexFunc(all, func(k ProviderKind) bool { return k.Name == name })]
 }
 
-// Provider plays one kind: the authorization server, and an MCP server that
+// Provider imitates a provider of one kind. It is an authorization server and an MCP server that
 // uses it.
 type Provider struct {
 	ProviderKind
-	Server string       // the address of the MCP server
-	Next   http.Handler // handles requests with a valid token; default: "welcome"
+	Server string       // address of the MCP server
+	Next   http.Handler // handles requests with a valid token; the default answers "welcome"
 
 	t      testing.TB
 	as     *httptest.Server
@@ -89,48 +98,49 @@ type Provider struct {
 	secret string
 
 	trusted crypto.PublicKey
-	used    map[string]bool // assertions by their jti
+	used    map[string]bool // the used assertions, by their jti
 }
 
-// Played is the state of a provider so far, with settings for what comes next.
+// Played is the state of a provider. A test can also set fields that control the next answers.
 type Played struct {
-	Pages     []url.Values // the query of each authorization page
+	Pages     []url.Values // the query of each request for the authorization page
 	Refreshed int
-	Outage    string        // failure of the token endpoint: one of Outages
-	Tried     int           // requests to the token endpoint during the outage
-	Late      time.Duration // the token endpoint changes the refresh token at once, but answers after this delay
-	Lives     int           // lifetime of a token in seconds
-	Needs     string        // a scope that the server requires
-	Refuses   bool          // the server accepts no token
-	Bare      bool          // requests must name no resource, because the owner chose so
-	Callback  string        // the one address to which browsers are sent, if it is not ""
-	Ends      string        // the error code with which a device code ends; "": the owner enters it
-	Pending   []string      // error codes for the first polls for the device code
-	Online    bool          // the scope offline_access is refused
-	Granted   []url.Values  // the form of each request that got a token
-	Devices   int           // device codes that were asked for
+	Outage    string // name of a failure in Outages that the token endpoint now has
+	Tried     int    // number of requests to the token endpoint during the outage
+	// the token endpoint replaces the refresh token at once, but answers only after this time
+	Late     time.Duration
+	Lives    int          // lifetime of a token in seconds
+	Needs    string       // a scope that the MCP server requires
+	Refuses  bool         // the MCP server refuses every token
+	Bare     bool         // requests must not name a resource, because the owner has chosen this
+	Callback string       // the only address to which browsers are sent; "" for any address
+	Ends     string       // the error code that ends the wait for a device code; "" if the owner enters the code
+	Pending  []string     // error codes for the first polls with the device code
+	Online   bool         // the provider refuses the scope offline_access
+	Granted  []url.Values // the form of each request that got a token
+	Devices  int          // number of requests for a device code
 
 	access, scope, refresh string
 	until                  time.Time
 }
 
-// The client that the owner has registered by hand, where the provider has no
-// registration.
+// These are the id and the secret of a client that the owner has registered by hand. They are for
+// providers without registration.
 const (
 	OwnedID     = "owned"
 	OwnedSecret = "owned-s3cret"
 )
 
-// Play starts a provider. It ends with the test.
+// Play starts a provider on loopback servers. It ends with the test.
 func Play(t testing.TB, k ProviderKind) *Provider { return PlayOn(t, k, httptest.NewServer) }
 
-// PlayOn starts a provider on servers that start has started.
+// PlayOn is like Play, but start starts the servers.
 func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Server) *Provider {
 	p := &Provider{ProviderKind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
 	server := start(http.HandlerFunc(p.resource))
 	p.Server = server.URL + "/tools/mcp"
 	p.as = server
-	if k.Resource != nil { // otherwise the server's origin is its authorization server
+	if k.Resource != nil { // without this metadata, the authorization server is at the MCP server's origin
 		p.as = start(http.HandlerFunc(p.authorization))
 		t.Cleanup(p.as.Close)
 	}
@@ -138,14 +148,14 @@ func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Ser
 	return p
 }
 
-// Change reads or changes the state.
+// Change calls do with the state, which do can read or change.
 func (p *Provider) Change(do func(*Played)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	do(&p.state)
 }
 
-// Revoke invalidates every token.
+// Revoke makes all tokens invalid.
 func (p *Provider) Revoke() {
 	p.Change(func(s *Played) { s.access, s.refresh = "revoked", "revoked" })
 }
@@ -157,7 +167,7 @@ func (p *Provider) issuer() string { return p.as.URL + p.Path }
 
 func (p *Provider) base() string { return strings.TrimRight(p.issuer(), "/") }
 
-// named returns the resource that token requests must name.
+// named returns the resource that requests for tokens must contain.
 func (p *Provider) named() string {
 	if p.Resource == nil {
 		return p.Server
@@ -165,7 +175,7 @@ func (p *Provider) named() string {
 	return p.Resource(p.Server)
 }
 
-// resource serves the MCP server and its metadata.
+// resource handles the requests to the MCP server and for its metadata.
 func (p *Provider) resource(w http.ResponseWriter, r *http.Request) {
 	const metadata = "/.well-known/oauth-protected-resource"
 	switch {
@@ -210,7 +220,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, metadata string
 	}
 }
 
-// authorization serves the authorization server.
+// authorization handles the requests to the authorization server.
 func (p *Provider) authorization(w http.ResponseWriter, r *http.Request) {
 	path, inner := r.URL.Path, strings.TrimRight(p.Path, "/")
 	documents := map[string]string{
@@ -292,7 +302,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	s := p.state
 	p.mu.Unlock()
 	if (p.Fixed || s.Callback != "") && q.Get("redirect_uri") != s.Callback {
-		w.WriteHeader(http.StatusBadRequest) // the browser stays on the page
+		w.WriteHeader(http.StatusBadRequest) // an error, so the browser does not return to the client
 		return
 	}
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
@@ -309,8 +319,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// refuseTerms returns the error code for a request whose resource or scopes the provider does not
-// take.
+// refuseTerms returns the error code for a request with a wrong resource or wrong scopes, or "" if
+// the provider accepts both.
 func (p *Provider) refuseTerms(form url.Values, s Played) string {
 	switch {
 	case p.NoTarget && form.Has("resource"):
@@ -331,7 +341,7 @@ func (p *Provider) refuseTerms(form url.Values, s Played) string {
 	return ""
 }
 
-// device answers a request for a device code.
+// device handles a request for a device code.
 func (p *Provider) device(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
 	p.mu.Lock()
@@ -352,7 +362,7 @@ func (p *Provider) device(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// refuse answers with an error code.
+// refuse writes an answer with an error code.
 func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, status int, code string) {
 	if p.Polite {
 		status = http.StatusOK
@@ -360,7 +370,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request, status int, co
 	p.answer(w, r, status, map[string]any{"error": code})
 }
 
-// knows checks the client's authentication.
+// knows reports whether the client's authentication is valid.
 func (p *Provider) knows(r *http.Request) bool {
 	id, secret, basic := r.BasicAuth()
 	if !basic {
@@ -378,7 +388,7 @@ func (p *Provider) knows(r *http.Request) bool {
 		return basic && id == "registered" && secret == p.secret
 	case "post":
 		return !basic && id == "registered" && secret == p.secret
-	default: // a public client
+	default: // a client without a secret
 		return p.Client != "" && r.Header.Get("Authorization") == "" && id == "registered" && secret == ""
 	}
 }
@@ -396,7 +406,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	switch {
 	case !p.knows(r):
-		if !r.PostForm.Has("client_assertion") { // the client may first send an assertion for another audience, and then use the code again
+		// the client may send an assertion for the other audience first, and then use the same code
+		// again
+		if !r.PostForm.Has("client_assertion") {
 			p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
 		}
 		p.refuse(w, r, http.StatusUnauthorized, "invalid_client")
@@ -415,7 +427,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 			p.refuse(w, r, http.StatusBadRequest, "invalid_grant")
 			return
 		}
-		p.codes[""] = nil // a code is known by its number
+		p.codes[""] = nil // counts in len(p.codes), so that the next code is not code-0 again
 		s.scope = asked.Get("scope")
 	case "urn:ietf:params:oauth:grant-type:device_code":
 		code := s.Ends
@@ -441,7 +453,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	s.Granted = append(s.Granted, r.PostForm)
 	p.clock++
 	s.access, s.until = fmt.Sprintf("token-%d", p.clock), time.Now().Add(time.Duration(s.Lives)*time.Second)
-	s.refresh = fmt.Sprintf("refresh-%d", p.clock) // each is valid once
+	s.refresh = fmt.Sprintf("refresh-%d", p.clock) // each refresh token is valid once
 	if grant == "client_credentials" || p.Offline && !slices.Contains(strings.Fields(s.scope), "offline_access") {
 		s.refresh = ""
 	}
@@ -462,7 +474,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, http.StatusOK, got)
 }
 
-// answer sends doc as JSON, changed by the kind's Bend.
+// answer writes doc as JSON. Before that, Bend can change it.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, status int, doc map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	var whole []byte
@@ -477,17 +489,18 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, status int, do
 	_, _ = w.Write(whole)
 }
 
-// outageAnswer is the answer of a failing token endpoint, or of something in
-// front of it.
+// outageAnswer is the answer of a token endpoint that fails, or of a proxy in front of it.
 type outageAnswer struct {
 	status     int
 	kind, text string
 }
 
-// outageAnswers holds the answers by name.
+// outageAnswers has the answers, by the name of the outage.
 var outageAnswers = map[string]outageAnswer{
-	"status":       {http.StatusServiceUnavailable, "application/json", `{"error":"invalid_client"}`}, // the endpoint has lost its own store
-	"page":         {http.StatusOK, "text/html", "<html>welcome to the hotel</html>"},                 // from a network that requires its own sign-in
+	// the database of the endpoint has failed
+	"status": {http.StatusServiceUnavailable, "application/json", `{"error":"invalid_client"}`},
+	// a network that requires its own sign-in sends this page
+	"page":         {http.StatusOK, "text/html", "<html>welcome to the hotel</html>"},
 	"moved":        {http.StatusNotFound, "text/html", "<html>nothing is here</html>"},
 	"filter":       {http.StatusBadRequest, "text/html", "<html>nothing is here</html>"},
 	"not found":    {http.StatusNotFound, "application/json", `{"timestamp":1,"status":404,"error":"Not Found","path":"/token"}`},
@@ -501,8 +514,7 @@ var outageAnswers = map[string]outageAnswer{
 	"object":       {http.StatusBadRequest, "application/json", `{"error":{"code":"invalid_grant"}}`},
 }
 
-// Outages returns the names of the failures of a token endpoint, and whether a
-// retry may get another answer.
+// Outages returns the names of the outages. The value says whether another try can succeed.
 func Outages() map[string]bool {
 	all := map[string]bool{"hang-up": true, "status": true, "page": true}
 	for name := range outageAnswers {
@@ -513,7 +525,8 @@ func Outages() map[string]bool {
 	return all
 }
 
-// failToken plays a failing token endpoint. With "silence" it does not answer.
+// failToken answers as a token endpoint that fails. how is the name of the outage. "silence" gives
+// no answer.
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "hang-up":

@@ -1,5 +1,5 @@
-// Package oauthtest plays, for tests, an MCP server that requires a sign-in and
-// the authorization server that it names, in one process.
+// Package oauthtest imitates two servers for tests, in one process: an MCP server that requires a
+// sign-in, and the authorization server that it names.
 package oauthtest
 
 import (
@@ -17,18 +17,20 @@ import (
 	"testing"
 )
 
-// Server is both servers. Set its fields before the first request, or inside
-// Change if that request comes from another process.
+// Server is both servers. A test must set the fields before the first request. If another process
+// sends the request, it must set them in Change.
 type Server struct {
-	URL      string // of the authorization server, which is its issuer
-	Resource string // the address of the MCP server
+	URL      string // address of the authorization server; also its issuer
+	Resource string // address of the MCP server
 
-	Next     http.Handler                          // handles requests with a valid token; default: "welcome"
+	Next     http.Handler                          // handles requests with a valid token; the default answers "welcome"
 	Bend     func(path string, doc map[string]any) // changes a metadata document before it is sent
-	Returns  func(back url.Values)                 // changes the query with which the browser returns
-	Redirect func(path string) string              // redirects to another address with 307; "" for none
-	Stream   bool                                  // a server of 2024-11-05: it answers POST with 405, and requires a token at its stream
-	Evil     string                                // the answer of a registration at /evil
+	Returns  func(back url.Values)                 // changes the query with which the browser returns to the client
+	Redirect func(path string) string              // returns the address of a redirect with status 307; "" for no redirect
+	// like a server of version 2024-11-05: it answers POST with 405, and its stream requires a
+	// token
+	Stream bool
+	Evil   string // the answer to a registration at /evil
 
 	Registered, SignedIn, Refreshed atomic.Int64
 
@@ -38,17 +40,17 @@ type Server struct {
 	n     int
 }
 
-// State is the common state of both servers. Use Change to change it.
+// State is the common state of both servers. Only Change may change it.
 type State struct {
-	Codes   map[string]url.Values // by code: the authorization request
-	Valid   string                // the valid access token
-	Scope   string                // of the valid token
+	Codes   map[string]url.Values // the authorization request of each code
+	Valid   string                // the only valid access token
+	Scope   string                // scope of the valid token
 	Refresh string
-	Lives   int    // lifetime of a token in seconds; 0: it does not expire
-	Needs   string // a scope that a request requires
+	Lives   int    // lifetime of a token in seconds; 0 means that tokens do not expire
+	Needs   string // the scope that requests must have
 }
 
-// New starts both servers. They end with the test.
+// New starts both servers on one loopback port. They end with the test.
 func New(t testing.TB) *Server {
 	s := &Server{t: t, state: State{Codes: make(map[string]url.Values)}}
 	mux := http.NewServeMux()
@@ -84,7 +86,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Change reads or changes the common state.
+// Change calls do with the common state, which do can read or change.
 func (s *Server) Change(do func(*State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
