@@ -1,5 +1,6 @@
-// Package oidctest plays a team's identity provider for tests: OpenID Connect with the code flow and with
-// signing keys. Tests can make each of its answers wrong. It also signs tokens of workloads.
+// Package oidctest imitates a team's identity provider for tests: OpenID Connect with the code flow
+// and with signing keys. A test can make each of its answers wrong. The package also signs tokens
+// of workloads.
 package oidctest
 
 import (
@@ -23,32 +24,33 @@ import (
 	"time"
 )
 
-// The only client that the provider accepts.
+// These are the id and the secret of the only client that the provider accepts.
 const (
 	ClientID = "centre"
 	Secret   = "the client's secret"
 )
 
-// Provider is an identity provider. A browser that opens its authorization page is signed in at once, as
-// the person in Claims. Change its fields only inside Set. A nil member in Claims or Header removes the
-// member from the token.
+// Provider is an identity provider. A browser at its authorization page is signed in at once, as
+// the person in Claims. A test must change the fields in Set. If a value in Claims or Header is
+// nil, the token does not have that member.
 type Provider struct {
-	Claims   map[string]any // claims of the ID token; they replace the default iss, aud, exp, iat and nonce
-	UserInfo map[string]any // members of the answer at /me, added to sub; nil: the answer has only sub
-	Header   map[string]any // members of the token's header; they replace the defaults
-	Metadata map[string]any // members of the discovery document; they replace the defaults
+	// claims of the ID token; they replace the default values of iss, aud, exp, iat and nonce
+	Claims   map[string]any
+	UserInfo map[string]any // members of the answer at /me in addition to sub; nil for only sub
+	Header   map[string]any // members of the token's header; they replace the default values
+	Metadata map[string]any // members of the discovery document; they replace the default values
 	Sign     func(input []byte) []byte
-	KeyUse   string // member use of the key in the key set; "": sig
+	KeyUse   string // value of the member use in the key set; "" means sig
 	KeysDown bool   // requests for the keys get status 503
 	Down     bool   // all requests get status 503
-	NoIss    bool   // the browser comes back without the parameter iss
+	NoIss    bool   // the browser returns without the parameter iss
 	Iss      string
 
 	server *httptest.Server
 	key    *rsa.PrivateKey
 
 	mu       sync.Mutex
-	given    map[string]attempt // authorization requests by code
+	given    map[string]attempt // the authorization request of each code
 	keysRead int
 }
 
@@ -56,7 +58,7 @@ type attempt struct{ nonce, challenge, redirect string }
 
 var makeKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-// Start starts a provider on the loopback interface. It ends with the test.
+// Start starts a provider on a loopback port. It ends with the test.
 func Start(t testing.TB) *Provider {
 	t.Helper()
 	key, err := makeKey()
@@ -69,30 +71,31 @@ func Start(t testing.TB) *Provider {
 	return p
 }
 
-// Issuer returns the provider's address, which is its issuer.
+// Issuer returns the address of the provider. The address is also its issuer.
 func (p *Provider) Issuer() string { return p.server.URL }
 
-// Set changes the provider's fields, while it answers no request.
+// Set calls change with the provider. During the call, the provider answers no request.
 func (p *Provider) Set(change func(p *Provider)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(p)
 }
 
-// KeysRead returns the number of requests for the keys.
+// KeysRead returns how often the keys were requested.
 func (p *Provider) KeysRead() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.keysRead
 }
 
-// PublicPEM returns the public key as PEM: the text that an attacker uses as the secret of an HMAC.
+// PublicPEM returns the public key as PEM. An attacker would use this text as the secret of an
+// HMAC.
 func (p *Provider) PublicPEM() []byte {
 	raw, _ := x509.MarshalPKIXPublicKey(&p.key.PublicKey)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: raw})
 }
 
-// SignHMAC returns a function for Provider.Sign that signs by HS256 with a secret.
+// SignHMAC returns a function for Provider.Sign. It signs with HS256 and this secret.
 func SignHMAC(secret []byte) func([]byte) []byte {
 	return func(input []byte) []byte {
 		h := hmac.New(sha256.New, secret)
@@ -156,7 +159,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if p.NoIss {
 		answer.Del("iss")
 	}
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound) //nolint:gosec // the address comes from the test itself
+	// the test itself has chosen this address
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound) //nolint:gosec
 }
 
 func (p *Provider) giveToken(w http.ResponseWriter, r *http.Request) {
@@ -177,7 +181,7 @@ func (p *Provider) giveToken(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// makeToken returns an ID token.
+// makeToken returns an ID token with a nonce.
 func (p *Provider) makeToken(nonce string) string {
 	now := time.Now().Unix()
 	claims := map[string]any{"iss": p.Issuer(), "aud": ClientID, "exp": now + 60, "iat": now, "nonce": nonce}
@@ -185,7 +189,8 @@ func (p *Provider) makeToken(nonce string) string {
 	return p.sign(claims)
 }
 
-// SignToken returns a signed token with claims, and with the members of Header. Claims that are nil are left out.
+// SignToken returns a signed token with these claims, and with the members of Header. It omits
+// claims that are nil.
 func (p *Provider) SignToken(claims map[string]any) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
