@@ -19,14 +19,15 @@ import (
 // ErrMissing means that PostgreSQL is not installed.
 var ErrMissing = errors.New("PostgreSQL is not installed: apt-get install postgresql")
 
-// Server is a PostgreSQL server in a temporary folder. It listens only on a Unix socket.
+// Server is a PostgreSQL server with a temporary folder. It listens only on a Unix socket.
 type Server struct {
-	Dir      string // folder of the socket, the data and the log
-	bin      string // folder of PostgreSQL's programs
+	Dir      string // folder with the socket, the data and the log
+	bin      string // folder with PostgreSQL's programs
 	settings []string
 }
 
-// Start is Run for a test: the server ends with the test. Start skips the test if PostgreSQL is not installed.
+// Start is Run for a test. The server ends with the test. If PostgreSQL is not installed, Start
+// skips the test.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	s, err := Run(t.Context(), settings...)
@@ -44,8 +45,8 @@ func Start(t testing.TB, settings ...string) *Server {
 	return s
 }
 
-// Run makes and starts a server with settings of the form NAME=VALUE. If this process runs as root, the server
-// runs as the user nobody. The caller calls Stop.
+// Run creates and starts a server. Each setting has the form NAME=VALUE. If this process runs as
+// root, the server runs as the user nobody. The caller must call Stop.
 func Run(ctx context.Context, settings ...string) (*Server, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {
@@ -62,7 +63,7 @@ func Run(ctx context.Context, settings ...string) (*Server, error) {
 	return s, nil
 }
 
-// create makes the data, and starts the server.
+// create creates the server's data, and starts the server.
 func (s *Server) create(ctx context.Context) error {
 	if os.Geteuid() == 0 {
 		if out, err := exec.CommandContext(ctx, "chown", "nobody:nogroup", s.Dir).CombinedOutput(); err != nil {
@@ -75,19 +76,20 @@ func (s *Server) create(ctx context.Context) error {
 	return s.start(ctx)
 }
 
-// Address returns the address of a database of the server.
+// Address returns the address of a database on the server, for clients.
 func (s *Server) Address(database string) string {
 	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.Dir)
 }
 
-// Stop ends the server and removes its folder.
+// Stop ends the server at once and removes its folder.
 func (s *Server) Stop() error {
 	return errors.Join(s.run(context.Background(), "pg_ctl", "-D", s.data(), "-m", "immediate", "stop"), os.RemoveAll(s.Dir))
 }
 
 func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
 
-// run runs one of PostgreSQL's programs.
+// run runs a program of PostgreSQL. If this process runs as root, the program runs as the user
+// nobody.
 func (s *Server) run(ctx context.Context, program string, args ...string) error {
 	args = slices.Concat([]string{filepath.Join(s.bin, program)}, args)
 	if os.Geteuid() == 0 {
@@ -109,7 +111,8 @@ func (s *Server) start(ctx context.Context) error {
 	return s.run(ctx, "pg_ctl", "-D", s.data(), "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
 }
 
-// Process returns the id of the server's first process, the parent of all others.
+// Process returns the process id of the server. This process is the parent of the server's other
+// processes.
 func (s *Server) Process() (int, error) {
 	src, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	if err != nil {
@@ -119,7 +122,7 @@ func (s *Server) Process() (int, error) {
 	return strconv.Atoi(line)
 }
 
-// Kill kills all processes of the server, as kill -9 does.
+// Kill kills all processes of the server with SIGKILL.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	first, err := s.Process()
@@ -136,13 +139,13 @@ func (s *Server) Kill(t testing.TB) {
 			t.Fatalf("%q is no process", text)
 		}
 		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Kill() // a connection may have ended meanwhile
+			_ = p.Kill() // fails if a connection has ended meanwhile
 		}
 	}
 }
 
-// Restart starts a server that was killed. It tries again as long as PostgreSQL refuses to start, because
-// processes of the old server may still be ending.
+// Restart starts a server again after Kill. PostgreSQL may refuse to start while processes of the
+// old server still end, so Restart tries again for one minute.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	end := time.Now().Add(time.Minute)
