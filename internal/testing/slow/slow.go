@@ -1,5 +1,5 @@
-// Package slow marks the tests that `go test -short ./...` skips, so that a
-// short run is fast enough for every save.
+// Package slow marks slow tests. `go test -short ./...` skips them, so that a short run is fast
+// enough for every save.
 package slow
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Test marks t as slow: it searches, waits for real time, or starts many
-// processes.
+// Test marks t as slow. With -short it skips t. Slow tests search, wait for real time, or start
+// many processes.
 func Test(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -18,9 +18,8 @@ func Test(t testing.TB) {
 	}
 }
 
-// Waiting sets, before a package's tests run, three parallel tests per
-// processor unless -parallel is set, because these tests mostly wait for other
-// processes and terminals.
+// Waiting allows three parallel tests for each processor, if -parallel is not set. A package calls
+// it before its tests run. Its tests mostly wait for other processes and terminals.
 func Waiting() {
 	flag.Parse()
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
