@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/state/checkpoint"
 )
 
-// sign is a sign function for AddCheckpoint. It returns the new hashes of the tree, and a checkpoint whose
-// note is the tree's root instead of a signed text.
+// sign is a function for AddCheckpoint. It returns the new hashes of the tree and a checkpoint. The
+// note of the checkpoint is the tree's root instead of a signed text.
 func sign(size int64, heads []checkpoint.Head, tree tlog.HashReader) (all []tlog.Hash, c store.Checkpoint, err error) {
 	grown := tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) {
 		hashes := make([]tlog.Hash, len(places))
@@ -70,12 +70,14 @@ func testCheckpoints(t *testing.T, s, other store.Store) {
 	unlogged(6) // nothing was stored
 	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{head, {Laptop: "laptop2", Segment: segment, Size: 1}}, sign))
 	unlogged(0)
-	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, sign), store.ErrNone) // the tree has this head already
+	// the tree already has this head
+	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, sign), store.ErrNone)
 	must(t, extend(t, s, "", true, store.Extension{}))
-	unlogged(6) // the segment is complete now, so it needs another head
+	unlogged(6) // the segment is complete now, so the tree needs a new head of it
 	whole := head
 	whole.Complete = true
-	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{whole, head}, sign)) // the second head is older, so it is left out
+	// the second head is older, so it is not added
+	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{whole, head}, sign))
 	unlogged(0)
 
 	heads, err := s.ListHeads(ctx, 0, 10)
@@ -133,7 +135,8 @@ func testCheckpoints(t *testing.T, s, other store.Store) {
 	}
 }
 
-// Centres that add heads at the same time make one tree, which has each state of a segment once.
+// testRacingCheckpoints checks centres that add heads at the same time. They must make one tree,
+// and the tree must have each state of a segment only once.
 func testRacingCheckpoints(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

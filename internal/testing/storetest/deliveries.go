@@ -34,7 +34,7 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 	if open, err := s.ListOpen(ctx, "slack C1"); len(open) != 0 || err != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
-	// Of centres that found the same, one may send.
+	// If several centres find the same delivery, only one of them may send it.
 	for _, found := range []store.Delivery{{Question: "q9", Way: "w"}, {Question: "q9", Way: "w2", Told: "pending 0", Open: true, Next: began.Add(time.Hour)}} {
 		if found.Told != "" {
 			must(t, s.ReplaceDelivery(ctx, none, found))
@@ -58,7 +58,7 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 		}
 		wants(t, s.ReplaceDelivery(ctx, found, found), store.ErrTwice)
 	}
-	// Deliveries are removed with their question.
+	// The deliveries of a question are removed together with the question.
 	enrol(t, s, 1)
 	q, err := s.AddQuestion(ctx, question("q3", 1, "d1", 1), 10, 1<<20)
 	must(t, err)

@@ -22,10 +22,10 @@ func testKeys(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v, %q, %v", got, hash, err)
 	}
 	must(t, s.TouchKey(ctx, "one", began.Add(hour)))
-	must(t, s.TouchKey(ctx, "one", began)) // a late write does not set the clock back
+	must(t, s.TouchKey(ctx, "one", began)) // a late write does not move the time back
 	wants(t, s.TouchKey(ctx, "nobody", began), store.ErrNone)
 
-	// Another key replaces it.
+	// A second key replaces the first key.
 	next := k
 	next.ID, next.Created = "two", began.Add(time.Minute)
 	wants(t, s.AddKey(ctx, next, "hash2", "nobody", began), store.ErrNone)

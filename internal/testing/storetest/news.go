@@ -9,10 +9,11 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// patience is the maximum time for which a test waits for an event that must come.
+// patience is how long a test waits for an event that must occur.
 const patience = time.Minute
 
-// AwaitWake waits until a watch has a value, and fails the test if none comes. what describes the change.
+// AwaitWake waits for a value from a watch. If none arrives, it fails the test. what describes the
+// change that should wake the watch.
 func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
 	t.Helper()
 	select {
@@ -22,8 +23,9 @@ func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
 	}
 }
 
-// Marker makes changes in one store (From) and waits until another store (To) has notified of them. Databases
-// send notifications in the order of the changes, so earlier changes were notified before a mark.
+// Marker makes changes in the store From, and waits until the store To sends notifications of them.
+// A database sends notifications in the order of the changes. So after the notification of a mark,
+// the notifications of all earlier changes have been sent.
 type Marker struct {
 	T        *testing.T
 	From, To store.Store
@@ -31,7 +33,7 @@ type Marker struct {
 	n        int
 }
 
-// Mark makes one change and waits until To has notified of it.
+// Mark makes one change in From, and waits until To sends a notification of it.
 func (m *Marker) Mark() {
 	m.T.Helper()
 	m.n++
@@ -43,11 +45,12 @@ func (m *Marker) Mark() {
 	AwaitWake(m.T, woken, id)
 }
 
-// Settle waits until To receives notifications. When To begins to listen, it wakes all watches once, so only a
-// second mark proves that it listens.
+// Settle waits until To receives notifications. When To begins to listen, it wakes all watches
+// once. So only a second mark proves that To really listens.
 func (m *Marker) Settle() { m.Mark(); m.Mark() }
 
-// NewMarker returns a Marker for changes in from that to notifies of. It enrols the Marker's laptop in from.
+// NewMarker returns a Marker for changes in from, of which to sends notifications. It enrols a
+// laptop for the Marker in from.
 func NewMarker(t *testing.T, from, to store.Store) *Marker {
 	t.Helper()
 	enrol(t, from, 90)
@@ -61,14 +64,14 @@ func AddQuestion(t *testing.T, s store.Store, id string) {
 	must(t, err)
 }
 
-// ChangeQuestion changes the time until which a question is held.
+// ChangeQuestion changes the time until which a laptop holds the call of a question.
 func ChangeQuestion(t *testing.T, s store.Store, id string, held time.Time) {
 	t.Helper()
 	_, err := s.ChangeQuestion(t.Context(), id, func(q *store.Question) error { q.Held = held; return nil })
 	must(t, err)
 }
 
-// isWoken reports whether a watch has a value, and takes the value.
+// isWoken reports whether a watch has a value. If it has, isWoken takes the value.
 func isWoken(woken <-chan struct{}) bool {
 	select {
 	case <-woken:
@@ -78,7 +81,8 @@ func isWoken(woken <-chan struct{}) bool {
 	}
 }
 
-// testNews needs stores that do not poll. s and twin belong to the same organisation, other to another one.
+// testNews tests the notifications of stores that do not poll. s and twin belong to one
+// organisation, and other belongs to another organisation.
 func testNews(t *testing.T, s, twin, other store.Store) {
 	ours, others := NewMarker(t, s, twin), NewMarker(t, other, other)
 	marks := func() { ours.Mark(); others.Mark() }
@@ -97,8 +101,8 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 	others.Settle()
 	forget()
 
-	// A change wakes the watches of its question and of all questions. It wakes no watch of another question or
-	// of another organisation.
+	// A change must wake the watches of its question and the watches of all questions. It must not
+	// wake a watch of another question or of another organisation.
 	AddQuestion(t, s, "one")
 	AwaitWake(t, one, "a question was added")
 	AwaitWake(t, all, "a question was added, for who waits for all")
@@ -113,7 +117,8 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 		t.Error("another organisation's question of the same name woke us")
 	}
 
-	// A watch is woken after the change was committed, so a read after that sees the change.
+	// A watch is woken after the commit of the change. So a read after the wake must see the
+	// change.
 	for i := range 20 {
 		held := began.Add(time.Duration(i+2) * time.Minute)
 		changed := make(chan error, 1)
@@ -138,7 +143,8 @@ func testNews(t *testing.T, s, twin, other store.Store) {
 	must(t, err)
 	AwaitWake(t, one, "the change after its commit")
 
-	// A change that was not stored wakes no watch, and an ended watch gets no more values.
+	// A change that was not stored must not wake a watch. A watch that has ended must get no more
+	// values.
 	marks()
 	forget()
 	no := errors.New("no")

@@ -13,10 +13,10 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// kept is how long an approval lives in these tests.
+// kept is how long an approval is valid in these tests.
 const kept = 10 * time.Minute
 
-// question returns a question of laptop n.
+// question returns a question from laptop n.
 func question(id string, n int, digest string, approvals int) store.Question {
 	return store.Question{
 		ID: id, Title: "<a> title", Laptop: fmt.Sprint("laptop", n), Created: began, Held: began.Add(time.Minute), Expires: began.Add(15 * time.Minute),
@@ -41,11 +41,11 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	}
 	_, err = other.FindQuestion(ctx, "q1")
 	wants(t, err, store.ErrNone)
-	_, err = add(question("q0", 9, "d1", 1), 9) // no such laptop
+	_, err = add(question("q0", 9, "d1", 1), 9) // there is no laptop 9
 	wants(t, err, store.ErrNone)
 
-	// A second question about the same call returns the first one. A question of another laptop, or with other
-	// approvers, is a new one.
+	// A second question about the same call must return the first question. A question from another
+	// laptop or with another number of approvers must be new.
 	again := question("q2", 1, "d1", 2)
 	again.Created, again.Held = began.Add(time.Second), began.Add(2*time.Minute)
 	if got, err = add(again, 2); err != nil || got.ID != "q1" || !got.Held.Equal(again.Held) {
@@ -63,7 +63,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%d pending, %v", n, err)
 	}
 
-	// Two people are needed, no person counts twice, and a change that fails stores nothing.
+	// Two people must allow the call, and the same person counts only once. A change that fails
+	// must store nothing.
 	change := func(id string, f func(q *store.Question) error) (store.Question, error) {
 		return s.ChangeQuestion(ctx, id, f)
 	}
@@ -94,7 +95,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v", found.Votes)
 	}
 
-	// The same call gets the approval. It can be used once, before it expires.
+	// The same call gets the approval. The approval can be used once, and only before it expires.
 	again.ID, again.Created = "q6", at.Add(time.Second)
 	if got, err = add(again, 2); err != nil || got.ID != "q1" || got.State != enrolment.QuestionApproved || len(got.Votes) != 2 {
 		t.Errorf("%+v, %v", got, err)
@@ -109,8 +110,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("a used approval counts again: %+v, %v", got, err)
 	}
 
-	// Until an approval is used, it can be denied. If a person who allowed it denies it, the denial replaces
-	// that person's vote.
+	// A person can deny a call until its approval is used. If this person allowed the call before,
+	// the denial replaces the earlier vote.
 	_, err = add(question("t", 0, "t", 2), 2)
 	must(t, err)
 	for _, v := range []store.Vote{vote("ana", true, began), vote("ben", true, began), vote("ana", false, began)} {
@@ -126,7 +127,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = change("t", votes(vote("eve", false, began)))
 	wants(t, err, store.ErrOver)
 
-	// A clock that is set back does not lengthen the life of a question or an approval.
+	// If a clock is moved back, a question or an approval must not live longer.
 	_, err = add(question("u", 0, "u", 1), 2)
 	must(t, err)
 	_, err = change("u", votes(vote("ana", true, began.Add(-2*time.Minute))))
@@ -136,7 +137,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = change("u", func(q *store.Question) error { return q.Use(at.Add(-2 * time.Minute)) })
 	wants(t, err, store.ErrOver)
 
-	// The bytes of one laptop's questions are limited. Pending questions are listed, the oldest first.
+	// The size of one laptop's questions is limited. ListPending returns the pending questions, the
+	// oldest first.
 	_, err = s.AddQuestion(ctx, question("v", 0, "v", 1), 9, 100)
 	wants(t, err, store.ErrFull)
 	waits, err := s.ListPending(ctx, began, store.Question{}, 1)
@@ -150,7 +152,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%d, %d", len(all), len(rest))
 	}
 
-	// One denial ends a question. An expired question takes no answer, and the same call makes a new question.
+	// One denial ends a question. An expired question accepts no answer, and the same call then
+	// makes a new question.
 	got, err = change("q3", votes(vote("ana", false, began)))
 	if must(t, err); got.State != enrolment.QuestionDenied {
 		t.Errorf("%+v", got)
@@ -182,8 +185,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	}
 }
 
-// Fifty approvers answer at the same time, and fifty retries use the approval: there must be one decision and
-// one use.
+// testApprovers lets fifty approvers answer at the same time, and lets fifty retries use the
+// approval. There must be one decision and one use.
 func testApprovers(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

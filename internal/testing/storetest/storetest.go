@@ -1,5 +1,5 @@
-// Package storetest tests that an implementation of store.Store fulfils the interface. The tests of every
-// database run it.
+// Package storetest tests whether an implementation of store.Store does what the interface demands.
+// The tests of each database run it.
 package storetest
 
 import (
@@ -23,9 +23,10 @@ var admin = principal.Principal{Issuer: "https://idp.example", Subject: "7", Nam
 
 var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 
-// Run runs all tests. open makes an empty database, and returns a function that opens the store of an
-// organisation in it. If the database can serve several centres, two stores of one organisation act as two
-// centres. The stores must not poll: a missing notification must be noticed.
+// Run runs all tests. open creates an empty database, and returns a function that opens the store
+// of one organisation in it. If several centres can share the database, two stores of one
+// organisation act as two centres. The stores must not poll, because a poll would hide a missing
+// notification.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
@@ -79,7 +80,7 @@ func testEnrolments(t *testing.T, s, other store.Store) {
 	must(t, s.AddEnrolment(ctx, wish(2), 2))
 	wants(t, s.AddEnrolment(ctx, wish(3), 2), store.ErrMany)
 	late := wish(4)
-	late.Created = began.Add(2 * time.Minute) // the others have expired
+	late.Created = began.Add(2 * time.Minute) // the other enrolments have expired
 	must(t, s.AddEnrolment(ctx, late, 2))
 	if _, err := s.FindEnrolment(ctx, "user1"); !errors.Is(err, store.ErrNone) {
 		t.Errorf("an expired wish is still there: %v", err)
@@ -94,7 +95,7 @@ func testEnrolments(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v, want %+v", e, late)
 	}
 	_, err = s.AddLaptop(ctx, "device4", store.Laptop{ID: "x", Enrolled: began}, "token")
-	wants(t, err, store.ErrTwice) // it is not allowed
+	wants(t, err, store.ErrTwice) // the enrolment is not allowed
 	before, err := s.PollEnrolment(ctx, "device4", func(e *store.Enrolment) { e.Polled, e.Interval = began, time.Minute })
 	must(t, err)
 	after, err := s.PollEnrolment(ctx, "device4", func(*store.Enrolment) {})
@@ -108,7 +109,8 @@ func testEnrolments(t *testing.T, s, other store.Store) {
 	wants(t, s.DecideEnrolment(ctx, "user4", store.Denied, admin), store.ErrTwice)
 	id, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "a", Enrolled: began}, "token1")
 	must(t, err)
-	again, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "b", Enrolled: began}, "token2") // the first answer was lost
+	// the answer to the first call was lost
+	again, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "b", Enrolled: began}, "token2")
 	must(t, err)
 	l, hash, err := s.FindLaptop(ctx, id)
 	must(t, err)
@@ -127,7 +129,7 @@ func testLaptops(t *testing.T, s, other store.Store) {
 	must(t, s.TouchLaptop(ctx, id, began))
 	report := enrolment.Report{Counter: 7, Version: "2", Error: "<b>", Backlog: 5, Time: began}
 	must(t, s.AddReport(ctx, id, report, began.Add(time.Hour)))
-	must(t, s.TouchLaptop(ctx, id, began.Add(time.Minute))) // a late write does not set the clock back
+	must(t, s.TouchLaptop(ctx, id, began.Add(time.Minute))) // a late write does not move the time back
 	l, _, err := s.FindLaptop(ctx, id)
 	must(t, err)
 	if l.Report != report || l.Version != "2" || !l.Seen.Equal(began.Add(time.Hour)) || !l.Enrolled.Equal(began) || !l.Revoked.IsZero() {
@@ -194,7 +196,7 @@ func record(n int, at time.Time, look store.Look, tool string) store.Record {
 	}
 }
 
-// extend adds a part to the segment of the tests.
+// extend adds a part to the segment that these tests use.
 func extend(t *testing.T, s store.Store, text string, complete bool, x store.Extension) error {
 	t.Helper()
 	return s.ExtendSegment(t.Context(), "laptop1", "k3f9x2m7qa", segment, func(h store.Holding) (store.Extension, error) {
@@ -208,7 +210,7 @@ func extend(t *testing.T, s store.Store, text string, complete bool, x store.Ext
 
 func testSegments(t *testing.T, s, other store.Store) {
 	ctx := t.Context()
-	wants(t, extend(t, s, "x", false, store.Extension{}), store.ErrNone) // no laptop
+	wants(t, extend(t, s, "x", false, store.Extension{}), store.ErrNone) // no laptop is enrolled
 	enrol(t, s, 1)
 	enrol(t, other, 1)
 	_, err := s.FindSegment(ctx, "laptop1", segment)
@@ -283,7 +285,8 @@ func testSegments(t *testing.T, s, other store.Store) {
 	}))
 	found, err := s.ListFindings(ctx, "", "", 10)
 	must(t, err)
-	if len(found) != 2 || found[0] != finding || found[1] != note { // the note is newer
+	// note is newer than finding, so it is second
+	if len(found) != 2 || found[0] != finding || found[1] != note {
 		t.Errorf("%+v", found)
 	}
 	for _, of := range [][2]string{{"laptop2", ""}, {"laptop1", later}} {
@@ -305,10 +308,11 @@ func testRecords(t *testing.T, s, other store.Store) {
 	looks := []store.Look{store.LookAllowed, store.LookAsked, store.LookRefused}
 	var all []store.Record
 	for n := range 60 {
-		// Several records have the same time.
+		// Four records have the same time.
 		all = append(all, record(n, began.Add(time.Duration(n/4)*10*time.Minute), looks[n%3], fmt.Sprint("tool", n%5)))
 	}
-	all[7].About, all[8].About, all[9].About = `NULL`, `{"a\\b","c'd",}`, "" // a list of texts must keep each as it is
+	// a list of texts must return each of these texts unchanged
+	all[7].About, all[8].About, all[9].About = `NULL`, `{"a\\b","c'd",}`, ""
 	all[10].Kind = "answered"
 	must(t, extend(t, s, "x", false, store.Extension{Records: all}))
 	if err := extend(t, s, "y", false, store.Extension{Records: all[:1]}); err == nil {
@@ -379,7 +383,7 @@ func testRecords(t *testing.T, s, other store.Store) {
 func testPeople(t *testing.T, s, other store.Store) {
 	ctx := t.Context()
 	must(t, s.AddLink(ctx, "first", "ana", began.Add(time.Hour)))
-	must(t, s.AddLink(ctx, "second", "ana", began.Add(time.Hour))) // ends the first
+	must(t, s.AddLink(ctx, "second", "ana", began.Add(time.Hour))) // ends the first link
 	must(t, s.AddLink(ctx, "old", "bob", began))
 	for _, hash := range []string{"first", "old", "none", ""} {
 		wants(t, s.UseLink(ctx, hash, "session", began, began.Add(time.Hour)), store.ErrNone)
@@ -399,7 +403,7 @@ func testPeople(t *testing.T, s, other store.Store) {
 	_, _, err = s.FindSession(ctx, "session", began)
 	wants(t, err, store.ErrNone)
 
-	// A sign-in changes the groups of the person's own laptops only. Roles are not stored.
+	// A sign-in must change the groups only of the person's own laptops. Roles must not be stored.
 	mine, foreign := enrol(t, s, 1), enrol(t, other, 1)
 	p := admin
 	p.Groups, p.GroupsKnown, p.Roles = []string{"new", "<b>"}, true, []string{"root"}
@@ -418,13 +422,14 @@ func testPeople(t *testing.T, s, other store.Store) {
 	if l, _, err := other.FindLaptop(ctx, foreign); err != nil || !reflect.DeepEqual(l.Owner, store.Owner{Principal: admin, Seen: began}) {
 		t.Errorf("another organisation's laptop: %+v, %v", l.Owner, err)
 	}
-	must(t, s.AddSession(ctx, "late", p, began.Add(time.Hour), began.Add(2*time.Hour))) // the others have expired
+	// the other sessions have expired
+	must(t, s.AddSession(ctx, "late", p, began.Add(time.Hour), began.Add(2*time.Hour)))
 	_, _, err = s.FindSession(ctx, "hers", began)
 	wants(t, err, store.ErrNone)
 }
 
-// Of requests at the same time, one link signs in once, one bundle of a counter is stored, parts of a segment
-// follow each other, and one decision counts.
+// testRaces sends requests at the same time. One link must sign in once, one bundle of each counter
+// must be stored, the parts of a segment must follow each other, and one decision must count.
 func testRaces(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)
@@ -465,7 +470,7 @@ func testRaces(t *testing.T, s, _ store.Store) {
 			count(&parts, err, elsewhere)
 		})
 	}
-	// More sessions begin a segment at the same time than a store has connections.
+	// More sessions begin a segment at the same time than the store has connections.
 	begun := 0
 	for i := range 40 {
 		all.Go(func() {

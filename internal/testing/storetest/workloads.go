@@ -22,7 +22,7 @@ func testWorkloads(t *testing.T, s, other store.Store) {
 	wants(t, s.UseToken(ctx, "a", began.Add(hour), began.Add(2*hour)), store.ErrTwice)
 	must(t, s.UseToken(ctx, "a", began.Add(hour+1), began.Add(2*hour))) // the stored hash has expired
 
-	// Of several uses at the same time, one is accepted.
+	// If several requests use a token at the same time, only one may succeed.
 	var taken atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
