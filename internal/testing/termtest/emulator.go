@@ -1,5 +1,5 @@
-// Package termtest is a terminal for tests. It supports only what clawai's
-// screens may use, and reports everything else as a problem.
+// Package termtest is a terminal for tests. It supports only the sequences that clawai's screens
+// may use. It reports all others as problems.
 package termtest
 
 import (
@@ -13,16 +13,16 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Emulator is a terminal that reports as a problem every title, clipboard
-// access, query, mode and style that is not allowed. Its cells are what a
-// person would see. It is safe for concurrent use.
+// Emulator is a terminal. It reports a problem for each title, clipboard access, query, mode or
+// style that is not allowed. Its cells have the characters that a person would see. Several
+// goroutines may use it at the same time.
 type Emulator struct {
-	Colors   bool // colours of text are allowed
+	Colors   bool // colors of text are allowed
 	mu       sync.Mutex
 	rows     int
 	cols     int
 	cells    [][]rune
-	looks    [][]Look // of the cells
+	looks    [][]Look // looks of the cells
 	look     Look     // look of the next character
 	x, y     int
 	alt      bool
@@ -34,20 +34,20 @@ type Emulator struct {
 	partial  []byte
 	problems []string
 	changed  chan struct{}
-	top      int // scrolling region
+	top      int // first row of the scrolling region
 	bottom   int
 	styles   map[string]bool
-	modes    map[string]bool // modes that differ from what a shell expects
+	modes    map[string]bool // modes that a shell does not expect at the end
 }
 
-// New returns a blank screen.
+// New returns a terminal with an empty screen.
 func New(rows, cols int) *Emulator {
 	e := &Emulator{rows: rows, cols: cols, styles: map[string]bool{}, modes: map[string]bool{}, changed: make(chan struct{})}
 	e.cells, e.looks, e.bottom = blank(rows, cols), plain(rows, cols), rows
 	return e
 }
 
-// Styled reports whether a style (a parameter of SGR) was ever used.
+// Styled reports whether the output has used a style. p is a parameter of the sequence SGR.
 func (e *Emulator) Styled(p string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,7 +62,7 @@ func blank(rows, cols int) [][]rune {
 	return cells
 }
 
-// Resize changes the size and keeps the content that fits.
+// Resize changes the size of the screen. It keeps the content that still fits.
 func (e *Emulator) Resize(rows, cols int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,7 +76,7 @@ func (e *Emulator) Resize(rows, cols int) {
 	e.x, e.y = min(e.x, cols-1), min(e.y, rows-1)
 }
 
-// Text returns the rows without trailing blanks.
+// Text returns the rows as lines, without spaces at their ends.
 func (e *Emulator) Text() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,8 +91,8 @@ func (e *Emulator) textLocked() string {
 	return b.String()
 }
 
-// Wait waits until seen accepts the screen, and reports whether it did within
-// the limit.
+// Wait waits until seen returns true for the screen's text. It returns false if this does not
+// happen within the limit.
 func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
 	end := time.After(limit)
 	for {
@@ -110,10 +110,10 @@ func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
 	}
 }
 
-// Complaint returns the problems so far. It also requires that the alternate
-// screen was left and that the cursor is visible.
+// Complaint returns an error with all problems so far. It is also a problem if the alternate screen
+// is still on or the cursor is hidden.
 func (e *Emulator) Complaint() error {
-	// The last output of a process may not have arrived yet.
+	// The last output of a process may arrive late.
 	e.Wait(5*time.Second, func(string) bool { return !e.alt && len(e.modes) == 0 })
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -129,7 +129,8 @@ func (e *Emulator) Complaint() error {
 	return nil
 }
 
-// HangUp ends the terminal. Complaint then does not require an orderly end.
+// HangUp ends the terminal like a lost connection. After that, Complaint does not check the
+// alternate screen and the modes.
 func (e *Emulator) HangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -137,7 +138,7 @@ func (e *Emulator) HangUp() {
 	clear(e.modes)
 }
 
-// Write draws p.
+// Write draws the output p on the screen.
 func (e *Emulator) Write(p []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,8 +154,8 @@ func (e *Emulator) Write(p []byte) {
 	e.changed = make(chan struct{})
 }
 
-// step handles one character or sequence and returns its length, or 0 when it
-// is incomplete.
+// step handles the first character or sequence in p. It returns the length in bytes, or 0 if the
+// sequence is incomplete.
 func (e *Emulator) step(p []byte) int {
 	switch c := p[0]; {
 	case c == 0x1b:
@@ -220,7 +221,7 @@ func (e *Emulator) reverseLineFeed() {
 	e.y = max(0, e.y-1)
 }
 
-// scroll moves the rows between the given one and the region's end up by n.
+// scroll moves the rows from the row from to the end of the scrolling region up by n rows.
 func (e *Emulator) scroll(from, n int) {
 	roll(e.cells[from:e.bottom], n, func() []rune { return blank(1, e.cols)[0] })
 	roll(e.looks[from:e.bottom], n, func() []Look { return plain(1, e.cols)[0] })

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Parts that differ between runs, with their replacement in golden files.
+// masks lists parts of a screen that differ between runs, and the text that replaces them in golden
+// files.
 var masks = []struct {
 	is   *regexp.Regexp
 	with string
@@ -22,7 +23,7 @@ var masks = []struct {
 	{regexp.MustCompile(`(?m)^[0-9a-f]{8}  `), "00000000  "},
 }
 
-// Masked returns a screen with the parts that differ between runs replaced.
+// Masked returns the screen with fixed texts in place of the parts that differ between runs.
 func Masked(screen string) string {
 	for _, m := range masks {
 		screen = m.is.ReplaceAllString(screen, m.with)
@@ -30,10 +31,9 @@ func Masked(screen string) string {
 	return screen
 }
 
-// Golden compares a screen with its golden file testdata/NAME. It reads the
-// screen again until both are the same, because output arrives in pieces. If
-// CLAWAI_UPDATE is set, it waits until the screen does not change any more, and
-// writes the file instead. Blank rows at the end are ignored.
+// Golden compares a screen with its golden file testdata/NAME. Output arrives in pieces, so Golden
+// reads the screen again until both are equal. If CLAWAI_UPDATE is set, Golden waits until the
+// screen no longer changes, and writes the file. It ignores empty rows at the end.
 func Golden(t testing.TB, name string, screen func() string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Look is the style of a cell.
+// Look is the style of one cell.
 type Look struct {
 	Bold, Dim, Reverse bool
-	Color              int // 31 red, 32 green, 33 yellow, 36 cyan; 0 for the terminal's own
+	Color              int // 31 red, 32 green, 33 yellow, 36 cyan; 0 for the default color
 }
 
 func plain(rows, cols int) [][]Look {
@@ -21,8 +21,8 @@ func plain(rows, cols int) [][]Look {
 	return looks
 }
 
-// style handles the parameters of SGR. Every screen may use bold and reverse;
-// colours must be allowed.
+// style handles the parameters of the sequence SGR. All screens may use bold and reverse. Colors
+// are a problem unless Colors is set.
 func (e *Emulator) style(params string) {
 	for p := range strings.SplitSeq(params, ";") {
 		e.styles[p] = true
@@ -51,18 +51,18 @@ func (e *Emulator) style(params string) {
 	}
 }
 
-// The size of a cell in a picture, in SVG units.
+// These are the width and the height of a cell in a picture, in SVG units.
 const cellWide, cellHigh = 8.4, 18
 
 var ink = map[int]string{0: "#d7dae0", 31: "#f2777a", 32: "#7ec98f", 33: "#e0b25c", 36: "#6cb6d9"}
 
-// Color returns the colour that a picture has for a colour of the terminal, such as 31 for red.
+// Color returns the color in a picture for a color of the terminal, such as 31 for red.
 func Color(code int) string { return ink[code] }
 
-// SVG returns the screen as a picture, without blank rows at its end.
+// SVG returns the screen as an SVG picture, without the empty rows at the end.
 func (e *Emulator) SVG() string { return e.Top(e.rows) }
 
-// Top is SVG for the first rows.
+// Top is like SVG, but only for the first rows of the screen.
 func (e *Emulator) Top(rows int) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -87,7 +87,7 @@ func (e *Emulator) Top(rows int) string {
 	return b.String()
 }
 
-// run returns adjacent cells with the same look.
+// run returns the SVG text of adjacent cells with the same look.
 func run(text string, l Look, x, y, cells int) string {
 	at, top := 16+float64(x)*cellWide, 16+float64(y)*cellHigh
 	color, box, weight := ink[l.Color], "", ""

@@ -84,7 +84,8 @@ func (e *Emulator) csi(params string, final byte) {
 	}
 }
 
-// shift removes n characters from the row or, with in, inserts n blanks.
+// shift removes n characters from the row at the cursor. If in is true, it inserts n spaces
+// instead.
 func (e *Emulator) shift(n int, in bool) {
 	shift(e.cells[e.y][e.x:], n, in, ' ')
 	shift(e.looks[e.y][e.x:], n, in, Look{})
@@ -101,7 +102,7 @@ func shift[T any](row []T, n int, in bool, none T) {
 
 func (e *Emulator) mode(m string, on bool) {
 	switch m {
-	case "25", "2004", "7": // cursor, bracketed paste, wrap
+	case "25", "2004", "7": // cursor, bracketed paste, line wrap
 		if delete(e.modes, m); on == (m == "2004") {
 			e.modes[m] = true
 		}
