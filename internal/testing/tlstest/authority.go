@@ -1,5 +1,5 @@
-// Package tlstest imitates a company's network for tests: a certificate authority of its own, valid and
-// invalid certificates, and proxies.
+// Package tlstest imitates the network of a company for tests. It has a separate certificate
+// authority, valid and invalid certificates, and proxies.
 package tlstest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// Authority issues certificates.
+// Authority is a certificate authority that issues certificates.
 type Authority struct {
 	PEM []byte
 
@@ -33,13 +33,14 @@ type Authority struct {
 	key  crypto.Signer
 }
 
-// Leaf describes a certificate. Names are host names and addresses. Without times it is valid now.
+// Leaf describes a certificate. Names are host names and IP addresses. If From and To are zero, the
+// certificate is valid now.
 type Leaf struct {
 	Names    []string
 	From, To time.Time
 }
 
-// NewAuthority makes an authority with this common name.
+// NewAuthority returns an authority with this common name.
 func NewAuthority(t testing.TB, name string) *Authority {
 	a := &Authority{t: t}
 	a.cert, a.key = issue(t, &x509.Certificate{
@@ -50,7 +51,7 @@ func NewAuthority(t testing.TB, name string) *Authority {
 	return a
 }
 
-// Issue returns a certificate, for a server or a client, and its key, both as PEM.
+// Issue returns a certificate and its key as PEM. A server or a client can use the certificate.
 func (a *Authority) Issue(l Leaf) (cert, key []byte) {
 	a.t.Helper()
 	template := &x509.Certificate{
@@ -78,7 +79,7 @@ func (a *Authority) Issue(l Leaf) (cert, key []byte) {
 	return encodePEM("CERTIFICATE", made.Raw), encodePEM("PRIVATE KEY", raw)
 }
 
-// ServerConfig returns the settings of a server with such a certificate.
+// ServerConfig returns the TLS settings of a server with such a certificate.
 func (a *Authority) ServerConfig(l Leaf) *tls.Config {
 	a.t.Helper()
 	pair, err := tls.X509KeyPair(a.Issue(l))
@@ -88,7 +89,7 @@ func (a *Authority) ServerConfig(l Leaf) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{pair}}
 }
 
-// Pool returns a pool with only this authority.
+// Pool returns a pool of certificates that contains only this authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
@@ -130,16 +131,16 @@ func WriteFile(t testing.TB, dir, name string, text []byte) string {
 	return path
 }
 
-// NewServer starts a server over TLS. The caller closes it.
+// NewServer starts a server with TLS. The caller must close it.
 func NewServer(h http.Handler, set *tls.Config) *httptest.Server {
 	s := httptest.NewUnstartedServer(h)
 	s.TLS = set
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // tests fail on purpose
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // some tests cause errors on purpose
 	s.StartTLS()
 	return s
 }
 
-// ClearEnvironment clears the environment variables that name authorities and proxies.
+// ClearEnvironment clears the environment variables that name certificate authorities and proxies.
 func ClearEnvironment(t testing.TB) {
 	t.Helper()
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"} {

@@ -16,18 +16,18 @@ import (
 	"testing"
 )
 
-// Proxy is a proxy for which every host name is this machine.
+// Proxy is a proxy that connects every host name to this machine.
 type Proxy struct {
 	Address string // HOST:PORT
-	Refuses int    // status with which an HTTP proxy refuses every host; 0: it refuses none
+	Refuses int    // status with which an HTTP proxy refuses all hosts; 0 if it refuses none
 	TLS     *tls.ConnectionState
 
-	name, password string // "": everybody may use it
+	name, password string // "" if the proxy requires no password
 	mu             sync.Mutex
 	asked          []string
 }
 
-// Asked returns the HOST:PORT of each requested connection.
+// Asked returns the HOST:PORT of all requested connections.
 func (p *Proxy) Asked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,8 @@ func (p *Proxy) note(host string) {
 	p.asked = append(p.asked, host)
 }
 
-// NewHTTPProxy starts an HTTP proxy. If set is not nil, the proxy speaks TLS. It ends with the test.
+// NewHTTPProxy starts an HTTP proxy. If set is not nil, clients must connect to it with TLS. It
+// ends with the test.
 func NewHTTPProxy(t testing.TB, name, password string, set *tls.Config) *Proxy {
 	p := &Proxy{name: name, password: password}
 	s := httptest.NewUnstartedServer(p)
@@ -54,7 +55,7 @@ func NewHTTPProxy(t testing.TB, name, password string, set *tls.Config) *Proxy {
 	return p
 }
 
-// ServeHTTP opens a tunnel, or passes on a request for http.
+// ServeHTTP opens a tunnel for CONNECT. It forwards other requests.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		p.mu.Lock()
@@ -114,7 +115,7 @@ func dialHere(ctx context.Context, address string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", port))
 }
 
-// copyBoth carries bytes both ways until one side ends.
+// copyBoth copies bytes in both directions until one side ends.
 func copyBoth(here net.Conn, from io.Reader, there net.Conn) {
 	done := make(chan struct{})
 	go func() {
@@ -204,7 +205,7 @@ func (p *Proxy) serveSOCKS(c net.Conn) error {
 	return nil
 }
 
-// readSized skips some bytes, and reads a byte and as many bytes as it says.
+// readSized skips some bytes. Then it reads one byte as a length, and returns that number of bytes.
 func readSized(r *bufio.Reader, skipped int) ([]byte, error) {
 	if _, err := r.Discard(skipped); err != nil {
 		return nil, err
