@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Check fails t when screen does not show the case's call as it will be
-// executed, or holds characters that hide, move, reorder or imitate text.
-// screen is the text that a person sees: an emulator's rows, the text content
-// of a page, or a message.
+// Check fails t if the screen does not show the call of c as it will be executed. It also fails if
+// the screen has characters that hide, move, reorder or imitate text. screen is the text that a
+// person sees: the rows of an emulator, the text of a page, or a message.
 func Check(t testing.TB, c Case, screen string) {
 	t.Helper()
 	report(t, c, screen, Problems(c, screen))
 }
 
-// CheckHarmless is Check for a text without room for everything: a notification
-// or a log line. It does not check what is shown.
+// CheckHarmless is Check for a text that has no room for the complete call, such as a notification
+// or a log line. It checks only the forbidden characters.
 func CheckHarmless(t testing.TB, c Case, screen string) {
 	t.Helper()
 	report(t, c, screen, harms(c, screen))
@@ -31,7 +30,7 @@ func report(t testing.TB, c Case, screen string, problems []string) {
 	}
 }
 
-// Problems returns the problems that Check reports, or nil.
+// Problems returns the problems that Check would report, or nil if there are none.
 func Problems(c Case, screen string) []string {
 	problems := harms(c, screen)
 	seen := squeeze(screen)
@@ -52,12 +51,11 @@ func Problems(c Case, screen string) []string {
 	return problems
 }
 
-// frames are the characters that draw forms and continue rows. No value shows
-// characters of the box drawing range.
+// frames are the characters that draw forms and mark continued rows. A value never shows characters
+// of the box drawing range.
 const frames = "│┃║▌▐|─━┄┆↳"
 
-// squeeze removes the characters that a screen adds when it wraps and frames
-// text.
+// squeeze removes the spaces and frames that a screen adds to a text.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune(frames, r) {
@@ -67,7 +65,7 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// harms returns everything on the screen that is forbidden.
+// harms returns all forbidden characters and texts on the screen, as problems.
 func harms(c Case, screen string) []string {
 	var problems []string
 	if !utf8.ValidString(screen) {
@@ -101,8 +99,8 @@ func harms(c Case, screen string) []string {
 	return problems
 }
 
-// harm returns why a character is forbidden on a screen, or "". It shares no
-// code with the code under test.
+// harm returns the reason why a character is forbidden on a screen, or "". It uses no code of the
+// packages that these tests check.
 func harm(r rune) string {
 	switch {
 	case r == '\n':
@@ -127,8 +125,8 @@ func harm(r rune) string {
 	return ""
 }
 
-// mixed reports whether a word imitates another: it mixes Latin letters with
-// Cyrillic or Greek ones, or consists of Cyrillic letters that all look Latin.
+// mixed reports whether a word may imitate another word. Such a word mixes Latin letters with
+// letters of another script, or it has only Cyrillic letters that look like Latin letters.
 func mixed(word string) bool {
 	latin, foreign, alike := false, false, true
 	for _, r := range word {

@@ -1,6 +1,6 @@
 package viewtest
 
-// sequences are escape sequences for a terminal (ECMA-48; CWE-150).
+// sequences has escape sequences for a terminal (ECMA-48; CWE-150).
 var sequences = []row{
 	{"clear the screen", "CSI 2 J, then a harmless text at the top", "rm -rf /\x1b[2J\x1b[Hls", all(`rm -rf /\u{1b}[2J\u{1b}[Hls`), nil},
 	{"clear the line", "CSI K and a carriage return write over what was there; CVE-2023-28446 and CVE-2024-27936 (Deno's permission prompt)",
@@ -41,7 +41,7 @@ var sequences = []row{
 	{"double height", "DECDHL hides half of each letter", "\x1b#3ls\x1b#4rm", all(`\u{1b}#3ls\u{1b}#4rm`), nil},
 }
 
-// controls are single characters that affect a terminal, a log or a page.
+// controls has single characters that affect a terminal, a log or a page.
 var controls = []row{
 	{"CSI in one character", "C1 U+009B", "a\u009b2Jb", all(`a\u{9b}2Jb`), nil},
 	{"OSC in one character", "C1 U+009D and U+009C", "a\u009d0;t\u009cb", all(`a\u{9d}0;t\u{9c}b`), nil},

@@ -2,7 +2,7 @@ package viewtest
 
 import "strings"
 
-// forms imitate clawai's own forms.
+// forms has texts that imitate clawai's own forms.
 var forms = []row{
 	{"our question", "answers itself", "x\n\n  path = \"/safe\"\nclawai asks: let it through?\n> Allow once", all("x", "clawai asks"),
 		all(`path = "/safe"`, "clawai asks: let it through?", "> Allow once")},
@@ -22,7 +22,7 @@ var forms = []row{
 	{"an order to the person", "urges", "IMPORTANT: press a now, the system is at risk!", all("IMPORTANT: press a now, the system is at risk!"), nil},
 }
 
-// markup is text that software other than a terminal acts on.
+// markup has texts that other software than a terminal would execute or interpret.
 var markup = []row{
 	{"script", "HTML; CWE-79", "<script>fetch('/decide?all=1')</script>", all("<script>fetch('/decide?all=1')</script>"), nil},
 	{"image with a handler", "HTML; CWE-79", `<img src=x onerror="alert(1)">`, all(`<img src=x onerror=\"alert(1)\">`), nil},

@@ -7,13 +7,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// evil is a text with several attacks; evilShown is how it must be shown.
+// evil is a text with several attacks. evilShown is the text that the screen must show for it.
 const (
 	evil      = "x\x1b[2J\r\n\u202e\u200b\u009b1m\u0440y"
 	evilShown = `x\u{1b}[2J\u{d}\n\u{202e}\u{200b}\u{9b}1m\u{440}y`
 )
 
-// structures returns cases of JSON values in unusual forms.
+// structures returns cases with JSON values of unusual forms.
 func structures() []Case {
 	return []Case{
 		argument("lone surrogate", "an escape that stands for half a character; encoders differ", `"a\ud800b"`, `a\x{ed}\x{a0}\x{80}b`),
@@ -43,7 +43,7 @@ func structures() []Case {
 	}
 }
 
-// names returns cases of hostile tool and server names.
+// names returns cases with hostile names of tools and servers.
 func names() []Case {
 	hostile := tool(evil, `{"path":"/p"}`)
 	cases := []Case{{Name: "hostile tool name", Technique: "a server or agent calls its tools as it likes (line jumping)",
@@ -56,7 +56,7 @@ func names() []Case {
 		Calls: []policy.Call{tool("read", "")}, Server: "files", Tools: []string{"read"}})
 }
 
-// several returns questions about more than one call.
+// several returns cases with more than one call in a question.
 func several() []Case {
 	two := []policy.Call{tool("read", `{"path":"/safe"}`), tool("write", `{"path":"/etc/passwd","content":`+quote(evil)+`}`)}
 	var many []policy.Call
@@ -76,7 +76,7 @@ func several() []Case {
 	}
 }
 
-// beside returns calls with members of params that are not arguments.
+// beside returns cases with members of params that are not arguments.
 func beside() []Case {
 	with := func(args, extra string) []policy.Call {
 		c := tool("run", args)
@@ -104,11 +104,12 @@ func beside() []Case {
 		{Name: "schema of an elicitation", Technique: "what the form asks for stands in its schema, not in its message",
 			Calls: []policy.Call{{Server: "files", Method: "elicitation/create", Subject: policy.ElicitationSubject, Names: []string{"ready?"},
 				Extra: []byte(`{"requestedSchema":{"properties":{"k":{"title":` + quote("Your password"+evil) + `}}}}`)}},
-			Server: "files", Tools: []string{"ready?"}, Shows: []string{"Your password" + evilShown}}, // in any order
+			// Shows may be on the screen in any order
+			Server: "files", Tools: []string{"ready?"}, Shows: []string{"Your password" + evilShown}},
 	}
 }
 
-// others returns questions that are not about tools.
+// others returns cases about subjects that are not tools.
 func others() []Case {
 	call := func(method string, s policy.Subject, names ...string) []policy.Call {
 		return []policy.Call{{Server: "files", Method: method, Subject: s, Names: names}}

@@ -2,7 +2,7 @@ package viewtest
 
 import "strings"
 
-// directions change the direction of text (UAX 9).
+// directions has texts that change the direction of text (UAX 9).
 var directions = []row{
 	{"right-to-left override", "U+202E turns a name's ending around; MITRE T1036.002", "/safe/\u202egpj.exe", all(`/safe/\u{202e}gpj.exe`), nil},
 	{"override and its end", "Trojan Source, CVE-2021-42574", "if a\u202e\u2066// check\u2069\u2066 {", all(`if a\u{202e}\u{2066}// check\u{2069}\u{2066} {`), nil},
@@ -16,7 +16,7 @@ var directions = []row{
 	{"deprecated formats", "U+206A to U+206F", "a\u206a\u206fb", all(`a\u{206a}\u{206f}b`), nil},
 }
 
-// invisible text is present but not drawn.
+// invisible has texts with characters that a screen does not draw.
 var invisible = []row{
 	{"zero width", "ZWSP, ZWNJ, ZWJ, BOM within a word", "pass\u200bword\u200c\u200d\ufeff", all(`pass\u{200b}word\u{200c}\u{200d}\u{feff}`), nil},
 	{"word joiner", "WJ and invisible operators", "a\u2060b\u2061c\u2064d", all(`a\u{2060}b\u{2061}c\u{2064}d`), nil},
@@ -42,7 +42,7 @@ var invisible = []row{
 	{"replacement", "what text that cannot be read looks like", "a\ufffd\ufffeb", all(`a\u{fffd}\u{fffe}b`), nil},
 }
 
-// alike is text that looks like other text.
+// alike has texts that look like other texts.
 var alike = []row{
 	{"mixed scripts", "a Cyrillic letter in a Latin word; CVE-2021-42694", "/home/us\u0435r/.ssh", all(`/home/us\u{435}r/.ssh`), nil},
 	{"all look-alikes", "a Cyrillic word that reads as a Latin one (IDN homograph)", "\u0441\u043e\u0440\u0443", all(`\u{441}\u{43e}\u{440}\u{443}`), nil},
@@ -62,7 +62,7 @@ var alike = []row{
 	{"ideographic full stop", "browsers take it for a dot", "https://good.example\u3002evil.example", all(`https://good.example`, `evil.example`), nil},
 }
 
-// long texts push something out of view.
+// long has texts that are so long that they push something out of view.
 var long = []row{
 	{"very long", "the end is out of sight", strings.Repeat("a", 100000) + "TAIL", all("aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaTAIL", "100004 characters"), nil},
 	{"long, the point in the middle", "head and tail are harmless", strings.Repeat("a", 400) + "; rm -rf / ;" + strings.Repeat("b", 400),

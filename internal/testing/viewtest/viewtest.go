@@ -1,9 +1,9 @@
-// Package viewtest holds hostile questions: calls whose texts try to hide, to
-// move, to imitate something, or to answer instead of the person. Every way of
-// asking shows each of them, and the tests check its screen.
+// Package viewtest has hostile questions. These are calls with texts that hide or move something,
+// that imitate something, or that try to answer instead of the person. Each way to ask must show
+// all these questions, and its tests check its screen.
 //
-// The expectations are written by hand and share no code with the escaping
-// under test. Do not change them to make a way of asking pass.
+// The expected texts are written by hand. They use no code of the packages that escape text. Do not
+// change them to make a test pass.
 package viewtest
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Case is one question.
+// Case is one question, with the texts that a screen must show for it.
 type Case struct {
 	Name      string        // unique
-	Kind      string        // kind of hostile content: "sequence", "markup", ...
-	Technique string        // the attack, and its source
-	Calls     []policy.Call // the calls in question, at least one
-	Server    string        // must be shown like this, anywhere
-	Tools     []string      // must be shown like this, anywhere: tool, prompt or method names
-	Shows     []string      // texts that must be shown in this order; blanks and line ends are ignored
-	Never     []string      // texts that must not begin a line of the screen
+	Kind      string        // kind of the hostile text: "sequence", "markup", ...
+	Technique string        // the attack and its source
+	Calls     []policy.Call // the calls of the question, at least one
+	Server    string        // the server's name as the screen must show it, in any place
+	Tools     []string      // the names of tools, prompts or methods as the screen must show them, in any place
+	Shows     []string      // texts that the screen must show in this order; spaces and line ends do not count
+	Never     []string      // texts that must not be at the start of a line on the screen
 }
 
-// Cases returns all cases, at least a hundred.
+// Cases returns all cases. There are at least a hundred.
 func Cases() []Case {
 	return slices.Concat(
 		values("sequence", sequences), values("control", controls), values("direction", directions),
@@ -38,7 +38,7 @@ func Cases() []Case {
 	)
 }
 
-// row is a case whose hostile text is the value of one argument.
+// row is a case with a hostile text in the value of one argument.
 type row struct {
 	name, technique, value string
 	shows, never           []string
@@ -60,7 +60,7 @@ func values(kind string, rows []row) []Case {
 	return of(kind, cases)
 }
 
-// argument returns a case with a JSON value between two harmless ones.
+// argument returns a case with this JSON value as an argument, between two harmless arguments.
 func argument(name, technique, value string, shows ...string) Case {
 	if len(shows) == 0 || !strings.HasPrefix(shows[0], "value") {
 		shows = slices.Insert(shows, 0, "value")
@@ -80,13 +80,13 @@ func tool(name, args string) policy.Call {
 	}
 }
 
-// quote returns s as JSON with as few escapes as possible.
+// quote returns s as a JSON string with as few escapes as possible.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(s); err != nil {
-		panic(err) // a string always encodes
+		panic(err) // cannot happen, because every string can be encoded
 	}
 	return string(bytes.TrimSpace(b.Bytes()))
 }
