@@ -1,4 +1,4 @@
-// Package visibletest checks escaped text.
+// Package visibletest checks the escaping of text.
 package visibletest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Back reverses the escaping of text. It returns an error for invalid input.
+// Back returns the text before the escaping. It returns an error if s is not a valid escaped text.
 func Back(s string) (string, error) {
 	var b []byte
 	for len(s) > 0 {
@@ -50,8 +50,8 @@ func Back(s string) (string, error) {
 	return string(b), nil
 }
 
-// Harmless returns an error for text that moves, hides, reorders or breaks the
-// line. It shares no code with the code under test.
+// Harmless returns an error for a text that moves, hides or reorders something, or that breaks the
+// line. It uses no code of the packages that escape text.
 func Harmless(s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("not UTF-8")
