@@ -1,7 +1,7 @@
-// Package wordings writes ordinary texts of servers, and attacks on their
-// readers. The table of internal/text/inspect/injection is trained and tested
-// with them. All texts are made of the lists in this package, which were
-// written for this purpose; none come from a corpus.
+// Package wordings writes ordinary texts as servers send them, and texts that attack their readers.
+// The table of internal/text/inspect/injection is trained and tested with these texts. All texts
+// are made from the lists in this package. The lists were written for this purpose; no text comes
+// from a corpus.
 package wordings
 
 import (
@@ -10,23 +10,24 @@ import (
 	"strings"
 )
 
-// Source writes texts. The same seed gives the same texts.
+// Source writes random texts. Two Sources with the same seed write the same texts.
 type Source struct{ r *rand.Rand }
 
-// New returns a Source with a seed.
-func New(seed uint64) *Source { return &Source{rand.New(rand.NewPCG(seed, 17))} } //nolint:gosec // the same texts each time
+// New returns a Source for a seed.
+// the texts must be the same each time
+func New(seed uint64) *Source { return &Source{rand.New(rand.NewPCG(seed, 17))} } //nolint:gosec
 
-// Family is a way of attacking, with its templates.
+// Family is one kind of attack, with its templates.
 type Family struct {
 	Name string
-	Made []string // templates
+	Made []string // templates with {slots}
 }
 
-// Attack returns an attack of a family.
+// Attack returns a random attack of a family.
 func (s *Source) Attack(f *Family) string { return s.fill(s.pick(f.Made)) }
 
-// Plain returns a goal as a plain sentence, which no wording marks as an
-// attack.
+// Plain returns the goal of an attack as a plain sentence, without words that are typical of
+// attacks.
 func (s *Source) Plain() string { return s.fill("{goal}.") }
 
 // Ordinary returns a harmless text of n parts.
@@ -40,8 +41,8 @@ func (s *Source) Ordinary(n int) string {
 	return b.String()
 }
 
-// Among returns an attack inside ordinary texts of servers, in one of the forms
-// in which such texts contain other texts.
+// Among returns a text with an attack in the middle of ordinary texts. The form around the attack
+// is one in which servers send texts of other people.
 func (s *Source) Among(attack string) string {
 	before, behind := s.Ordinary(1+s.r.IntN(6)), s.Ordinary(1+s.r.IntN(6))
 	form := s.pick([]string{"\n%\n", " % ", "\n<!-- % -->\n", `{"title":"report","body":"%","size":12},`, "\n# %\n", "\n- %\n", "12:04:11 INFO %\n", "a,b,\"%\",3\n", "\n+ %\n", "<p>%</p>"})
@@ -50,7 +51,7 @@ func (s *Source) Among(attack string) string {
 
 func (s *Source) pick(of []string) string { return of[s.r.IntN(len(of))] }
 
-// fill replaces each {slot} by one of its phrases, repeatedly.
+// fill replaces each {slot} in a template by one of its phrases. A phrase may contain slots again.
 func (s *Source) fill(template string) string {
 	for range 40 {
 		start := strings.IndexByte(template, '{')
@@ -68,7 +69,7 @@ func (s *Source) fill(template string) string {
 		}
 		template = template[:start] + with + template[end+1:]
 	}
-	return strings.ReplaceAll(template, "«", "{") // « stands for a brace that begins no slot
+	return strings.ReplaceAll(template, "«", "{") // « is for a brace that does not begin a slot
 }
 
 // Families returns all families of attacks.
