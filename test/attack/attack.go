@@ -1,7 +1,7 @@
-// Package attack holds the common settings of the attack tests: the duration,
-// and the seed that repeats a run. The attacks are in the folders below, one
-// for each consumer of policy decisions, under the build tag `attack`.
-// docs/attack.md explains how to run them.
+// Package attack has the common settings of the attack tests: the duration, and the seed with which
+// a run can be repeated. The attacks are in the folders below. Each folder is for one consumer of
+// policy decisions, and it has the build tag `attack`. docs/attack.md explains how to run the
+// attacks.
 package attack
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Budget returns the duration of an attack: ATTACK_TIME, as a Go duration, or
-// half a minute.
+// Budget returns the duration of one attack. It is the value of ATTACK_TIME, a Go duration, or 30
+// seconds.
 func Budget() (time.Duration, error) {
 	text, set := os.LookupEnv("ATTACK_TIME")
 	if !set {
@@ -25,8 +25,8 @@ func Budget() (time.Duration, error) {
 	return d, nil
 }
 
-// Seed returns the seed of an attack's generator: ATTACK_SEED, or the time. An
-// attack prints its seed, so that a finding can be reproduced.
+// Seed returns the seed of an attack's random generator. It is the value of ATTACK_SEED, or it
+// comes from the time. An attack prints its seed, so that a person can repeat the run.
 func Seed() (uint64, error) {
 	text, set := os.LookupEnv("ATTACK_SEED")
 	if !set {
