@@ -1,9 +1,9 @@
 //go:build attack
 
-// Package options checks the table of harmless options (policy/where/shell,
-// options.txt) against the programs: against their help texts, and against ways
-// known to make them run or write something. With -update it writes the option
-// lists that come from a program's help.
+// Package options checks the table of harmless options (policy/where/shell, options.txt) against
+// the real programs. It compares the table with their help texts, and with options that are known
+// to make them run or write something. With -update it writes the lists of options that come from a
+// program's help.
 package options
 
 import (
@@ -12,16 +12,16 @@ import (
 )
 
 var (
-	// A help line that begins with options, up to their description.
+	// begins matches a line of a help text that begins with options.
 	begins  = regexp.MustCompile(`^\s{0,24}(-{1,2}[A-Za-z0-9@?#+.].*)$`)
 	columns = regexp.MustCompile(`\s{2,}|\t`)
-	// One spelling of an option, with the placeholder of its value.
+	// spelling matches one spelling of an option, with the placeholder of its value.
 	spelling = regexp.MustCompile(`(^|[\s,|/(\[])(--?[A-Za-z0-9][A-Za-z0-9_.-]*|-[?#@])(\[?=?\[?[<{A-Za-z'"][^\s,|]*|=\[?\S+|\[=?[^\]]+\]| [<\[{]?[A-Za-z#+_|<>:,-]*[A-Z#>]+[^\s,|]*)?`)
 )
 
-// read returns the options in a help text of the usual form: lines that begin
-// with options. A "=" after an option means that it needs a value, "?" that a
-// value may be attached. single means that the program's options have one dash.
+// read returns the options in a help text, where a line begins with its options. An option with "="
+// at the end needs a value. An option with "?" at the end may have an attached value. single means
+// that the long options of the program have one dash.
 func read(help string, single bool) map[string]bool {
 	found := map[string]bool{}
 	for line := range strings.Lines(help) {
@@ -31,7 +31,7 @@ func read(help string, single bool) map[string]bool {
 		}
 		head := m[1]
 		for _, at := range columns.FindAllStringIndex(head, -1) {
-			if !strings.HasPrefix(head[at[1]:], "-") { // -c  --format=FORMAT
+			if !strings.HasPrefix(head[at[1]:], "-") { // two options, such as -c  --format=FORMAT
 				head = head[:at[0]]
 				break
 			}
@@ -43,7 +43,8 @@ func read(help string, single bool) map[string]bool {
 	return found
 }
 
-// group reads the spellings of one option: -c, -C NUM, --context[=NUM].
+// group returns the spellings of one option, such as -c, -C NUM, --context[=NUM]. They have the
+// same marks as in read.
 func group(head string, single bool) map[string]bool {
 	type one struct{ name, value string }
 	var list []one
@@ -54,7 +55,7 @@ func group(head string, single bool) map[string]bool {
 		case strings.HasPrefix(name, "--"), single, len(name) == 2:
 		case strings.Trim(name[1:], "0123456789") == "":
 			name = "-#"
-		default: // -nNUM, or a word of prose
+		default: // a form such as -nNUM, or a word of the description
 			name, value = name[:2], "="
 		}
 		mark := ""
@@ -72,15 +73,15 @@ func group(head string, single bool) map[string]bool {
 	got := map[string]bool{}
 	for _, o := range list {
 		if o.value == "" && len(o.name) == 2 && o.name != "-#" && long != "" && !anyShortValue(head) {
-			o.value = long // if the long option needs a value, the short one does too
+			o.value = long // if the long option needs a value, the short option needs one too
 		}
 		got[o.name+o.value] = true
 	}
 	return got
 }
 
-// anyShortValue reports whether a short option of the group has its own value,
-// as in -c, -C NUM.
+// anyShortValue reports whether a short option of the group has its own value, as -C has in "-c, -C
+// NUM".
 func anyShortValue(head string) bool { return shortValue.MatchString(head) }
 
 var shortValue = regexp.MustCompile(`(^|[\s,])-[A-Za-z] ?[A-Z<]`)

@@ -10,12 +10,12 @@ import (
 
 const tableFile = "../../../policy/where/shell/options.txt"
 
-// row is an entry of options.txt as text, with the comments and empty lines before it.
+// row is one entry of options.txt, as text.
 type row struct {
-	before []string // comments and empty lines
+	before []string // the comments and empty lines before the entry
 	names  []string
 	source string
-	lines  [][2]string // key and words, in order
+	lines  [][2]string // pairs of a key and its words, in their order
 }
 
 func (r *row) get(key string) string {
@@ -32,7 +32,7 @@ func (r *row) has(key string) bool {
 	return slices.ContainsFunc(r.lines, func(l [2]string) bool { return l[0] == key })
 }
 
-// options returns all options of a row, with the marks of their values.
+// options returns all options of a row. An option that takes a value ends with its mark.
 func (r *row) options() []string {
 	return strings.Fields(r.get("options") + " " + r.get("also") + " " + r.get("manual"))
 }
@@ -64,7 +64,7 @@ func readTable() ([]*row, []string, error) {
 	return rows, before, nil
 }
 
-// setOptions replaces the lines that come from the help.
+// setOptions replaces the lines of a row that come from the program's help.
 func (r *row) setOptions(list []string) {
 	r.lines = slices.DeleteFunc(r.lines, func(l [2]string) bool { return l[0] == "options" })
 	slices.Sort(list)
