@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// submit sends a form as a browser does, and returns the page that follows.
+// submit sends a form as a browser would. values are pairs of a name and a value. It returns the
+// next page.
 func (c *centre) submit(ctx context.Context, path string, values ...string) ([]byte, error) {
 	form := url.Values{}
 	for pair := range slices.Chunk(values, 2) {
@@ -29,7 +30,7 @@ func (c *centre) submit(ctx context.Context, path string, values ...string) ([]b
 	return c.load(r)
 }
 
-// visit gets a page as a browser does.
+// visit requests a page as a browser would, and returns the page.
 func (c *centre) visit(ctx context.Context, path string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.address+path, nil)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 	"github.com/clawai/clawai/internal/testing/postgrestest"
 )
 
-// centre is a running clawai-gateway with its database, and the browser of its administrator.
+// centre is a running clawai-gateway with a database. It also has the browser of its administrator.
 type centre struct {
 	dir      string
 	postgres *postgrestest.Server
 	process  *exec.Cmd
-	said     bytes.Buffer // standard output and error of the centre
+	said     bytes.Buffer // the output of the centre, standard output and standard error
 	address  string
 	browser  *http.Client
-	form     string // token that each form of the browser's session must send
+	form     string // the token that each form in this browser session must contain
 	tag      string // ETag of the published bundle
 }
 
@@ -37,7 +37,8 @@ const (
 	fileMode = 0o600
 )
 
-// startCentre builds clawai-gateway and starts it with a PostgreSQL of its own.
+// startCentre builds clawai-gateway, and starts it with a new PostgreSQL server. With explain, the
+// database's log has the plans of slow statements.
 func startCentre(ctx context.Context, explain bool) (_ *centre, err error) {
 	dir, err := os.MkdirTemp("", "fleet")
 	if err != nil {
@@ -49,7 +50,7 @@ func startCentre(ctx context.Context, explain bool) (_ *centre, err error) {
 			err = errors.Join(err, c.stop())
 		}
 	}()
-	// auto_explain writes the plans of slow statements to the database's log.
+	// auto_explain writes the plans of slow statements into the database's log.
 	var settings []string
 	if explain {
 		settings = []string{"session_preload_libraries=auto_explain", "auto_explain.log_min_duration=20ms", "auto_explain.log_analyze=on", "auto_explain.log_buffers=on"}
@@ -72,7 +73,7 @@ func startCentre(ctx context.Context, explain bool) (_ *centre, err error) {
 func (c *centre) program() string { return filepath.Join(c.dir, "clawai-gateway") }
 func (c *centre) folder() string  { return filepath.Join(c.dir, "centre") }
 
-// askDatabase runs statements and returns their rows.
+// askDatabase runs SQL statements and returns their rows as text.
 func (c *centre) askDatabase(ctx context.Context, name, statements string) (string, error) {
 	cmd := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", c.postgres.Dir, "-U", "postgres", "-d", name)
 	cmd.Stdin = strings.NewReader(statements)
@@ -83,7 +84,7 @@ func (c *centre) askDatabase(ctx context.Context, name, statements string) (stri
 	return strings.TrimSpace(string(out)), nil
 }
 
-// serve starts the centre and publishes a bundle.
+// serve starts the centre with a new key, and publishes a bundle.
 func (c *centre) serve(ctx context.Context) error {
 	secret, public, err := bundle.NewKey("team.example")
 	if err != nil {
@@ -127,7 +128,7 @@ func (c *centre) serve(ctx context.Context) error {
 
 var formToken = regexp.MustCompile(`name="form" value="([0-9a-f]+)"`)
 
-// signIn signs the browser in with a link.
+// signIn signs the browser in. It uses a link from clawai-gateway link.
 func (c *centre) signIn(ctx context.Context) error {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -157,7 +158,7 @@ func (c *centre) signIn(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the centre and removes all its files.
+// stop ends the centre and its database, and removes all files.
 func (c *centre) stop() (err error) {
 	if c.process != nil && c.process.Process != nil {
 		_ = c.process.Process.Signal(os.Interrupt)

@@ -32,39 +32,40 @@ type fleet struct {
 	out      io.Writer
 	sessions []session
 	laptops  []*laptop
-	shipped  atomic.Int64 // records that the centre has acknowledged
-	again    atomic.Int64 // number of parts without an answer in time; they are sent again
+	shipped  atomic.Int64 // number of records that the centre has acknowledged
+	again    atomic.Int64 // number of parts that were sent again, because no answer came in time
 }
 
-// session is a session's segment as the recorder wrote it.
+// session is one recorded session: the bytes of its segment.
 type session struct {
 	id, name string
 	text     []byte
-	ends     []int // offset of the end of each record in text
+	ends     []int // for each record, the offset in text where it ends
 }
 
-// laptop is an enrolled laptop.
+// laptop is one enrolled laptop.
 type laptop struct {
 	token  string
 	client *http.Client
 }
 
-// Numbers for the recorded sessions. All laptops ship the same sessions, each as a laptop of its own. A laptop that
-// has shipped all of them stops.
+// These are numbers for the recorded sessions. All laptops upload the same sessions, and for the
+// centre they are different laptops. A laptop stops after it has uploaded all sessions.
 const (
-	recordedCalls = 1000   // calls in a session, each with its outcome
-	mostSecond    = 20_000 // records that all laptops can ship in a second before they run out of sessions
+	recordedCalls = 1000 // number of calls in a session; each call also has an outcome
+	// the sessions are enough for this number of records in a second, of all laptops together
+	mostSecond = 20_000
 )
 
-// countSessions returns the number of sessions to record, enough for the whole run.
+// countSessions returns how many sessions must be recorded for the whole run.
 func (o *options) countSessions() int {
 	return 1 + int(o.minutes*60*float64(cmp.Or(2*o.rate, mostSecond)))/o.laptops/recordedCalls
 }
 
-// tools are the tools of the recorded calls.
+// tools are the names of the tools in the recorded calls.
 var tools = []string{"read_file", "list_directory", "search_files", "write_file", "edit_file", "run_tests", "fetch", "query", "send_message", "create_issue", "open_page", "get_record"}
 
-// record writes the sessions with the real recorder, so that their chains are valid.
+// record writes the sessions with clawai's real recorder, so that the chains of records are valid.
 func (f *fleet) record(context.Context) error {
 	for i := range f.countSessions() {
 		dir := filepath.Join(f.dir, fmt.Sprint("record", i), "audit")
@@ -87,7 +88,7 @@ func (f *fleet) record(context.Context) error {
 	return nil
 }
 
-// recordCall records a call with its outcome, as a session does.
+// recordCall records one call and its outcome, as a real session would.
 func recordCall(log *audit.Log, session, n int) error {
 	tool, server := tools[(n*n+session)%len(tools)], fmt.Sprint("server", (n*n+session)%len(tools)/3)
 	e := event.Event{
@@ -129,17 +130,18 @@ func (f *fleet) readSession(dir string) error {
 	return nil
 }
 
-// patience is how long a laptop waits for an answer, as clawai does; then it ships the part again.
+// patience is how long a laptop waits for an answer; clawai waits as long. After that, the laptop
+// sends the part again.
 const patience = 30 * time.Second
 
-// newClient returns the HTTP client of a laptop. The centre lets twenty laptops enrol from one address, so each
-// group of twenty laptops uses another loopback address.
+// newClient returns the HTTP client of one laptop. Only twenty laptops may enrol at the centre from
+// one address. So each group of twenty laptops has a separate loopback address.
 func newClient(number int) *http.Client {
 	from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/20/250), byte(1+number/20%250))}
 	return &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: from}).DialContext}, Timeout: patience}
 }
 
-// enrol enrols the laptops. The administrator allows each of them on the page.
+// enrol enrols all laptops. The administrator allows each laptop on a page of the centre.
 func (f *fleet) enrol(ctx context.Context) error {
 	for i := range f.options.laptops {
 		l := &laptop{client: newClient(i)}
@@ -160,7 +162,8 @@ func (f *fleet) enrol(ctx context.Context) error {
 	return nil
 }
 
-// send sends a message of a laptop. If the answer has status 200, send reads its JSON into answer.
+// send sends a message of a laptop. If the status is 200, it reads the JSON of the answer into
+// answer. It returns the status.
 func (f *fleet) send(ctx context.Context, l *laptop, method, path string, message, answer any) (int, error) {
 	var body []byte
 	switch m := message.(type) {
@@ -204,8 +207,8 @@ func (f *fleet) send(ctx context.Context, l *laptop, method, path string, messag
 	return resp.StatusCode, err
 }
 
-// ship lets all laptops ship at the same time, for the time of the option minutes. Each laptop ships the next part
-// as soon as the last one is acknowledged.
+// ship lets all laptops upload their sessions at the same time, until the time of the option
+// minutes is over. A laptop sends its next part when the previous part is acknowledged.
 func (f *fleet) ship(ctx context.Context) error {
 	before, err := f.readUsage()
 	if err != nil {
@@ -268,7 +271,7 @@ func rateText(rate int) string {
 // maxPart is the maximum size of a part in bytes.
 const maxPart = 1 << 20
 
-// shipSession ships a recorded session in parts. It stops at the time until.
+// shipSession uploads one recorded session in parts. It stops at the time until.
 func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until time.Time, waits *latencies) error {
 	path := enrolment.RecordsPath + s.id + "/" + s.name
 	for at, next := 0, 0; next < len(s.ends) && time.Now().Before(until); {
@@ -285,7 +288,7 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 		var held enrolment.Held
 		_, err := f.send(ctx, l, http.MethodPut, path+query, s.text[at:end], &held)
 		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
-			// The centre may have stored the part.
+			// Perhaps the centre has stored the part, so the laptop asks for the size.
 			f.again.Add(1)
 			if _, err = f.send(ctx, l, http.MethodGet, path, nil, &held); err == nil && held.Size == int64(at) {
 				continue
@@ -299,7 +302,7 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 			return fmt.Errorf("%s holds %d bytes, and %d were shipped", path, held.Size, end)
 		}
 		if f.shipped.Add(int64(last + 1 - next)); at == 0 {
-			f.shipped.Add(-1) // the index does not have the first line of a segment
+			f.shipped.Add(-1) // the index does not contain the first line of a segment
 		}
 		if err := f.pause(ctx, began, last+1-next); err != nil {
 			return err
@@ -309,8 +312,9 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 	return nil
 }
 
-// pause waits until a laptop may ship again, if the option rate limits the records of all laptops. The time is
-// random, so that the laptops do not ship at the same moment.
+// pause waits until the laptop may send its next part. It does nothing if the option rate is 0.
+// rate limits the records of all laptops together. The wait is random, so that the laptops do not
+// all send at the same moment.
 func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
 	if f.rate == 0 {
 		return nil
@@ -319,7 +323,8 @@ func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(time.Until(began.Add(each*9/10 + rand.N(each/5+1)))): //nolint:gosec // no secret
+	// the number is no secret
+	case <-time.After(time.Until(began.Add(each*9/10 + rand.N(each/5+1)))): //nolint:gosec
 		return nil
 	}
 }

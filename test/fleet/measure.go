@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// latencies collects times from several goroutines.
+// latencies collects durations from several goroutines.
 type latencies struct {
 	mu  sync.Mutex
 	all []time.Duration
@@ -30,8 +30,8 @@ func (l *latencies) add(d time.Duration) {
 	l.all = append(l.all, d)
 }
 
-// text returns the minimum, the median and the 99th percentile. The minimum is least affected by other work on
-// the machine.
+// text returns the minimum, the median and the 99th percentile as a text. Other work on the machine
+// has the least effect on the minimum.
 func (l *latencies) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,8 @@ func (l *latencies) text() string {
 	return fmt.Sprintf("%.1f, %.1f, %.1f ms", of(0), of(0.5), of(0.99))
 }
 
-// watchMemory measures the centre's resident memory in MiB twelve times until a time.
+// watchMemory measures the centre's resident memory twelve times before the time until. It returns
+// the values in MiB.
 func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) {
 	for every := time.Until(until) / 12; time.Until(until) > every/2; {
 		select {
@@ -58,14 +59,15 @@ func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) 
 	return all
 }
 
-// The memory of a run of at least flatMinutes minutes is flat if the maximum of the last quarter is at most flatMore
-// MiB larger than the maximum of the second quarter.
+// These constants are the limits of checkMemory. It checks runs of at least flatMinutes minutes.
+// The maximum of the last quarter may be at most flatMore MiB larger than the maximum of the second
+// quarter.
 const (
 	flatMinutes = 10
 	flatMore    = 32
 )
 
-// checkMemory returns an error if the memory grew during a long run.
+// checkMemory returns an error if the centre's memory has grown during a long run.
 func (f *fleet) checkMemory(all []int64) error {
 	n := len(all)
 	if f.minutes < flatMinutes || n < 8 {
@@ -78,7 +80,8 @@ func (f *fleet) checkMemory(all []int64) error {
 	return nil
 }
 
-// readMeanwhile loads the first page repeatedly until a time, like a person who watches it.
+// readMeanwhile loads the first page again and again until a time, like a person who watches the
+// page.
 func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *latencies) error {
 	for time.Now().Before(until) {
 		began := time.Now()
@@ -91,8 +94,8 @@ func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *laten
 	return nil
 }
 
-// checkShipped returns an error if the database has another number of records than the centre has acknowledged,
-// or has findings.
+// checkShipped returns an error if the database and the centre's acknowledgements have different
+// numbers of records. It also returns an error if the database has findings.
 func (f *fleet) checkShipped(ctx context.Context) error {
 	got, err := f.askDatabase(ctx, database, "SELECT count(*) FROM record; SELECT coalesce(sum(records), 0) FROM laptop; SELECT count(*) FROM finding; VACUUM ANALYZE; CHECKPOINT;")
 	if want := fmt.Sprintf("%d\n%[1]d\n0", f.shipped.Load()); err == nil && got != want {
@@ -101,7 +104,8 @@ func (f *fleet) checkShipped(ctx context.Context) error {
 	return err
 }
 
-// poll measures requests for a bundle from laptops that have the newest one (status 304).
+// poll measures requests for the bundle. The laptops already have the newest bundle, so the centre
+// answers with status 304.
 func (f *fleet) poll(ctx context.Context) error {
 	if _, err := f.send(ctx, f.laptops[0], http.MethodGet, enrolment.BundlePath, nil, nil); err != nil {
 		return err
@@ -143,8 +147,9 @@ func (f *fleet) poll(ctx context.Context) error {
 	return nil
 }
 
-// fillStatements adds rows of records that were never shipped: copies of shipped ones, with times over thirty days,
-// 200 in a session. Only lists can read them, because the database does not have their lines.
+// fillStatements adds copies of uploaded records to the database. Their times are spread over
+// thirty days, and a session has 200 records. Only lists can show these records, because the
+// database does not have their lines.
 const fillStatements = `
 INSERT INTO record (org, laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size)
 SELECT r.org, l.id, substr(md5((n / 200)::text), 1, 10), n %% 200, %d - (30 * 86400 * 1000000000::float8 * random())::bigint, r.kind, r.look, r.server, r.subject, r.name, r.method, r.about, r.code, r.reason,
@@ -154,7 +159,8 @@ JOIN (SELECT row_number() OVER () AS number, * FROM (SELECT * FROM record ORDER 
 JOIN (SELECT row_number() OVER () AS number, id FROM laptop) l ON l.number = 1 + (n / 200) %% %d;
 `
 
-// The indexes are dropped before many rows are added, and made again after that: this is faster.
+// These statements drop the indexes before many rows are added, and create them again after that,
+// because this is faster.
 const (
 	dropIndexes = `
 SET synchronous_commit = off;
@@ -165,7 +171,7 @@ SET maintenance_work_mem = '256MB';
 DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM making LOOP EXECUTE i.indexdef; END LOOP; END $$;`
 )
 
-// fill adds records until the database has as many as the option records says.
+// fill adds records to the database until their number is the option records.
 func (f *fleet) fill(ctx context.Context) error {
 	more := f.records - int(f.shipped.Load())
 	if more <= 0 {
@@ -180,10 +186,11 @@ func (f *fleet) fill(ctx context.Context) error {
 	return err
 }
 
-// listed is a page whose time is measured.
+// listed is one page to measure.
 type listed struct{ name, path string }
 
-// choosePages returns the pages to measure. The values in their filters come from records in the database.
+// choosePages returns the pages to measure. The values of their filters are taken from records in
+// the database.
 func (f *fleet) choosePages(ctx context.Context) ([]listed, error) {
 	found, err := f.askDatabase(ctx, database, `SELECT laptop || '|' || server || '|' || name || '|' || rule || '|' || id FROM record WHERE look = 'refused' AND segment NOT LIKE '%.filled' ORDER BY id LIMIT 1;
 SELECT at || '-' || id FROM record ORDER BY at DESC, id DESC OFFSET (SELECT count(*) / 2 FROM record) LIMIT 1;
@@ -212,10 +219,11 @@ SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segmen
 	}, nil
 }
 
-// scansStatement returns the number of sequential scans of the table of records.
+// scansStatement returns how often the whole table of records was read.
 const scansStatement = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'record'"
 
-// measurePages loads all pages one after the other, several times (see options), each time in another order.
+// measurePages loads all pages in sequence. It repeats this in a new random order as often as the
+// options say.
 func (f *fleet) measurePages(ctx context.Context) error {
 	pages, err := f.choosePages(ctx)
 	if err != nil {
@@ -231,7 +239,7 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	}
 	waits, sizes := make([]latencies, len(pages)), make([]int, len(pages))
 	for range f.requests {
-		for _, i := range rand.Perm(len(pages)) { //nolint:gosec // no secret
+		for _, i := range rand.Perm(len(pages)) { //nolint:gosec // the order is no secret
 			began := time.Now()
 			body, err := f.visit(ctx, pages[i].path)
 			if err != nil {
@@ -255,14 +263,14 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	return f.checkScans(ctx, scansBefore)
 }
 
-// readLog returns the database's log from an offset on.
+// readLog returns the part of the database's log after an offset.
 func (f *fleet) readLog(from int) ([]byte, error) {
 	src, err := os.ReadFile(filepath.Join(f.postgres.Dir, "log"))
 	return src[min(from, len(src)):], err
 }
 
-// checkScans returns an error if a page has read the whole table of records. An idle connection of PostgreSQL
-// updates its statistics within ten seconds, so checkScans waits longer than that.
+// checkScans returns an error if a page has read the whole table of records. It waits eleven
+// seconds, because an idle connection of PostgreSQL updates its statistics only within ten seconds.
 func (f *fleet) checkScans(ctx context.Context, before string) error {
 	time.Sleep(11 * time.Second)
 	after, err := f.askDatabase(ctx, database, scansStatement)
@@ -272,7 +280,8 @@ func (f *fleet) checkScans(ctx context.Context, before string) error {
 	return err
 }
 
-// tallyStatement adds the filled-in records to the tally, as the centre does for shipped ones.
+// tallyStatement adds the filled-in records to the tally. The centre itself does this only for
+// uploaded records.
 const tallyStatement = `
 INSERT INTO tally (org, hour, place, server, name, look, calls)
 SELECT org, at / 3600000000000 * 3600000000000, get_byte(decode(md5(laptop), 'hex'), 0) % 4, server, name, look, count(*) FROM record WHERE look <> '' AND segment LIKE '%.filled' GROUP BY 1, 2, 3, 4, 5, 6

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// tick is the unit of /proc/PID/stat: USER_HZ is 100 on every Linux that Go supports.
+// tick is the unit of times in /proc/PID/stat. It is the same on every Linux that Go supports
+// (USER_HZ is 100).
 const tick = 10 * time.Millisecond
 
-// readStat returns the fields of /proc/PID/stat after the name of the process.
+// readStat returns the fields of /proc/PID/stat that follow the name of the process.
 func readStat(process int) ([]string, error) {
 	src, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	if err != nil {
@@ -24,7 +25,8 @@ func readStat(process int) ([]string, error) {
 	return strings.Fields(string(src[bytes.LastIndexByte(src, ')')+1:])), nil
 }
 
-// ticksOf returns the sum of fields of /proc/PID/stat as a time. The fields have the numbers of proc(5).
+// ticksOf returns the sum of some fields of /proc/PID/stat. fields are the numbers of these fields
+// in proc(5).
 func ticksOf(stat []string, fields ...int) (sum time.Duration) {
 	for _, field := range fields {
 		n, _ := strconv.ParseInt(stat[field-3], 10, 64)
@@ -33,8 +35,8 @@ func ticksOf(stat []string, fields ...int) (sum time.Duration) {
 	return sum
 }
 
-// readCPU returns the processor time that a process has used. If children is true, it adds the time of its running
-// children, and of the children that have ended.
+// readCPU returns the processor time that a process has used. If children is true, it also counts
+// the children of the process, including those that have ended.
 func readCPU(process int, children bool) (time.Duration, error) {
 	stat, err := readStat(process)
 	if err != nil {
@@ -64,14 +66,14 @@ func readResident(process int) (int64, error) {
 	return pages * int64(os.Getpagesize()), err
 }
 
-// readLoad returns the load average of the last minute.
+// readLoad returns the load average of the last minute as a text.
 func readLoad() string {
 	src, _ := os.ReadFile("/proc/loadavg")
 	load, _, _ := strings.Cut(string(src), " ")
 	return load
 }
 
-// usage is the processor time of the centre and of its database.
+// usage is the processor time that the centre and its database have used.
 type usage struct{ centre, database time.Duration }
 
 func (c *centre) readUsage() (u usage, err error) {
@@ -85,7 +87,7 @@ func (c *centre) readUsage() (u usage, err error) {
 	return u, err
 }
 
-// since returns the processor time used since an earlier reading.
+// since returns the processor time that was used after an earlier reading.
 func (u usage) since(before usage) usage {
 	return usage{u.centre - before.centre, u.database - before.database}
 }
