@@ -15,12 +15,13 @@ import (
 	"github.com/clawai/clawai/proxy/model"
 )
 
-// modelTalk is an agent whose calls come as replies of its model, through clawai's proxy for the model's API.
-// The imitated model service asks for the calls of a trace, and the agent sends back their results.
+// modelTalk is an agent whose calls come from the replies of its model. The replies pass through
+// clawai's proxy for the model's API. The imitated service of the model asks for the calls of a
+// trace. The agent sends the results of the calls in its next requests.
 type modelTalk struct {
 	server       string
-	near, far    *httptest.Server // near is clawai's proxy, far the model service
-	asks         call             // the call for which the next reply asks
+	near, far    *httptest.Server // near is clawai's proxy; far is the service of the model
+	asks         call             // the call that the next reply asks for
 	conversation []any
 }
 
@@ -49,10 +50,10 @@ func (t *modelTalk) end() error {
 	return nil
 }
 
-// toolName returns the name by which Claude Code calls a tool of a server.
+// toolName returns the name of the server's tool in the form of Claude Code.
 func (t *modelTalk) toolName() string { return "mcp__" + t.server + "__" + t.asks.Tool }
 
-// reply handles requests to the model service: it asks for the call t.asks.
+// reply handles a request to the service of the model. The answer asks for the call asks.
 func (t *modelTalk) reply(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")
@@ -65,8 +66,9 @@ func (t *modelTalk) use(name string) map[string]any {
 
 func (t *modelTalk) id() string { return fmt.Sprintf("toolu_%d", len(t.conversation)) }
 
-// call lets the model ask for a call. went is true if the agent would run it. The next request contains the
-// result, or the client's error for an unknown tool if clawai has denied the call.
+// call lets the model ask for a call. went reports whether the agent would make the call. The next
+// request contains the result of the call. If clawai has denied the call, it contains the client's
+// error about an unknown tool instead.
 func (t *modelTalk) call(c call, result string) (went bool, err error) {
 	t.asks = c
 	name, err := t.ask()
@@ -85,7 +87,7 @@ func (t *modelTalk) call(c call, result string) (went bool, err error) {
 	return went, nil
 }
 
-// ask sends the conversation and returns the name of the tool that the reply asks for.
+// ask sends the conversation. It returns the name of the tool that the reply asks for.
 func (t *modelTalk) ask() (name string, err error) {
 	request, err := json.Marshal(map[string]any{"model": "m", "messages": t.conversation})
 	if err != nil {

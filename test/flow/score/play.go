@@ -22,15 +22,15 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// played counts the results of the calls of one trace.
+// played has the counts of one replayed trace.
 type played struct {
-	asked  int // questions that a person got
-	tools  int // tools that the questions and the lifted calls were about
-	lifted int // calls that passed because a person had allowed the same before
-	denied int // calls that did not pass
+	asked  int // number of questions to a person
+	tools  int // number of tools in the questions and in the lifted calls
+	lifted int // number of calls that needed no question, because a person had already allowed the same
+	denied int // number of calls that did not pass
 }
 
-// person answers every question in the same way.
+// person answers all questions in the same way: it allows them or, after no is set, denies them.
 type person struct {
 	no    atomic.Bool
 	asked atomic.Int64
@@ -45,8 +45,8 @@ func (p *person) answer(q gate.Question) (gate.Answer, bool) {
 	return gate.Answer{Reply: reply, Digest: q.Digest, Channel: "test"}, true
 }
 
-// record counts the calls that passed because a person had allowed the same
-// before.
+// record is a recorder. It counts the calls that needed no question, because a person had already
+// allowed the same.
 type record struct{ lifted atomic.Int64 }
 
 func (r *record) Record(events ...*event.Event) error {
@@ -58,7 +58,7 @@ func (r *record) Record(events ...*event.Event) error {
 	return nil
 }
 
-// player is a server whose tools return the results of a trace in order.
+// player is a server for the tools of a trace. The tools return the results of the trace in order.
 type player struct {
 	*io.PipeReader
 	in      *io.PipeWriter
@@ -80,7 +80,7 @@ func (p *player) Write(line []byte) (int, error) {
 		return len(line), err
 	}
 	text, err := json.Marshal(<-p.results)
-	p.answers.Go(func() { // the writer may also be the reader
+	p.answers.Go(func() { // in a goroutine, because the writer may also be the reader
 		_, _ = fmt.Fprintf(p.in, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}]}}`+"\n", m.ID, text)
 	})
 	return len(line), err
@@ -96,8 +96,8 @@ func (p *player) Close(context.Context) error {
 
 func (p *player) Status() string { return "played" }
 
-// play replays a user's task and then an attack, if there is one. The person
-// allows none of the attack's calls. It returns the counts of both.
+// play replays a user's task, and then an attack if there is one. The person allows no call of the
+// attack. of has the counts of the task, and after has the counts of the attack.
 func (w *Way) play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
 	state, err := os.MkdirTemp(dir, "")
 	if err != nil {
@@ -138,8 +138,8 @@ func (w *Way) play(dir string, p *config.Loaded, server string, user task, attac
 	return of, after, err
 }
 
-// injected returns the index of the first result that the attacker could have
-// written into, or -1.
+// injected returns the index of the first result into which the attacker could have written. It
+// returns -1 if there is no such result or no attack.
 func injected(calls []call, attack *task) int {
 	for i, c := range calls {
 		if c.Hole && attack != nil {
@@ -149,10 +149,10 @@ func injected(calls []call, attack *task) int {
 	return -1
 }
 
-// Way is the way by which the calls of a trace come to clawai. The zero value is the proxy in front of a server.
-type Way struct{ Model bool } // true: through the proxy for the model's API
+// Way says how the calls of a trace reach clawai. The zero value is the proxy in front of a server.
+type Way struct{ Model bool } // true for the proxy for the model's API
 
-// caller makes the calls of a trace.
+// caller makes the calls of a trace, in one of the two ways.
 type caller interface {
 	call(c call, result string) (went bool, err error)
 	end() error
@@ -165,13 +165,13 @@ func (w *Way) newCaller(server string, one *session.Session) (caller, error) {
 	return newTalk(server, one), nil
 }
 
-// agent makes calls, and reads an attacker's text in a result.
+// agent makes the calls of a trace. text is the attacker's text in one of the results.
 type agent struct {
 	caller
 	text string
 }
 
-// talk is a client of one proxy.
+// talk is a client that makes its calls through one proxy.
 type talk struct {
 	server *player
 	in     *io.PipeWriter
@@ -235,7 +235,7 @@ func (t *talk) call(c call, result string) (went bool, err error) {
 		return false, err
 	}
 	select {
-	case <-t.server.results: // the call did not reach the server
+	case <-t.server.results: // the result was not used, so the call did not reach the server
 		return false, nil
 	default:
 		return true, nil

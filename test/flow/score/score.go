@@ -11,25 +11,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Row holds the result of one way of asking.
+// Row has the results of one way of asking.
 type Row struct {
 	name           string
-	Asked, Grouped int // questions in all tasks; Grouped counts equal questions once
-	tools          int // counts each tool of a task once
-	Silent         int // tasks without questions
-	Stopped        int // pairs of task and attack that were stopped
+	Asked, Grouped int // questions in all tasks; Grouped counts equal questions only once
+	tools          int // tools in the questions; each tool of a task counts only once
+	Silent         int // number of tasks without a question
+	Stopped        int // number of pairs of a task and an attack in which the attack was stopped
 }
 
-// Result holds the results of all ways of asking.
+// Result has the results of all ways of asking.
 type Result struct {
 	Tasks, calls, Pairs int
-	skipped             int // pairs without meaning: no place for the attacker's text, or no call that acts
-	Rows                []*Row
-	Missed              []string
-	by                  map[string][2]int // by suite: tasks, questions
+	// number of skipped pairs: the attacker's text has no place, or the attack has no call that
+	// acts
+	skipped int
+	Rows    []*Row
+	Missed  []string
+	by      map[string][2]int // for each suite, the number of tasks and the number of questions
 }
 
-// Of replays all tasks, alone and with each attack of their suite.
+// Of replays all tasks, each alone and with each attack of its suite.
 func Of(all []Suite, policyFile string, by Way) (*Result, error) {
 	p, err := config.LoadPolicyFor(policyFile, policy.Options{})
 	if err != nil {
@@ -122,9 +124,9 @@ func (r *Result) String() string {
 // PerTask returns n divided by the number of tasks.
 func (r *Result) PerTask(n int) float64 { return float64(n) / float64(max(r.Tasks, 1)) }
 
-// way is an alternative to clawai's labels: it decides whether to ask a person
-// by the traits of the called tool (t), and by whether the session has called
-// a tool with public sources (untrusted) or with secret data (held).
+// way is another rule for when to ask a person, to compare with clawai's labels. asks decides by
+// the traits of the called tool and by the earlier calls. untrusted means that the session has
+// called a tool with public sources. held means that it has called a tool with secret data.
 type way struct {
 	name string
 	asks func(t policy.Traits, untrusted, held bool) bool

@@ -1,5 +1,5 @@
-// Package score replays traces of an agent's calls and counts what [flow] level
-// = "ask" asks and stops, compared with other ways of asking.
+// Package score replays traces of an agent's calls. It counts the calls that [flow] level = "ask"
+// asks about and stops, and compares these numbers with other ways of asking.
 package score
 
 import (
@@ -9,18 +9,17 @@ import (
 	"os"
 )
 
-// Suite holds the traces of one server. The policy beside the traces describes
-// the server's tools.
+// Suite has the traces of one server. The policy describes the tools of this server.
 type Suite struct {
-	Suite  string `json:"suite"` // the server's name
+	Suite  string `json:"suite"` // name of the server
 	User   []task `json:"user"`
 	Attack []task `json:"attack"`
 }
 
-// task is a goal and the calls that reach it.
+// task is a goal, and the calls with which the agent reaches it.
 type task struct {
 	ID    string `json:"id"`
-	Said  string `json:"said"` // by the user, or by the attacker in a result
+	Said  string `json:"said"` // text of the user, or text of the attacker in a result
 	Calls []call `json:"calls"`
 }
 
@@ -28,10 +27,10 @@ type call struct {
 	Tool   string          `json:"tool"`
 	Args   json.RawMessage `json:"args"`
 	Result string          `json:"result"`
-	Hole   bool            `json:"hole"` // others could have written into the result
+	Hole   bool            `json:"hole"` // a stranger could have written into the result
 }
 
-// Load reads traces.
+// Load reads the traces in these files.
 func Load(files ...string) (all []Suite, err error) {
 	for _, name := range files {
 		var some []Suite
