@@ -24,8 +24,8 @@ type corpus struct {
 
 type corpora struct{ attack, secret, benign []corpus }
 
-// read reads the folder of corpora. Ordinary texts are required: without them,
-// false alarms cannot be measured.
+// read reads the corpora in a folder. There must be ordinary texts, because false alarms are
+// measured with them.
 func read(dir string) (*corpora, error) {
 	c := &corpora{}
 	for _, group := range []struct {
@@ -58,7 +58,7 @@ func texts(dir string) (all []string, err error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		src, err := os.ReadFile(path) //nolint:gosec // a folder of the person's own
+		src, err := os.ReadFile(path) //nolint:gosec // the person has chosen this folder
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,7 @@ func texts(dir string) (all []string, err error) {
 	return all, err
 }
 
-// among puts each text into an ordinary one of at most 4 KiB, at the end of a
-// line.
+// among puts each attack into an ordinary text of at most 4 KiB, after the end of a line.
 func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	for _, a := range attacks {
 		of := c.benign[r.IntN(len(c.benign))].texts
@@ -99,8 +98,8 @@ func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	return all
 }
 
-// rules reads NAME=FILE. It counts and skips expressions that RE2 does not
-// support.
+// rules reads a set of rules. named has the form NAME=FILE. It skips expressions that RE2 does not
+// support, and prints their number.
 func rules(named string, out io.Writer) (detector, error) {
 	name, file, _ := strings.Cut(named, "=")
 	src, err := os.ReadFile(file)
@@ -108,7 +107,7 @@ func rules(named string, out io.Writer) (detector, error) {
 		return detector{}, err
 	}
 	var patterns []string
-	var words [][]string // if not empty, one of these must be in the text
+	var words [][]string // if it is not empty, the text must contain one of these words
 	switch filepath.Ext(file) {
 	case ".yaml":
 		var t struct {
@@ -162,7 +161,7 @@ func rules(named string, out io.Writer) (detector, error) {
 	}}, nil
 }
 
-// rule is a rule of another tool, with the words that it requires first.
+// rule is one rule of another tool. The rule applies only to a text that contains one of the words.
 type rule struct {
 	form  *regexp.Regexp
 	words []string

@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// ruleFiles holds the NAME=FILE values of the command line.
+// ruleFiles has the values of --rules, each as NAME=FILE.
 type ruleFiles []string
 
 func (r *ruleFiles) String() string { return strings.Join(*r, " ") }
@@ -87,10 +87,10 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// detector decides whether a text is flagged.
+// detector decides whether it flags a text.
 type detector struct {
 	name  string
-	flags func(text string) bool // nil: the text is flagged when it reaches level
+	flags func(text string) bool // if it is nil, the detector flags texts with at least this level
 	level injection.Level
 }
 
@@ -111,7 +111,8 @@ func has(kind inspect.Kind) func(string) bool {
 	}
 }
 
-// pooled returns the level that one of a hundred ordinary texts reaches, over all corpora.
+// pooled returns the level that only one of a hundred ordinary texts reaches, in all corpora
+// together.
 func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {
@@ -124,7 +125,8 @@ func pooled(c *corpora) injection.Level {
 }
 
 func report(out io.Writer, c *corpora, sets []detector) {
-	r := rand.New(rand.NewPCG(17, 1)) //nolint:gosec // the same carriers each time
+	// the ordinary texts around the attacks must be the same each time
+	r := rand.New(rand.NewPCG(17, 1)) //nolint:gosec
 	fmt.Fprintf(out, "%-28s %6s", "share flagged, %", "texts")
 	for _, d := range sets {
 		fmt.Fprintf(out, "  %16s", d.name)

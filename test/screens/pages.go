@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// tally counts what a profile does with pages.
+// tally counts what a profile does with the pages.
 type tally struct {
 	withheld, asked, altered int
-	by                       map[string]int // withheld or asked pages, by kind
+	by                       map[string]int // number of withheld or asked pages, by the kind of finding
 }
 
-// reportPages prints what each profile does with the texts of a folder, as
-// answers of a tool.
+// reportPages prints what each reply profile does with the texts in a folder. Each text is judged
+// as the answer of a tool.
 func reportPages(out io.Writer, dir string) error {
 	pages, err := texts(dir)
 	if err != nil {
@@ -48,9 +48,9 @@ func reportPages(out io.Writer, dir string) error {
 	return nil
 }
 
-// add judges one page as the answer of a tool.
+// add judges one page as the answer of a tool, and counts the result.
 func (t *tally) add(p *policy.Policy, page string) {
-	text, _ := json.Marshal(strings.ToValidUTF8(page, "\ufffd")) // it never fails
+	text, _ := json.Marshal(strings.ToValidUTF8(page, "\ufffd")) // cannot fail for a string
 	fx := check.Fixture{Method: "tools/call", Params: []byte(`{"name":"fetch"}`), Result: fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, text)}
 	r := check.JudgeFixture(p, fx, "")
 	switch {
@@ -72,7 +72,8 @@ func (t *tally) add(p *policy.Policy, page string) {
 	}
 }
 
-// kinds returns the kinds of withheld or asked pages, most frequent first.
+// kinds returns the kinds of findings in withheld or asked pages, with the most frequent kind
+// first.
 func (t *tally) kinds() string {
 	var all []string
 	for kind := range t.by {
