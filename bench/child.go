@@ -15,9 +15,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// childArgument is the first argument of the driver's small helper programs.
-// The helpers link no code of clawai, so they start as fast as a small program
-// does.
+// childArgument is the first argument of the driver's helper programs. The helpers contain no code
+// of clawai, so they start fast.
 const childArgument = "-child"
 
 // childRole returns the helper program that a command line names, or nil for
@@ -58,7 +57,7 @@ func echo(stdin, stdout int) {
 			if !ok {
 				continue
 			}
-			if bytes.Contains(line, []byte(`"method":"initialize"`)) { // sent by a hub
+			if bytes.Contains(line, []byte(`"method":"initialize"`)) { // a hub sends this request
 				out = append(append(append(out, `{"jsonrpc":"2.0","id":`...), id...),
 					`,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`+"\n"...)
 				continue

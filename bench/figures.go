@@ -4,8 +4,7 @@ package main
 
 import "slices"
 
-// relation says how the figures of two ways are compared within a round: as a quotient or as a
-// difference.
+// relation is the comparison of two ways within a round: a quotient or a difference.
 type relation int
 
 const (
@@ -13,14 +12,14 @@ const (
 	difference                 // the difference of both figures
 )
 
-// figure is a row of the table: the measured value and its goal.
+// figure is one row of the table: what is measured, and the goal for it.
 type figure struct {
 	name     string // the name in the table and in the JSON
 	unit     string
 	digits   int
 	against  string // the name of the way to compare with; "" means no comparison
 	relation relation
-	goal     string // for clawai
+	goal     string // the goal for clawai
 }
 
 var (
@@ -46,14 +45,14 @@ var (
 	httpEvents         = &figure{"HTTP, one call at a time, p50, events", "µs", 1, byteRelay, ratio, "≤ 1.15 ×"}
 )
 
-// figures lists the rows in the order of the table.
+// figures lists the rows of the table in order.
 var figures = []*figure{
 	p50, p99, throughput, userTime, allTime, instructions, usualInstructions, sha256Instructions,
 	startTime, residentIdle, share1, share10, residentWorked, peak63M, keptAfter63M, result64K, result1M, result16M,
 	httpJSON, httpEvents,
 }
 
-// quartiles holds the quartiles of one figure over all rounds.
+// quartiles has the quartiles of one figure over all rounds.
 type quartiles struct {
 	First  float64 `json:"first_quartile"`
 	Median float64 `json:"median"`

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// instructions counts the instructions of one call with cachegrind. Other work
-// on the machine hardly affects this figure. The bare server has no proxy to
-// count.
+// instructions counts the instructions of one call with cachegrind, because other work on the
+// machine has almost no effect on this number. It skips the bare way, because that way has no
+// proxy.
 func (t *trial) instructions(ctx context.Context) error {
 	if _, err := exec.LookPath("valgrind"); err != nil {
-		return nil // the table omits the row
+		return nil // without valgrind, the table has no such row
 	}
 	for range t.rounds {
 		for _, w := range t.bed.ways[1:] {
@@ -46,8 +46,8 @@ func (t *trial) instructions(ctx context.Context) error {
 // scheduler and garbage collector.
 type counts struct{ own, sha256, steady int }
 
-// perCall returns the instructions that one call needs in the whole process, by function. It
-// measures 2n and n sequential calls, and divides the difference by n.
+// perCall returns the instructions of one call in the whole process, by function. It measures 2n
+// calls and n calls, and divides the difference by n.
 func (b *testbed) perCall(ctx context.Context, w way, n int) (profile, error) {
 	once, err := b.count(ctx, w, n)
 	if err != nil {
@@ -108,8 +108,8 @@ func ofRuntime(function string) bool {
 		strings.HasPrefix(function, "internal/runtime/atomic.") || strings.HasPrefix(function, "internal/runtime/gc")
 }
 
-// parseCachegrind sums a cachegrind file. "fn=" names the function of the
-// following lines, which have the form "LINE INSTRUCTIONS".
+// parseCachegrind adds up the instructions in a cachegrind file by function. A line "fn=" names a
+// function. The next lines belong to that function and have the form "LINE INSTRUCTIONS".
 func parseCachegrind(text string) profile {
 	all, function := profile{}, ""
 	for line := range strings.Lines(text) {

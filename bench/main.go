@@ -38,7 +38,7 @@ func main() {
 	case errors.Is(err, flag.ErrHelp), err == nil:
 	default:
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-		os.Exit(1) //nolint:forbidigo // this is main
+		os.Exit(1) //nolint:forbidigo // main may exit
 	}
 }
 
@@ -130,8 +130,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// show prints a table. With write, it also puts the table after its mark in the
-// document.
+// show prints a table. If write is true, it also writes the table into the document, after the
+// mark.
 func show(table string, err error, mark string, write bool, stdout io.Writer) error {
 	if err == nil && write {
 		err = renew(benchmarksDoc, mark, table)

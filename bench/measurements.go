@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// measurement measures one or more figures of every way. dear divides the number of rounds: a slow
-// measurement has a large dear.
+// measurement measures one or more figures of every way. dear divides the number of rounds, so a
+// slow measurement has a large dear.
 type measurement struct {
 	name string
 	dear int
@@ -67,8 +67,8 @@ func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	return nil
 }
 
-// running starts n processes of every way, makes one call with each process, and gives all
-// processes to use. At the end it stops them. The processes of way i start at index i*n.
+// running starts n processes of every way and makes one call with each process. Then it calls use
+// with all processes, and stops them. The processes of way i start at index i*n.
 func (t *trial) running(ctx context.Context, n int, use func([]*process) error) (err error) {
 	var all []*process
 	defer func() {
@@ -135,7 +135,7 @@ func (t *trial) together(p *process, calls int) error {
 		return err
 	}
 	t.report.add(throughput, p.way, float64(calls)/1000/took.Seconds())
-	if p.way.name != bare { // the bare process is the server itself
+	if p.way.name != bare { // the bare way is only the server, so there is no time to measure
 		t.report.add(userTime, p.way, micros(later-user)/float64(calls))
 		t.report.add(allTime, p.way, micros(spent)/float64(calls))
 	}
@@ -200,7 +200,8 @@ func (t *trial) starts(ctx context.Context) error {
 	})
 }
 
-// settled is how long a process may still do deferred work after its first call.
+// settled is the wait after the first call of a process, because the process may still do deferred
+// work.
 const settled = 1500 * time.Millisecond
 
 // memory measures the memory after one call, with one process and with ten processes of each way.
@@ -227,7 +228,8 @@ func (t *trial) memory(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// held reads the memory of all processes. Each way has n consecutive processes in all.
+// held reads the memory of the processes in all. Each way has n processes there, one after the
+// other.
 func (t *trial) held(all []*process, n int) error {
 	for same := range slices.Chunk(all, n) {
 		var resident, proportional float64

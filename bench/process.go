@@ -22,10 +22,10 @@ import (
 type process struct {
 	way  way
 	cmd  *exec.Cmd
-	in   int // the writing end of the standard input of cmd
-	out  int // the reading end of the standard output of cmd
+	in   int // the end of the child's standard input that we write
+	out  int // the end of the child's standard output that we read
 	buf  []byte
-	line []byte // the last request; its memory is used again
+	line []byte // the buffer of the last request
 	last int    // the id of the last request
 }
 
@@ -77,7 +77,7 @@ func (p *process) open() error {
 	return nil
 }
 
-// askTools is the request for the list of tools.
+// askTools is the request tools/list.
 const askTools = `{"jsonrpc":"2.0","id":0,"method":"tools/list"}` + "\n"
 
 // begin is the initialize request of a hub's client.
@@ -98,9 +98,9 @@ func (p *process) stop() error {
 	return nil
 }
 
-// request returns the next call as a line. It asks for a result of size bytes; 0 leaves the size to
-// the server. The line is valid until the next request. request allocates no memory, because a test
-// counts the allocations of this path.
+// request returns the next call as a line. size is the size of the wanted result in bytes; 0 leaves
+// the size to the server. The line is valid until the next request. request allocates no memory,
+// because a test counts the allocations here.
 func (p *process) request(size int) []byte {
 	p.last++
 	line := append(p.line[:0], `{"jsonrpc":"2.0","id":`...)
@@ -145,8 +145,8 @@ func (p *process) write(line []byte) error {
 	return nil
 }
 
-// answers reads n lines, which must have at least size bytes together. A refusal is shorter than
-// that, or has isError.
+// answers reads n lines. Together they must have at least size bytes, and none may be a refusal
+// (isError).
 func (p *process) answers(n, size int) error {
 	for read := 0; n > 0; {
 		got, err := p.read()
@@ -177,8 +177,8 @@ func (p *process) read() (int, error) {
 	}
 }
 
-// inFlight makes n calls, of which at most depth wait for an answer at the same time. It writes
-// each call separately.
+// inFlight makes n calls, with at most depth open calls at the same time. It writes each call
+// separately.
 func (p *process) inFlight(depth, n int) error {
 	free := make(chan struct{}, depth)
 	for range depth {
@@ -211,8 +211,8 @@ func (p *process) inFlight(depth, n int) error {
 	return <-failed
 }
 
-// userTime returns the processor time of the process in user mode so far (proc(5), stat). The
-// resolution is 10 ms, so it is useful only for many calls.
+// userTime returns the processor time of the process in user mode so far (proc(5), stat). It is
+// useful only for many calls, because the resolution is 10 ms.
 func (p *process) userTime() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// report holds the measured values: one for each figure, way and round.
+// report has the measured values: one for each figure, way and round.
 type report struct {
 	machine string
 	date    string
@@ -52,7 +52,7 @@ func (r *report) add(f *figure, w way, value float64) {
 	r.rounds[f][w.name] = append(r.rounds[f][w.name], value)
 }
 
-// others returns the ways that are not fixed: other builds, and hubs.
+// others returns the names of the other builds and the hubs.
 func (r *report) others() []string {
 	return slices.DeleteFunc(slices.Clone(r.ways), func(name string) bool {
 		return slices.Contains([]string{bare, byteRelay, lineRelay, clawai, twoRules}, name)
@@ -64,8 +64,8 @@ func (r *report) shown() []string {
 	return slices.Concat([]string{clawai, twoRules, bare, byteRelay, lineRelay}, r.others())
 }
 
-// table returns a Markdown table of medians. It also compares clawai with a relay: it shows the
-// median and the quartiles of the ratios of all rounds.
+// table returns a Markdown table of medians. It also compares clawai with other ways: it shows the
+// median and the quartiles over all rounds.
 func (r *report) table() string {
 	var b strings.Builder
 	against := r.others()
@@ -133,9 +133,9 @@ func (r *report) isUnderInit(name string) bool {
 	return r.commits[name] != "" && ownOf(name) == clawai
 }
 
-// compareWays compares one of our own ways, round by round, with the way that the
-// figure names and with other builds under the same policy. It skips ways with a
-// zero value, such as a time below the clock's resolution.
+// compareWays compares one of our own ways with other ways, round by round. The other ways are the
+// one that the figure names, and other builds with the same policy. It skips ways with the value
+// zero, because such a time is below the clock's resolution.
 func (r *report) compareWays(f *figure, own string) map[string]quartiles {
 	all := map[string]quartiles{}
 	for name, values := range r.rounds[f] {
@@ -155,8 +155,8 @@ func (r *report) compareWays(f *figure, own string) map[string]quartiles {
 func line(w io.Writer, cells []string) { fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | ")) }
 
 // jsonFigure is one row in JSON: the quartiles of each way, the comparisons with other ways in the
-// same round, and the values of all rounds. A comparison is a ratio, but a difference for the start
-// time.
+// same round, and the values of all rounds. A comparison is a ratio, but for the start time it is a
+// difference.
 type jsonFigure struct {
 	Name     string               `json:"name"`
 	Unit     string               `json:"unit,omitempty"`

@@ -30,7 +30,7 @@ func (b *testbed) roomTable(ctx context.Context) (string, error) {
 	return out.String(), nil
 }
 
-// rooms adds up the executed instructions of each package. SHA-256 is a separate row, as in counts.
+// rooms adds up the instructions of each package. SHA-256 gets a separate row.
 func (p profile) rooms() profile {
 	all := profile{}
 	for name, executed := range p {
@@ -62,8 +62,8 @@ func roomOf(function string) string {
 	return strings.TrimPrefix(path[:room]+name, "github.com/clawai/clawai/")
 }
 
-// write lists the packages that have at least one percent of all instructions. SHA-256 is not
-// counted in that total.
+// write lists the packages with at least one percent of all instructions. The total does not
+// contain SHA-256.
 func (p profile) write(out *strings.Builder, head string) {
 	all, rest := 0, 0
 	var names []string

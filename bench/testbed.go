@@ -16,7 +16,9 @@ import (
 type way struct {
 	name   string
 	prefix []string // the start of the command line; the server's command follows
-	hub    bool     // a hub: it knows the server from its settings, and the client begins with initialize
+	// the way is a hub: it knows the server from its settings, and the client must begin with
+	// initialize
+	hub bool
 	manner
 }
 
@@ -45,7 +47,7 @@ type testbed struct {
 	dir     string
 	self    string
 	ways    []way
-	commits map[string]string // commit of each way that is clawai, by the way's name
+	commits map[string]string // the commit of each build of clawai, by the name of the way
 }
 
 // policyText is the small policy of two rules. The second rule allows the call.
@@ -145,7 +147,7 @@ func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
 	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, rev); err != nil {
 		return err
 	}
-	defer func() { // removes the tree even if ctx has ended
+	defer func() { // the tree must also be removed if ctx has ended
 		_, _ = command(context.WithoutCancel(ctx), root, "git", "worktree", "remove", "--force", tree)
 	}()
 	return b.addClawai(ctx, rev, tree)
@@ -155,7 +157,7 @@ func (b *testbed) addCommit(ctx context.Context, root, rev string) error {
 // state folder, like the processes of one user. The build is like a release (.goreleaser.yaml), but
 // it keeps the names of functions for cachegrind. These names are not loaded into memory.
 func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
-	// clawai init requires this name
+	// clawai init accepts only a program with this name.
 	binary := filepath.Join(b.path(fmt.Sprintf("clawai-%d", len(b.ways))), "clawai")
 	if err := os.Mkdir(filepath.Dir(binary), 0o700); err != nil {
 		return err
