@@ -30,7 +30,7 @@ const (
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "overhttp: %v\n", err)
-		os.Exit(1) //nolint:forbidigo // this is main
+		os.Exit(1) //nolint:forbidigo // main may exit
 	}
 }
 
@@ -50,8 +50,8 @@ func run(args []string) error {
 	return fmt.Errorf("what is %q? serve, relay URL, or call URL TYPE N", args)
 }
 
-// serve answers in the type that the request accepts. It sends an event at once, before the stream
-// ends.
+// serve answers with JSON or with an event, as the request accepts. It sends the event at once,
+// before the stream ends.
 func serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", r.Header.Get("Accept"))
@@ -88,8 +88,8 @@ func listen(h http.Handler) error {
 	return (&http.Server{Handler: h, ReadHeaderTimeout: time.Minute}).Serve(in)
 }
 
-// measure makes n calls and prints their median. It makes n/10 calls more at the start and ignores
-// them, because these calls open the connections.
+// measure makes n calls and prints their median. Before that, it makes n/10 calls that open the
+// connections and do not count.
 func measure(to, accept string, n int) error {
 	took := make([]time.Duration, 0, n)
 	for i := range n + n/10 {
