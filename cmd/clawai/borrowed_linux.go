@@ -2,9 +2,9 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// hasElevatedPowers reports whether the kernel has marked this process as one that gained powers at
-// its start (AT_SECURE, getauxval(3)). If the mark cannot be read, it returns false; checkPowers
-// still compares the ids.
+// hasElevatedPowers reports whether this process gained powers at its start. The kernel marks such
+// a process (AT_SECURE, getauxval(3)). If the mark cannot be read, it returns false, and
+// checkPowers compares only the ids.
 func hasElevatedPowers() bool {
 	const secure = 23
 	pairs, err := unix.Auxv()

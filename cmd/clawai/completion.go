@@ -86,10 +86,10 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 // place is the position of a word on a command line.
 type place struct {
 	command     *cli.Command // nil for clawai itself
-	path        string       // the words of the command, such as "log explain"
+	path        string       // the words that name the command, such as "log explain"
 	subcommands []*cli.Command
 	option      cli.DocGenerationFlag // the option whose value is typed here; nil for none
-	arguments   int                   // number of arguments before the word
+	arguments   int                   // number of arguments before this word
 }
 
 // readPlace reads the words before the word to complete, and returns the place of that word.
@@ -97,11 +97,11 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	at := place{subcommands: cmds}
 	for i, word := range typed {
 		if at.option != nil {
-			at.option = nil // word is the option's value
+			at.option = nil // this word is the option's value
 			continue
 		}
 		if i == 0 && word == "help" {
-			continue // help is followed by the words of a command
+			continue // the next words are the words of a command
 		}
 		if strings.HasPrefix(word, "-") {
 			if flag := at.findFlag(word); flag != nil && flag.TakesValue() {
@@ -119,8 +119,8 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 	return at
 }
 
-// findFlag returns the option that a word names. It returns nil if the word also contains the value
-// (--NAME=VALUE).
+// findFlag returns the option that a word names. For --NAME=VALUE it returns nil, because the value
+// is already there.
 func (at *place) findFlag(word string) cli.DocGenerationFlag {
 	return cmdline.FlagNamed(at.placeFlags(), strings.TrimLeft(word, "-"))
 }
@@ -132,7 +132,7 @@ func (at *place) placeFlags() []cli.Flag {
 	return at.command.Flags
 }
 
-// candidateWords returns the words that are possible here.
+// candidateWords returns the words that are possible at this place.
 func (at *place) candidateWords(last string) (found []string) {
 	switch {
 	case at.option != nil:

@@ -20,9 +20,9 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// valuesOf maps the name of an option to a function that returns its possible values. If commands
-// differ, the key is the command's words and the option. Options without an entry take a file or
-// any value.
+// valuesOf maps an option to a function that returns the option's values. If commands differ, the
+// key has the command's words before the option. An option without an entry takes a file or any
+// value.
 var valuesOf = map[string]func() []string{
 	"server":             serverNames,
 	"client":             clientNames,
@@ -72,7 +72,7 @@ func argumentValues(command string, n int) []string {
 		return nil
 	}
 	if n >= len(places) {
-		if command != "wrap" && command != "unwrap" { // these commands take any number
+		if command != "wrap" && command != "unwrap" { // wrap and unwrap take any number of servers
 			return nil
 		}
 		n = 0
@@ -80,8 +80,9 @@ func argumentValues(command string, n int) []string {
 	return harmlessWords(places[n])
 }
 
-// harmlessWords returns only the values that no shell can misread. Names can come from a client's
-// file or a server, and a shell could split or run such a name. The person must type other names.
+// harmlessWords returns only the values that every shell reads as one plain word. A name can come
+// from a client's file or a server, and a shell could split or run such a name. The person must
+// type other names.
 func harmlessWords(values func() []string) []string {
 	if values == nil {
 		return nil
@@ -142,7 +143,7 @@ func waitingIDs() (ids []string) {
 	}
 	dir := filepath.Join(dirs.State, "queue")
 	if _, err := os.Stat(dir); err != nil {
-		return nil // Tab must not create the folder
+		return nil // a press of Tab must not create the folder
 	}
 	q, err := queue.Open(dir, queue.Options{})
 	if err != nil {
