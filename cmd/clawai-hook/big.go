@@ -17,12 +17,11 @@ import (
 	"github.com/clawai/clawai/proxy/hook/program"
 )
 
-// stopPatience is how long the started clawai may still run after a signal to stop, so that it can
-// write a denial.
+// stopPatience is the time that clawai has to write a denial after a signal to stop.
 const stopPatience = 1500 * time.Millisecond
 
-// judgeByClawai starts the program clawai in the folder of this program, which judges the payload.
-// If the output of clawai is not an answer of a hook, the result is a denial.
+// judgeByClawai lets clawai judge the payload. It starts the program clawai in the folder of this
+// program. If the output is not an answer of a hook, judgeByClawai returns a denial.
 func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) client.Answer {
 	self, err := os.Executable()
 	if err == nil {
@@ -36,7 +35,8 @@ func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) clie
 		name += ".exe"
 	}
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), name), slices.Concat([]string{"hook", program.HeldOption(payload)}, line.Words)...) //nolint:gosec // our own program, and the words that we were started with
+	// the program is ours, and the words are our own arguments
+	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), name), slices.Concat([]string{"hook", program.HeldOption(payload)}, line.Words)...) //nolint:gosec
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopPatience
@@ -56,8 +56,8 @@ func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) clie
 	return client.Answer{Stdout: said, Stderr: errs.Bytes(), Code: code}
 }
 
-// runWithOpenInput runs a program with a payload as its input. The input stays open after the
-// payload, so that the program reads its end only if this process dies.
+// runWithOpenInput runs a program and writes payload to its input. The input stays open, so the
+// program sees the end of its input only if this process dies.
 func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -66,7 +66,7 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// an error means that clawai did not read everything; then its answer is missing
+	// An error means that clawai did not read everything. Then its answer is missing too.
 	go func() { _, _ = in.Write(payload) }()
 	return cmd.Wait()
 }

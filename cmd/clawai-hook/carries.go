@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// detectors is the gate's inspector in this program. It searches the arguments of a call, because a
-// hook gets no other content.
+// detectors is the gate's inspector in this program. It searches only the arguments of a call,
+// because a hook gets no other content.
 type detectors struct{ gate.None }
 
 // coversPolicy reports whether the detectors can find everything that the rules about calls ask

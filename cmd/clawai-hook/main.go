@@ -1,7 +1,7 @@
 // Command clawai-hook is the program that agents start before they run a tool. It judges like
-// clawai, but starts much faster, because it contains no way to ask a person. In two cases it
-// starts clawai (clawai hook) for the same payload: when a rule asks a person, and when the rules
-// allow a tool of an MCP server, because that server may have a proxy.
+// clawai, but it starts much faster, because it contains no way to ask a person. In two cases it
+// lets clawai judge the same payload (clawai hook). The first case is a rule that asks a person.
+// The second case is an allowed tool of an MCP server, because that server may have a proxy.
 package main
 
 import (
