@@ -10,12 +10,12 @@ func init() {
 	growStack(false)
 }
 
-// growStack makes the first stack grow once, while the stack is almost empty. Without this, the
+// growStack makes the first stack grow once, while the stack is almost empty. Otherwise, the
 // initialisation of the packages would double the stack several times and copy it each time.
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true, but the compiler reserves the array; using the array would cost time to clear it
+	if used { // used is never true, so the array only reserves stack and is never cleared
 		var stack [20 << 10]byte
 		last = stack[runtime.NumCPU()&1]
 	}
