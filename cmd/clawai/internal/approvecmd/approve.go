@@ -1,5 +1,5 @@
-// Package approvecmd implements "clawai approve" and "clawai decide", with which a person or a
-// script answers the requests in the queue.
+// Package approvecmd implements "clawai approve" and "clawai decide". A person or a script answers
+// questions with these commands.
 package approvecmd
 
 import (
@@ -98,15 +98,15 @@ func runApprove(c *cli.Context) error {
 }
 
 // ShowOverview opens the console at the terminal. If no question waits, the console shows the calls
-// of the record. Without a terminal or a policy, shown is false. note then tells the person the
-// first step, or is "".
+// of the record. Without a terminal or a policy, it opens nothing, and shown is false. note is a
+// text about the first step of the person, or "".
 func ShowOverview(c *cli.Context) (shown bool, note string, err error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
 		return false, "", nil
 	}
 	dirs, err := config.ReadFolders()
 	if err != nil {
-		return false, "", nil // help needs no folders
+		return false, "", nil // without folders, only the help is shown
 	}
 	if _, err := os.Stat(dirs.PolicyFile()); err != nil {
 		return false, "There is no policy here yet, so nothing is behind clawai. Start with: clawai init (or look first: clawai demo)", nil
@@ -135,7 +135,7 @@ func tellPolicyFault(dirs config.Folders) string {
 	return "the policy cannot be used (clawai doctor): " + term.VisibleText(first)
 }
 
-// overviewCheck is the interval at which the overview reads the queue, even without a signal of a
+// overviewCheck is the interval at which the overview reads the queue when there is no signal of a
 // change.
 const overviewCheck = 5 * time.Second
 
@@ -248,8 +248,9 @@ func approveID(c *cli.Context, q answerQueue, dirs config.Folders, id string) er
 	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(result.Request))}
 }
 
-// openConsole opens the console, for all requests or for the request only. The queue counts a
-// console for all requests as a person who can answer. callsFirst is console.Options.CallsFirst.
+// openConsole opens the console for all requests, or for one request if only is its id. The queue
+// counts a console for all requests as a person who can answer. callsFirst is
+// console.Options.CallsFirst.
 func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -306,15 +307,15 @@ func plainTerminal() bool {
 	return !term.Screens || name == "" || name == "dumb" || name == "unknown" || os.Getenv("CLAWAI_ACCESSIBLE") != ""
 }
 
-// stream reads lines from standard input when standard input is not a terminal.
+// stream is standard input that is not a terminal. It returns the input in lines.
 type stream struct {
 	io.Writer
 	in    io.Reader
 	lines chan string
 }
 
-// ReadLine returns the next line. A read of a pipe cannot be cancelled, so the goroutine that reads
-// ends only with the input or the process.
+// ReadLine returns the next line. A goroutine reads the lines. It ends only with the input or the
+// process, because a read of a pipe cannot be cancelled.
 func (s *stream) ReadLine(ctx context.Context) (string, error) {
 	if s.lines == nil {
 		s.lines = make(chan string)
@@ -332,11 +333,11 @@ func (s *stream) ReadLine(ctx context.Context) (string, error) {
 		if !ok {
 			return "", io.EOF
 		}
-		// without a terminal, the input does not show a line end after the prompt
+		// The input is no terminal, so it does not show the end of the answered line.
 		_, err := io.WriteString(s.Writer, "\n")
 		return line, err
 	}
 }
 
-// Flush does nothing, because the lines that a script sends in advance must stay.
+// Flush does nothing, because a script may have sent lines in advance.
 func (s *stream) Flush() error { return nil }

@@ -19,14 +19,15 @@ var callsPage = console.Page{
 	Name: "Calls", Decision: "The latest calls of your agents, the newest first; it goes on by itself.", Empty: "No call is in the record yet.",
 }
 
-// followCalls returns a function that sends the calls of the record to the screen, also new calls.
+// followCalls returns a function that sends the recorded calls to the screen, and later also each
+// new call.
 func followCalls(o *overview.Overview) console.FollowCalls {
 	return func(ctx context.Context, send func(console.Row), notice func(string)) error {
 		return o.FollowCalls(ctx, console.MaxCalls, func(r *record.Row) { send(callRow(o, *r)) }, notice, nil)
 	}
 }
 
-// searchCalls returns the function with which the filter of the screen searches the whole record.
+// searchCalls returns a function that searches the whole record. The filter of the screen uses it.
 func searchCalls(o *overview.Overview) console.SearchCalls {
 	return func(ctx context.Context, text string, send func(console.Row), progress func(read, all int64)) error {
 		return o.ReadCalls(ctx, func(r *record.Row) {
@@ -37,7 +38,8 @@ func searchCalls(o *overview.Overview) console.SearchCalls {
 	}
 }
 
-// callRow returns a row of the record as the screen shows it. It keeps its own copy of the row.
+// callRow returns a row of the record in the form of the screen. r is a copy, so the caller may
+// change its own row.
 func callRow(o *overview.Overview, r record.Row) console.Row {
 	e := &r.Entry
 	line, word := record.ScreenLine(&r, wideLine, o.Home)
@@ -76,7 +78,7 @@ func openCall(ctx context.Context, home string, e *event.Entry) (*console.Openin
 	}, nil
 }
 
-// shorten writes the home folder as ~ in lines.
+// shorten replaces the home folder by ~ in lines.
 func shorten(home string, lines []string) []string {
 	for i := range lines {
 		lines[i] = cmdline.ShortenHome(lines[i], home)
@@ -84,5 +86,5 @@ func shorten(home string, lines []string) []string {
 	return lines
 }
 
-// wideLine is the width in columns of the line that the filter searches.
+// wideLine is the width of the text in which the filter searches, in columns.
 const wideLine = 1000

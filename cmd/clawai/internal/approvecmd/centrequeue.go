@@ -26,7 +26,7 @@ type centreQueue struct {
 	centre *courier.Centre
 
 	mu    sync.Mutex
-	known map[string]*enrolment.Asked // by id; only the state of a question changes, its content never does
+	known map[string]*enrolment.Asked // by id; the content of a question never changes, only its state
 }
 
 var _ console.Queue = (*centreQueue)(nil)
@@ -43,7 +43,7 @@ func openCentre(ctx context.Context, c *cli.Context, dirs config.Folders) (*cent
 // Close closes idle connections.
 func (q *centreQueue) Close() error { q.centre.Close(); return nil }
 
-// Watch sends one signal only, because the screen itself reads the questions again at intervals.
+// Watch sends only one signal, because the screen itself reads the questions again at intervals.
 func (q *centreQueue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	out <- struct{}{}
@@ -118,7 +118,7 @@ func (q *centreQueue) exchange(ctx context.Context, method, id string, message a
 	return asked, nil
 }
 
-// Get returns the only question whose id begins with prefix.
+// Get returns the only question with an id that begins with prefix.
 func (q *centreQueue) Get(ctx context.Context, prefix string) (queue.Request, error) {
 	list, err := q.list(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func (q *centreQueue) Decide(ctx context.Context, id string, a queue.Answer) (qu
 		return r, explainCentre(err)
 	}
 	now := requestOfCentre(asked, time.Now())
-	now.Answer.Reply = a.Reply // this person's own answer; the call may still need answers of others
+	now.Answer.Reply = a.Reply // the answer of this person; the call may need answers of other people too
 	return now, nil
 }
 

@@ -89,14 +89,14 @@ func runDecide(c *cli.Context) error {
 	return err
 }
 
-// answerOf parses the answer on the command line.
+// answerOf returns the answer that the command line names.
 func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	a := queue.Answer{Channel: "decide", By: cmdline.AccountName(), Words: strings.TrimSpace(c.String("note")), Scope: c.String("scope")}
 	replies := map[string]gate.Reply{
 		"allow once": gate.AllowOnce, "allow session": gate.AllowSession, "allow always": gate.AllowAlways,
 		"deny once": gate.DenyOnce, "deny always": gate.DenyAlways,
 	}
-	if word == "approve" { // the old word for allow
+	if word == "approve" { // the earlier word for allow
 		word = "allow"
 	}
 	hold := c.String("for")
@@ -117,10 +117,10 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 	return a, nil
 }
 
-// maxNote limits a note for the agent, in bytes.
+// maxNote is the maximum size of a note for the agent, in bytes.
 const maxNote = 4096
 
-// exactScope is the default scope: the rule is about this call only.
+// exactScope is the default scope. A rule with this scope is about the same call only.
 var exactScope = policy.Exact.String()
 
 // checkAnswer returns an error if the request does not accept the answer. It also fills in the
@@ -172,9 +172,9 @@ func scopesOf(offers []view.Offer) (scopes []string) {
 	return scopes
 }
 
-// scopeError is the error for an answer without a scope when no offered rule is about this call
-// alone. The person must choose the scope, because the caller controls the text of the call, and
-// this text decides which rules are offered.
+// scopeError returns the error for an answer that names no scope, although no offered rule is about
+// this call alone. The person must choose the scope. The text of the call decides which rules are
+// offered, and the caller controls this text.
 func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {

@@ -28,13 +28,13 @@ type requestJSON struct {
 	Rule     *ruleJSON   `json:"rule,omitempty"`
 	Reason   string      `json:"reason,omitempty"`
 	Findings any         `json:"findings,omitempty"`
-	Preview  any         `json:"preview,omitempty"` // the result of the preview of the command
+	Preview  any         `json:"preview,omitempty"` // result of the preview of the command
 	Revision string      `json:"revision,omitempty"`
 	Digest   string      `json:"digest,omitempty"` // SHA-256 of the frame of the call
 	Lasting  bool        `json:"lasting"`          // whether --for session is possible
 	Offers   []offerJSON `json:"offers,omitempty"`
 	NoOffer  string      `json:"no_offer,omitempty"`
-	// why the call could not be read from the queue; such a request can only be denied
+	// Damage is the reason why the call cannot be read. Such a request can only be denied.
 	Damage  string      `json:"damage,omitempty"`
 	Decided *time.Time  `json:"decided,omitempty"`
 	Answer  *answerJSON `json:"answer,omitempty"`
@@ -46,7 +46,7 @@ type callJSON struct {
 	Method    string   `json:"method"`
 	Names     []string `json:"names"`
 	Arguments any      `json:"arguments,omitempty"`
-	// other members of the params, without the members of the protocol
+	// Extra has the other members of the params, without the members of the protocol.
 	Extra any `json:"extra,omitempty"`
 }
 
@@ -59,7 +59,8 @@ type ruleJSON struct {
 type offerJSON struct {
 	Scope string `json:"scope"`
 	Title string `json:"title"`
-	// the calls that --for session allows with this scope; absent if not possible
+	// Session describes the calls that --for session allows with this scope. It is absent if that
+	// is not possible.
 	Session string `json:"session,omitempty"`
 	Allow   string `json:"allow,omitempty"`
 	Deny    string `json:"deny,omitempty"`
@@ -80,7 +81,7 @@ type grantJSON struct {
 	Server  string `json:"server"`
 	Client  string `json:"client,omitempty"`
 	Project string `json:"project,omitempty"`
-	// what the grant allows in addition to the calls; absent for nothing
+	// Reach describes what the grant allows in addition to the calls. It is absent for nothing.
 	Reach string     `json:"reach,omitempty"`
 	Calls []callJSON `json:"calls"`
 	Rule  *ruleJSON  `json:"rule,omitempty"`
@@ -152,7 +153,7 @@ func utcTime(t time.Time) *time.Time {
 	return &t
 }
 
-// rawJSON returns JSON unchanged. Text that is not JSON becomes a string.
+// rawJSON returns JSON unchanged. If src is not JSON, it returns src as a string.
 func rawJSON(src []byte) any {
 	switch {
 	case len(src) == 0:

@@ -77,8 +77,8 @@ func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bo
 	return nil
 }
 
-// printLine prints one request as a line: the first characters of its id, the time, and the text.
-// On a terminal the line has the terminal's width. Elsewhere the text has at most listed
+// printLine prints one request as a line: the start of its id, the time, and the text. On a
+// terminal the line has at most the terminal's width. Elsewhere the text has at most listed
 // characters.
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil

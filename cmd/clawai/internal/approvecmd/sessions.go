@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// sessionsPage returns the page of sessions.
+// sessionsPage returns the page of the agents' sessions.
 func sessionsPage(o *overview.Overview) console.Page {
 	return console.Page{
 		Name: "Sessions", Decision: "Sessions of agents, the last used first.",

@@ -34,8 +34,8 @@ type personSignIn struct {
 	Ends  time.Time `json:"ends"`
 }
 
-// findCentre returns the address of the centre: the value of --at, or the centre at which this
-// laptop is enrolled.
+// findCentre returns the address of the centre. It is the value of --at, or else the centre at
+// which this laptop is enrolled.
 func findCentre(c *cli.Context, dirs config.Folders) (string, error) {
 	if at := c.String("at"); at != "" {
 		u, err := enrolment.ParseURL(at)
@@ -96,8 +96,8 @@ func dropSignIn() error {
 	return nil
 }
 
-// signIn returns the sign-in from the vault. If there is none, it starts a new sign-in: the person
-// confirms a code on a page of the centre. It writes its messages to standard error.
+// signIn returns the sign-in from the vault. If there is none, it starts a new sign-in, and the
+// person confirms a code on a page of the centre. Its messages go to standard error.
 func signIn(ctx context.Context, c *cli.Context, dirs config.Folders) (personSignIn, error) {
 	address, err := findCentre(c, dirs)
 	if err != nil {

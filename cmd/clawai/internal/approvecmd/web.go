@@ -42,8 +42,8 @@ func DashboardCommand() *cli.Command {
 }
 
 // servePage serves the page until an interrupt. start is the path of the tab that the link opens.
-// The flags are port (0 for a free one), ipv6 ([::1] instead of 127.0.0.1) and open (opens the
-// browser, but not for root, because the browser would run as root).
+// It reads three flags: port (0 for a free port), ipv6 ([::1] instead of 127.0.0.1) and open. open
+// starts the browser, but not for root, because the browser would run as root.
 func servePage(c *cli.Context, start string) error {
 	port := c.Int("port")
 	if port < 0 || port > 65535 {
@@ -104,7 +104,7 @@ func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 		return
 	}
 	stayInBackground()
-	// A read of a terminal cannot be cancelled, so this goroutine ends only with the process.
+	// This goroutine ends only with the process, because a read of a terminal cannot be cancelled.
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan() && ctx.Err() == nil; {
 			fmt.Fprintf(out, "A new link, for once. A page that is open ends when it is used:\n\n  %s\n\n", s.NewLink())

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// stayInBackground makes a read fail while another job has the terminal. Without this, the read
-// would stop this process, and the page with it.
+// stayInBackground makes a read of the terminal fail while another job has the terminal. Otherwise,
+// the read would stop this process, and the page with it.
 func stayInBackground() { signal.Ignore(syscall.SIGTTIN) }
