@@ -1,4 +1,4 @@
-// Package attackcmd implements "clawai attack", which plays built-in attacks through a policy.
+// Package attackcmd implements "clawai attack", which tries built-in attacks against a policy.
 package attackcmd
 
 import (
@@ -14,24 +14,25 @@ import (
 )
 
 // attack is one attack from a file: the messages of a hostile server, the actions of its client,
-// and the texts that prove success. All texts and all JSON are as they are sent.
+// and the texts that prove success. All texts and JSON are in the form in which they are sent.
 type attack struct {
 	Name string `toml:"name"`
 	Says string `toml:"says"` // description for people
 
-	// These fields are the server's part. One of Text, Result and Error is its answer to the first
-	// call.
+	// The next fields are the server's part. The server answers the first call with one of Text,
+	// Result and Error.
 	Instructions string `toml:"instructions"`
-	// JSON arrays of tools; the n-th result of tools/list has the harmless tool and the n-th array
+	// Lists has JSON arrays of tools. The n-th result of tools/list has the harmless tool and the
+	// n-th array.
 	Lists []string `toml:"lists"`
-	// messages before the answer; if one has an id, it is a request, and the server waits for its
-	// answer
+	// Before has messages that the server sends before its answer. A message with an id is a
+	// request, and the server waits for the answer.
 	Before []string `toml:"before"`
 	Text   string   `toml:"text"`
 	Result string   `toml:"result"`
 	Error  string   `toml:"error"`
 
-	// These fields are the client's part. The client makes a call that every policy here allows,
+	// The next fields are the client's part. The client makes a call that every policy here allows,
 	// and then acts like a model that believes the server.
 	Sends string `toml:"sends"` // text of an extra argument of the first call
 	Call  string `toml:"call"`  // params of a second call
@@ -66,8 +67,8 @@ func loadAttacks() (all []attack, err error) {
 	return all, nil
 }
 
-// carrier is a harmless call. The server needs a call that is allowed, because the attack is in its
-// answer.
+// carrier is a harmless call. The attack is in the server's answer, so the policy must allow the
+// call.
 type carrier struct{ tool, args string }
 
 // carriers are calls to widely used servers. HOME is a placeholder for the owner's home folder.
@@ -90,8 +91,9 @@ var carriers = []carrier{
 	{"search", `{"query":"a"}`},
 }
 
-// chooseCarrier returns the first carrier that the policy allows. If there is none, it returns the
-// first carrier that the policy asks about. It also tries the tools that a rule names exactly.
+// chooseCarrier returns the first carrier that the policy allows, or else the first that the policy
+// asks about. It also tries the tools that a rule names exactly. It returns false if there is no
+// such carrier.
 func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {
@@ -111,8 +113,8 @@ func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// callParams returns the params of the carrier's call. If more is not empty, they have an extra
-// argument with this text.
+// callParams returns the params of the carrier's call. If more is not empty, an extra argument has
+// this text.
 func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
 	_ = json.Unmarshal([]byte(c.args), &args) // our own JSON, so it is valid
@@ -122,11 +124,11 @@ func (c carrier) callParams(more string) json.RawMessage {
 	return marshalJSON(map[string]any{"name": c.tool, "arguments": args})
 }
 
-// marshalJSON encodes a value for which encoding cannot fail.
+// marshalJSON encodes a value that can always be encoded.
 func marshalJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen for maps, lists and strings
+		panic(err) // maps, lists and strings can always be encoded
 	}
 	return b
 }

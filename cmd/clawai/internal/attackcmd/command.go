@@ -162,12 +162,12 @@ func findTarget(name, server string) (t *target, note string, err error) {
 	return t, note, nil
 }
 
-// noServer is a name that appears in no rule.
+// noServer is the name of a server that the rules do not name.
 const noServer = "scripted"
 
-// chooseServer returns the server name for the hostile server. The name is noServer if the rules
-// allow or ask about one of its calls, or if no server in the rules has such a call. Otherwise it
-// is the first server in the rules with such a call, and others are the other ones.
+// chooseServer returns the name for the hostile server. It takes noServer if the rules let a call
+// of noServer through, or ask about it. Otherwise it takes the first named server for which this is
+// so, and others has the other such servers. If there is no such server, it takes noServer.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil
@@ -199,8 +199,8 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. If the
-// policy names paths, it does not look at the files there.
+// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. It does
+// not read the files that the policy names in paths.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()
@@ -218,8 +218,7 @@ func loadPolicyInForce() (*config.Loaded, string, error) {
 	return loaded, folders.Home, nil
 }
 
-// tierEnd is added to a tier, because a tier has no rules about calls. It allows all calls, as
-// another policy would.
+// tierEnd is added to a tier, because a tier has no rules about calls. It allows all calls.
 const tierEnd = `
 [[rule]]
 action = "allow"

@@ -14,8 +14,8 @@ import (
 // These are the outcomes of an attack, the worst first.
 const (
 	reached = "reached" // the model or the server got the text unchanged
-	// the model got the text with marks, with a warning, or with words removed; the effect on a
-	// model is unknown
+	// The model got the text with marks, with a warning, or with words removed. The effect on a
+	// model is unknown.
 	marked   = "marked"
 	asked    = "asked"    // the rules would ask a person
 	withheld = "withheld" // neither the model nor the server got the text
@@ -33,7 +33,8 @@ type verdict struct {
 	Name    string `json:"name"`
 	Says    string `json:"says"`
 	Outcome string `json:"outcome"`
-	// the actions of the gate, and the rules that caused them; empty if there were none
+	// By has the actions of the gate and the rules that caused them. It is empty if there were
+	// none.
 	By      []string `json:"by"`
 	Asked   []string `json:"asked"`   // the questions that a person would get
 	Through []string `json:"through"` // the texts that came through, as "to the model: TEXT"
@@ -63,7 +64,7 @@ func judgeAttack(a *attack, p *exchange) verdict {
 	if v.Outcome == marked && len(seen) > 0 {
 		v.By = slices.DeleteFunc(v.By, func(s string) bool { return !isLabel(s) })
 	} else if others := slices.DeleteFunc(slices.Clone(v.By), isLabel); len(others) > 0 || v.Outcome != withheld {
-		v.By = others // the marks are on other texts, so they did not stop the attack
+		v.By = others // these actions are on other texts, so they did not stop the attack
 	}
 	return v
 }
@@ -71,8 +72,8 @@ func judgeAttack(a *attack, p *exchange) verdict {
 // isLabel reports whether an action only marked a text and still passed the text on.
 func isLabel(what string) bool { return what == "fence" || what == "warn" }
 
-// isLabelled reports whether a frame has our marks around a text, or our warning. It can trust
-// these, because no built-in attack forges them.
+// isLabelled reports whether a frame has our marks around a text, or our warning. This is certain,
+// because no built-in attack forges our marks.
 func isLabelled(frame string) bool {
 	return strings.Contains(frame, " begin: what follows was sent by ") || strings.Contains(frame, "[clawai:warning: ")
 }
@@ -102,11 +103,11 @@ func containsText(frame, text string) bool {
 	return found
 }
 
-// holdsMost reports whether one of a frame's strings was redacted but still has at least half of
+// holdsMost reports whether one of the frame's strings was redacted, but still has at least half of
 // the words of text.
 func holdsMost(frame, text string) bool {
 	var v any
-	_ = json.Unmarshal([]byte(frame), &v) // invalid JSON has no strings
+	_ = json.Unmarshal([]byte(frame), &v) // a frame that is not JSON has no strings
 	words, found := strings.Fields(text), false
 	visitStrings(v, func(s string) {
 		if !strings.Contains(s, "[clawai:withheld ") {
@@ -148,7 +149,7 @@ func textOf(line []byte) string {
 			} `json:"content"`
 		} `json:"result"`
 	}
-	_ = json.Unmarshal(line, &m) // without a text in the result, textOf returns ""
+	_ = json.Unmarshal(line, &m) // without a text, the result is ""
 	var texts []string
 	for _, c := range m.Result.Content {
 		texts = append(texts, c.Text)

@@ -24,7 +24,8 @@ import (
 
 // exchange holds the messages, questions and events of one attack.
 type exchange struct {
-	seen, sent []string // frames that the client received, and frames that the server received
+	// seen are the frames that the client received; sent are the frames that the server received
+	seen, sent []string
 	asked      []gate.Question
 	events     []event.Event
 }
@@ -34,7 +35,7 @@ const patience = time.Minute
 
 // target is the policy and the server that attacks are played against.
 type target struct {
-	own     bool // the policy is the active policy of this machine
+	own     bool // the policy is the active one of this machine
 	policy  *config.Loaded
 	server  string
 	carrier carrier
@@ -88,7 +89,7 @@ type tape struct {
 	mu     sync.Mutex
 	events []event.Event
 	asked  []gate.Question
-	passed bool // the harmless call was already allowed once
+	passed bool // the person has already allowed the harmless call once
 }
 
 // Record stores events.

@@ -12,9 +12,9 @@ import (
 type server struct {
 	attack   *attack
 	harmless carrier
-	fromUs   *io.PipeReader // reads the bytes that Write was given
+	fromUs   *io.PipeReader // reads what the gate has written with Write
 	in       *io.PipeWriter
-	out      *io.PipeReader // the source of the bytes that Read returns
+	out      *io.PipeReader // the gate reads from it with Read
 	toUs     *io.PipeWriter
 	done     chan struct{}
 
@@ -23,7 +23,7 @@ type server struct {
 
 	listed, called int             // numbers of tools/list and tools/call requests so far
 	waits          map[string]bool // requests of this server without an answer, by id
-	held           []any           // messages to send after the answers to these requests
+	held           []any           // messages that must wait for these answers
 }
 
 func newServer(a *attack, harmless carrier) *server {
@@ -37,7 +37,7 @@ func newServer(a *attack, harmless carrier) *server {
 func (s *server) Read(p []byte) (int, error)  { return s.out.Read(p) }
 func (s *server) Write(p []byte) (int, error) { return s.in.Write(p) }
 
-// Done returns nil, a channel that never closes, because the server ends only when its input ends.
+// Done returns nil, because this server ends only when its input ends.
 func (s *server) Done() <-chan struct{} { return nil }
 
 // Close ends the server and waits until it has ended.
@@ -47,7 +47,7 @@ func (s *server) Close(context.Context) error {
 	return nil
 }
 
-// Status returns the server's end as a text for the record.
+// Status returns a text about the server, for the record.
 func (s *server) Status() string { return "scripted" }
 
 func (s *server) heardMessages() []string {
