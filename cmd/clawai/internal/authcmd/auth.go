@@ -1,4 +1,4 @@
-// Package authcmd implements "clawai auth". The proxy also uses its sign-in.
+// Package authcmd implements "clawai auth". clawai proxy uses the same sign-in.
 package authcmd
 
 import (
@@ -58,8 +58,8 @@ func serverArgument(c *cli.Context) (*url.URL, error) {
 	return u, nil
 }
 
-// requestChallenge sends a request without a token. If the server asks for a token,
-// requestChallenge returns the server's response, otherwise nil.
+// requestChallenge sends a request without a token. It returns the server's response if the server
+// asks for a token, and otherwise nil.
 func requestChallenge(ctx context.Context, u *url.URL, through egress.Network) (*http.Response, error) {
 	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"clawai","version":"1"}}}`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -85,7 +85,7 @@ func requestChallenge(ctx context.Context, u *url.URL, through egress.Network) (
 		return nil, err
 	}
 	resp := posted
-	// a server of version 2024-11-05 may ask for a token only when the client opens its stream
+	// A server of version 2024-11-05 may ask for a token only when the client opens its stream.
 	if remote.MayBeLegacySSE(resp.StatusCode) {
 		if resp, err = ask(http.MethodGet, ""); err != nil {
 			return nil, err
@@ -142,7 +142,7 @@ func runLogout(c *cli.Context) error {
 	return damaged
 }
 
-// isDamage reports whether the error only says that some entries of the store cannot be read.
+// isDamage reports whether an error means that only some entries of the store cannot be read.
 func isDamage(err error) bool {
 	_, ok := errors.AsType[*oauth.DamageError](err)
 	return ok
@@ -153,9 +153,9 @@ type signInDoc struct {
 	Server  string     `json:"server"`
 	Since   time.Time  `json:"since"`
 	Expires *time.Time `json:"expires,omitempty"`
-	Renews  bool       `json:"renews"` // a refresh token exists, or the client needs none
+	Renews  bool       `json:"renews"` // true if there is a refresh token or if the client needs none
 	Scopes  []string   `json:"scopes,omitempty"`
-	// options of "auth login" that later refreshes and sign-ins use again
+	// Options has the options of "auth login" that later refreshes and sign-ins use again.
 	Options []string `json:"options,omitempty"`
 }
 

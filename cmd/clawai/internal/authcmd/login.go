@@ -125,7 +125,8 @@ func runLogin(c *cli.Context) error {
 	if err := config.PrivateFolder(folders.State); err != nil {
 		return err
 	}
-	resp, err := requestChallenge(c.Context, u, o.Network) //nolint:bodyclose // requestChallenge has closed it
+	// requestChallenge has already closed the body
+	resp, err := requestChallenge(c.Context, u, o.Network) //nolint:bodyclose
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func runLogin(c *cli.Context) error {
 		return nil
 	}
 	wait := 5 * time.Minute
-	// the person may open the page on another machine, so this takes longer
+	// The person may open the page on another machine, and that takes longer.
 	if p.quiet || chosen.Grant == oauth.GrantDevice {
 		wait = 15 * time.Minute
 	}
@@ -154,8 +155,8 @@ func runLogin(c *cli.Context) error {
 type person struct {
 	out    io.Writer
 	server *url.URL
-	pastes bool // the person can paste an address, because there is a terminal
-	quiet  bool // clawai must not open a browser
+	pastes bool // true if there is a terminal, so that the person can paste an address
+	quiet  bool // true if clawai must not open a browser
 }
 
 var _ oauth.Person = (*person)(nil)
@@ -171,7 +172,7 @@ func (p *person) openPage(ctx context.Context, page string) error {
 	return OpenPage(ctx, page)
 }
 
-// ShowPage prints the page's address. The address is a whole line at the end, so that it is easy to
+// ShowPage prints the page's address. The address is the whole last line, so that it is easy to
 // copy.
 func (p *person) ShowPage(page string, device bool) error {
 	prose := cmdline.ProseWriter(p.out)

@@ -29,7 +29,7 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 	}
 }
 
-// signIns returns the store of tokens: the system's keychain and then files, or only files if
+// signIns returns the store of tokens. It is the system's keychain and then files, or only files if
 // CLAWAI_KEYCHAIN is off.
 func signIns(dir string, private func(string) error) oauth.Store {
 	files := oauth.Files{Dir: dir, Private: private}
@@ -42,8 +42,8 @@ func signIns(dir string, private func(string) error) oauth.Store {
 
 var errNoBrowser = errors.New("no browser could be opened")
 
-// OpenPage opens the page in the browser. The agent can read the error, but only the owner may see
-// the page's address, so the error has no details.
+// OpenPage opens the page in the browser. Its error has no details, because the agent can read the
+// error, but only the owner may see the page's address.
 func OpenPage(ctx context.Context, page string) error {
 	if err := oauth.OpenBrowser(ctx, os.Getenv("BROWSER"), page); err != nil {
 		return errNoBrowser
