@@ -1,7 +1,7 @@
 // Package canary tests the hook of the user's own client. The client runs with our scripted model,
-// which asks for two shell commands: a policy allows one and denies the other. Then the package
-// checks whether the client called the hook, and whether it obeyed the denial. The folders are
-// temporary, and nothing leaves the machine.
+// which asks for two shell commands. A policy allows one command and denies the other. Then the
+// package checks whether the client called the hook, and whether it obeyed the denial. The folders
+// are temporary, and nothing leaves the machine.
 package canary
 
 import (
@@ -26,7 +26,7 @@ import (
 // Within is the time limit for a client. The slowest client so far took 20 s.
 const Within = 3 * time.Minute
 
-// Verdict says whether a client obeyed its hook.
+// Verdict is the answer to the question whether a client obeys its hook.
 type Verdict string
 
 // These are the verdicts. The zero value is not a verdict.
@@ -34,7 +34,7 @@ const (
 	Enforced Verdict = "enforced"    // the allowed command ran, and the denied command did not
 	Unheeded Verdict = "unheeded"    // the client called the hook, but the denied command ran
 	Silent   Verdict = "never-fired" // a command ran, but the client did not call the hook
-	NotRun   Verdict = "not-run"     // no result, because the client could not run or did not try the commands
+	NotRun   Verdict = "not-run"     // no result, because the client could not run or did not run the commands
 )
 
 // Result is the outcome of a canary.
@@ -50,9 +50,9 @@ type Result struct {
 
 // Call is the outcome of one command.
 type Call struct {
-	// the decision in the hook's record; "" if the hook was not called
+	// Recorded is the decision in the hook's record, or "" if the hook was not called.
 	Recorded string `json:"recorded,omitempty"`
-	Ran      bool   `json:"ran"` // the file that the command creates exists
+	Ran      bool   `json:"ran"` // true if the file that the command creates exists
 }
 
 const (
@@ -80,7 +80,7 @@ type site struct {
 	address string   // address of the scripted model, http://127.0.0.1:PORT
 	before  []string // words before the client's command, such as clawai llm-proxy
 
-	one  sync.Mutex // guards told, because requests can arrive at the same time
+	one  sync.Mutex // guards told, because several requests can arrive at the same time
 	told string     // the latest final text of the client
 }
 
@@ -130,8 +130,8 @@ func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Dura
 	return r
 }
 
-// runClient runs the client once. before is the start of a command line that starts the client
-// (clawai llm-proxy). It is nil if the client runs with its hooks.
+// runClient runs the client once. before is nil if the client runs with its hooks. Otherwise,
+// before has the words of clawai llm-proxy, which then starts the client.
 func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, within time.Duration) (err error) {
 	all := clientTable()
 	c := &all[slices.Index(ClientIDs(), h.Row.Client)]
@@ -145,7 +145,8 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
-	if s.root, err = filepath.EvalSymlinks(s.root); err != nil { // the client will use the path without links
+	// without links, because the client will use such a path
+	if s.root, err = filepath.EvalSymlinks(s.root); err != nil {
 		return err
 	}
 	model := &scripted.Model{After: s.keepReport}
@@ -232,7 +233,7 @@ func (s *site) runToEnd(ctx context.Context, c *client, command []string, within
 	}
 	late := ctx.Err()
 	done, end := context.WithCancel(context.Background())
-	end() // the context is over, so Close ends the client's remaining processes at once
+	end() // the context has ended, so Close ends the remaining processes at once
 	_ = child.Close(done)
 	switch {
 	case errors.Is(late, context.DeadlineExceeded) && child.WasForced():
@@ -251,7 +252,7 @@ func drainOutput(child *stdio.Child) {
 	}
 }
 
-// lastWords returns the end of the client's error output, from the file name.
+// lastWords returns the end of the client's error output. name is the file with this output.
 func lastWords(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
@@ -270,8 +271,8 @@ func lastWords(name string) string {
 	return ""
 }
 
-// readOutcome reads the decisions about the two commands from the record. It also looks in the work
-// folder which commands ran.
+// readOutcome reads the decisions about the two commands from the record. It looks into the work
+// folder to see which commands ran.
 func (r *Result) readOutcome(s *site, server string) error {
 	for e, err := range audit.Read(filepath.Join(s.sitePath("state"), "audit"), audit.Filter{}) {
 		if err != nil {
@@ -279,8 +280,8 @@ func (r *Result) readOutcome(s *site, server string) error {
 		}
 		var args struct {
 			Command  string
-			Commands []string // the form of Cline
-			Cmd      string   // the form of Codex
+			Commands []string // Cline has a list of commands
+			Cmd      string   // the name of the argument in Codex
 		}
 		if e.Kind != event.Decision || e.Server != server || json.Unmarshal(e.Args, &args) != nil {
 			continue
@@ -300,9 +301,9 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome sets the verdict. The missing run of the denied command is a proof only if the same
-// client ran the allowed command. asked is the name of the program that the client should have
-// called: the hook, or llm-proxy.
+// judgeOutcome sets the verdict. It is a proof only if the same client ran the allowed command but
+// not the denied command. asked is the name of the program that the client should have called: the
+// hook, or llm-proxy.
 func (r *Result) judgeOutcome(s *site, asked string, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":

@@ -28,8 +28,8 @@ type client struct {
 	more     map[string]any // other arguments of the tool
 	before   []string       // a command that must run before the client; nil for most clients
 	vars     []string       // environment variables, as NAME=VALUE
-	// returns an error if the owner's files could disturb the canary; nil if the client reads only
-	// the hooks
+	// refuse returns an error if the owner's files could disturb the canary. It is nil if the
+	// client reads no file of the owner except the hooks.
 	refuse  func(wrap.Hooks) error
 	furnish func(*site, wrap.Hooks) error // writes the client's folder with the hooks
 }
@@ -210,7 +210,7 @@ func systemPath(darwin, windows, other string) string {
 // if they fetch a real key.
 func claudeElsewhere(h wrap.Hooks) error {
 	managed := systemPath("/Library/Application Support/ClaudeCode", `C:\Program Files\ClaudeCode`, "/etc/claude-code")
-	// the pattern is valid, so there is no error
+	// The pattern is valid, so there is no error.
 	more, _ := filepath.Glob(filepath.Join(managed, "managed-settings.d", "*.json"))
 	for _, path := range append(more, filepath.Join(managed, "managed-settings.json"), h.Files[0].Real) {
 		src, err := os.ReadFile(path)
@@ -268,7 +268,7 @@ func codexOver() []string {
 }
 
 // codexFolder writes the hooks, the owner's reviews of these hooks, and the settings that switch
-// hooks off. It omits the other settings, because they would start servers and name other models.
+// hooks off. It omits all other settings, because they would start servers and choose other models.
 func codexFolder(s *site, h wrap.Hooks) error {
 	if err := s.copySettings("client/hooks.json", h); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/scripted"
 )
 
-// door is the only server that a client can reach. It is the model. It is also the client's HTTP
-// proxy, and as a proxy it refuses all other hosts.
+// door is the only server that a client can reach. It serves the model. It is also the client's
+// HTTP proxy, and then it refuses all other hosts.
 type door struct {
 	address string // http://127.0.0.1:PORT
 	server  http.Server
@@ -31,7 +31,7 @@ func openDoor(model *scripted.Model) (*door, error) {
 	}
 	d := &door{address: "http://" + l.Addr().String(), model: model}
 	d.server.Handler, d.server.ReadHeaderTimeout = d, 10*time.Second
-	go func() { _ = d.server.Serve(l) }() // ends when Close is called
+	go func() { _ = d.server.Serve(l) }() // ends when d is closed
 	return d, nil
 }
 
