@@ -1,5 +1,5 @@
-// Package clientfiles reads from a client's own files how clawai protects the client: which servers
-// are behind a proxy, and whether a hook judges the client's tools.
+// Package clientfiles reads from a client's own files how clawai protects the client. It finds the
+// servers that are behind a proxy, and whether a hook judges the client's tools.
 package clientfiles
 
 import (
@@ -15,8 +15,8 @@ import (
 
 // IsProxied reports whether our proxy is in front of a server in all files of the client that name
 // the server. If so, every call reaches the proxy's gate, which decides, asks and records.
-// IsProxied returns false if a file cannot be read, if an entry differs from the entries of wrap,
-// if a proxy enforces nothing, or if there is no entry (a connector has none).
+// IsProxied returns false in four other cases: a file cannot be read, an entry differs from the
+// entries of wrap, a proxy enforces nothing, or there is no entry (as for a connector).
 func IsProxied(r *client.Row, server, project string) bool {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
@@ -45,9 +45,9 @@ func IsProxied(r *client.Row, server, project string) bool {
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
 // ListServers returns the servers in a client's files: the owner's servers, and all others. A
-// server in a project's file is the owner's only if wrap has written the entry, because an agent
-// could also write there. The agent could choose a name that makes its tools look like the tools of
-// another server.
+// server in a project's file is the owner's only if wrap has written its entry. An agent could also
+// write into that file, and choose a name that makes its tools look like the tools of another
+// server.
 func ListServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {
