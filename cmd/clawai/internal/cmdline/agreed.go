@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ConfirmAction asks a person whether the command may continue. --yes is the same as a yes.
+// ConfirmAction asks a person whether the command may continue. With --yes it does not ask.
 // terminal says whether there is a terminal. refusal is a sentence such as "Nothing was written.".
 // After a no, ConfirmAction prints refusal and returns an error without a text. Without a terminal,
 // it returns an error with a text that begins with refusal.

@@ -19,7 +19,7 @@ import (
 func ParseArguments(c *cli.Context) (names []string, err error) {
 	args := c.Args().Slice()
 	if before := len(os.Args) - len(args) - 1; before >= 0 && os.Args[before] == "--" {
-		args = append([]string{"--"}, args...) // the flag package has removed the --
+		args = append([]string{"--"}, args...) // the flag package has removed "--"
 	}
 	for len(args) > 0 {
 		arg := args[0]
@@ -75,8 +75,7 @@ func CommandPath(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "clawai ") + " "
 }
 
-// NoArguments returns an error if there are arguments that are not flags. A flag after such an
-// argument is part of the error.
+// NoArguments returns an error if the command line has arguments other than flags.
 func NoArguments(c *cli.Context) error {
 	if a := c.Args().First(); a != "" {
 		return Usagef("unexpected argument %q; see: clawai %s--help", a, CommandPath(c))
@@ -84,8 +83,8 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// DidYouMean returns the hint after an unknown word. near is the known word that is most similar;
-// if near is "", the hint is "".
+// DidYouMean returns the hint for an unknown word. near is the most similar known word. If near is
+// "", the hint is "".
 func DidYouMean(near string) string {
 	if near == "" {
 		return ""
@@ -121,7 +120,7 @@ func UnknownOption(c *cli.Context, name string) error {
 	return Usagef("unknown option %s%s; see: clawai %s--help", name, DidYouMean(near), CommandPath(c))
 }
 
-// FlagNames returns the long names of flags, with the two dashes.
+// FlagNames returns the long names of flags, each with its two dashes.
 func FlagNames(flags []cli.Flag) []string {
 	var names []string
 	for _, f := range flags {

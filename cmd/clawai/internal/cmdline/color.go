@@ -19,8 +19,8 @@ func ColorFlag() cli.Flag {
 	return &cli.GenericFlag{Name: "color", Value: &mode, Usage: "color what is shown: `WHEN` auto (on a terminal), always, or never"}
 }
 
-// colorMode is the value of --color. Set stores it in the environment, because all code that colors
-// reads the environment, also the code that draws lists and questions.
+// colorMode is the value of --color. Set stores the value in the environment, because all code that
+// colors reads the environment.
 type colorMode string
 
 func (m *colorMode) String() string { return string(*m) }
@@ -64,7 +64,7 @@ const (
 	Yellow = "33" // asked, observed, failed: needs attention
 )
 
-// Paint colors s if on is true. s must already be safe for a terminal.
+// Paint returns s in a color if on is true. s must already be safe for a terminal.
 func Paint(on bool, color, s string) string {
 	if !on || color == "" || s == "" {
 		return s

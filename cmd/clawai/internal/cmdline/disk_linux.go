@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkFilesystem returns an error for a file in a file system of the kernel's interfaces, such as
-// /proc. Some of these files contain secrets, and a read of some others has effects.
+// checkFilesystem returns an error if a file is an interface of the kernel, such as a file in
+// /proc. Some of these files contain secrets, and others change the system when they are read.
 func checkFilesystem(f *os.File) error {
 	var s unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {

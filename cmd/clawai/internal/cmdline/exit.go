@@ -1,10 +1,10 @@
-// Package cmdline holds what the commands of clawai share: exit codes, errors about a command line,
-// options after names, and output.
+// Package cmdline has the code that all commands of clawai share: exit codes, errors about a
+// command line, options after names, and output.
 package cmdline
 
 import "fmt"
 
-// These exit codes are documented in docs/commands.md. The proxy command has more codes.
+// These exit codes are documented in docs/commands.md. clawai proxy has one more code.
 const (
 	ExitOK     = 0
 	ExitFailed = 1 // a check failed, or the work could not be done

@@ -7,7 +7,7 @@ import (
 )
 
 // FoldLines breaks every line of more than n columns at its spaces. If the line has columns of
-// text, the rest continues below the last column; otherwise the rest is indented by two. A command
+// text, the rest continues below the last column. Otherwise the rest is indented by two. A command
 // after a colon stays on one line, so that a person can paste it. JSON is broken between its
 // members. If n is 0, FoldLines changes nothing.
 func FoldLines(text string, n int) string {
@@ -38,7 +38,7 @@ func foldLine(line string, n int) string {
 	text, command, ok := strings.Cut(line[start:], ": clawai ")
 	var words []string
 	for word := range strings.SplitSeq(text, " ") {
-		if view.Width(word) > n-margin { // JSON has no spaces at which a line could break
+		if view.Width(word) > n-margin { // JSON has no spaces, so spaces are added where the line may break
 			word = strings.ReplaceAll(word, `,"`, `, "`)
 		}
 		words = append(words, strings.Split(word, " ")...)

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/term"
 )
 
-// ReadHidden prints the prompt at the terminal, and reads a line without echo. It ends the echo
-// before the prompt, so that the terminal does not show fast typing either. It uses raw mode,
-// because otherwise a terminal delivers at most 4 KiB of a line. It restores the terminal at the
-// end, also after a signal or the end of ctx. The error is ErrLeft if the person leaves.
+// ReadHidden prints the prompt at the terminal, and reads a line without echo. The echo ends before
+// the prompt, so that fast typing is not shown. ReadHidden uses raw mode, because otherwise a
+// terminal cuts a line after 4 KiB. At the end it restores the terminal, also after a signal or the
+// end of ctx. The error is ErrLeft if the person leaves.
 func ReadHidden(ctx context.Context, out io.Writer, prompt string) (string, error) {
 	fd := int(os.Stdin.Fd())
 	was, err := term.MakeRaw(fd)
@@ -53,8 +53,8 @@ func ReadHidden(ctx context.Context, out io.Writer, prompt string) (string, erro
 // ErrLeft is the error of ReadHidden when the person leaves without an answer.
 var ErrLeft = errors.New("the person left")
 
-// longestHidden is the maximum number of bytes that ReadHidden reads. It is one byte more than
-// every caller's limit, so that the caller sees that the text is too long.
+// longestHidden is the maximum number of bytes that ReadHidden reads. It is one byte more than the
+// limit of every caller, so that the caller can see that a text is too long.
 const longestHidden = 64<<10 + 1
 
 // readLine reads the keys of a terminal in raw mode until Enter.

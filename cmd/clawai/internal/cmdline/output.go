@@ -18,7 +18,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return doc.Encode(v)
 }
 
-// WriteASCIIJSON prints one JSON document in ASCII. It escapes every other character, so that text
+// WriteASCIIJSON prints one JSON document in ASCII. It escapes all other characters, so that text
 // from strangers cannot control a terminal.
 func WriteASCIIJSON(w io.Writer, doc any) error {
 	src, err := json.MarshalIndent(doc, "", "  ")
@@ -37,8 +37,8 @@ func CountText(n int, one, several string) string {
 	return fmt.Sprintf(several, n)
 }
 
-// JoinNames returns the first five names, quoted and with commas between them, and the number of
-// the others.
+// JoinNames returns the first five names in quotes, with commas between them, and the number of
+// further names.
 func JoinNames(names []string) string {
 	const most = 5
 	words := make([]string, 0, most+1)

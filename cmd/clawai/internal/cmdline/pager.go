@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// ShowPaged calls show with the input of the person's pager if w is a terminal. Without a pager it
-// calls show with w: when w is not a terminal, when PAGER is empty or cat, or when the pager does
-// not start. It is not an error if the person leaves the pager early.
+// ShowPaged calls show with the input of the person's pager. It calls show with w if there is no
+// pager: w is not a terminal, PAGER is empty or cat, or the pager does not start. If the person
+// leaves the pager early, this is not an error.
 func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
 	pager := pagerCommand(w, getenv)
 	if pager == nil {
@@ -26,7 +26,7 @@ func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) err
 	if pager.Start() != nil {
 		return show(w)
 	}
-	// Ctrl-C is a key of the pager, which ends a search, so it must not end clawai.
+	// Ctrl-C ends a search in the pager, so Ctrl-C must not end clawai.
 	signal.Ignore(os.Interrupt)
 	defer signal.Reset(os.Interrupt)
 	err = show(in)
@@ -52,7 +52,7 @@ func pagerCommand(w io.Writer, getenv func(string) string) *exec.Cmd {
 	if _, err := exec.LookPath("less"); !ok && err != nil {
 		return nil
 	}
-	cmd := exec.Command("/bin/sh", "-c", pager) // PAGER can have options, so a shell must split it
+	cmd := exec.Command("/bin/sh", "-c", pager) // PAGER can contain options, so a shell must split it
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
 	cmd.Env = os.Environ()
 	if getenv("LESSCHARSET") == "" {

@@ -11,9 +11,9 @@ import (
 // quietTime is how long work takes before its progress is shown.
 const quietTime = time.Second
 
-// ShowProgress shows the name of some work and its seconds so far on standard error, until the
-// caller calls done. In the first second it shows nothing. If standard error is not a terminal, it
-// never shows anything.
+// ShowProgress shows the name of some work and the seconds so far on standard error, until the
+// caller calls done. It shows nothing in the first second, and nothing if standard error is not a
+// terminal.
 func ShowProgress(what string) (done func()) {
 	if ScreenWidth(os.Stderr) == 0 {
 		return func() {}
@@ -21,8 +21,9 @@ func ShowProgress(what string) (done func()) {
 	return showProgress(os.Stderr, what, os.Getenv("TERM") != "dumb", quietTime)
 }
 
-// showProgress writes a line to w after each interval every. If replaces is set, each line replaces
-// the previous line, and done removes the last line. Otherwise it writes only one line.
+// showProgress writes a line to w after every, and again after each further every. If replaces is
+// true, each line replaces the previous line, and done removes the last line. Otherwise it writes
+// only one line.
 func showProgress(w io.Writer, what string, replaces bool, every time.Duration) (done func()) {
 	stop := make(chan struct{})
 	var ended sync.WaitGroup

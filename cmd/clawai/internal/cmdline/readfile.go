@@ -13,22 +13,21 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// ReadFile reads the file that a call would change. An attacker may have chosen the path. ReadFile
-// is view.Options.ReadFile for the disk of this machine.
+// ReadFile reads the file that a call would change. It is view.Options.ReadFile for the disk of
+// this machine. An attacker may have chosen the path.
 //
-// It opens only regular files, without waiting for them. It follows no link in the last part of the
-// path, reads nothing from procfs and similar file systems, and stops after view.MaxFile bytes. It
-// must never write, create or change the file. It follows links in the other parts of the path, as
-// the server would. A network file system that hangs can still block a read. The errors are
-// view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of them.
+// ReadFile opens only regular files, and does not wait for them. It follows no link in the last
+// part of the path, reads nothing from procfs and similar file systems, and stops after
+// view.MaxFile bytes. It must never write, create or change the file. It follows links in the other
+// parts of the path, as the server would. A network file system that hangs can still block a read.
+// The errors are view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of them.
 func ReadFile(name string) ([]byte, error) {
 	// On Windows a path that begins with two slashes names another host, and clawai would log in
 	// there.
 	if !filepath.IsAbs(name) || strings.HasPrefix(name, `\\`) || strings.HasPrefix(name, "//") {
 		return nil, errNotRegular
 	}
-	// ReadFile checks the file before it opens it, because opening a device can already have
-	// effects.
+	// The check is before the open, because opening a device can already have effects.
 	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -43,9 +42,9 @@ func ReadFile(name string) ([]byte, error) {
 	return b, err
 }
 
-// ReadNamed reads at most most bytes of a file that a person names. The file is a regular file, or
-// a link to one. ReadNamed refuses devices and pipes, because they may have no end or wait for
-// another process.
+// ReadNamed reads a file that a person names. If the file has more than most bytes, it returns an
+// error. The file is a regular file, or a link to one. ReadNamed refuses devices and pipes, because
+// they may have no end or wait for another process.
 func ReadNamed(name string, most int64) ([]byte, error) {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -63,7 +62,8 @@ func ReadNamed(name string, most int64) ([]byte, error) {
 
 var errTooLarge = errors.New("too large")
 
-// readRegular reads a regular file. seen is the description of that file before it was opened.
+// readRegular reads a regular file of at most most bytes. seen is the result of Lstat for that
+// file.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	return ReadAtMost(f, most)
 }
 
-// ReadAtMost reads r to its end. It returns an error if r has more than most bytes.
+// ReadAtMost reads r to its end. It returns an error if r has more bytes than most.
 func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {

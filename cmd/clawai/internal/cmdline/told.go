@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Mark colors the first group of a pattern in a line. Pattern is text and not a compiled pattern,
-// because every start of clawai makes tables of patterns but uses few of them.
+// Mark colors the first group of a pattern in a line. Pattern is not compiled yet, because every
+// start of clawai makes tables of patterns but uses few of them.
 type Mark struct{ Pattern, Color string }
 
 // AnswerMarks returns the marks that color the policy's answers, such as allow. before is a pattern
@@ -27,8 +27,8 @@ func AnswerMarks(before string) []Mark {
 
 // ProseWriter returns a writer to w for safe text. Each Write must have whole lines. On a terminal
 // the writer replaces the home folder by ~ and breaks long lines at spaces. For a file or a pipe it
-// changes no line, so that other programs can open the paths. With color, it applies the marks; at
-// the same place, the first mark that matches wins.
+// changes no line, so that other programs can open the paths. With color it applies the marks. If
+// several marks match at one place, it applies the first.
 func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	p := prose{w: w, width: ScreenWidth(w)}
 	if WantsColor(w, os.Getenv) {
@@ -42,8 +42,8 @@ func ProseWriter(w io.Writer, marks ...Mark) io.Writer {
 	return p
 }
 
-// WriteProse writes a report like ProseWriter. Use it for reports that are not written in whole
-// lines.
+// WriteProse writes a report in the same way as ProseWriter. Use it for reports that are not
+// written in whole lines.
 func WriteProse(w io.Writer, marks []Mark, write func(io.Writer) error) error {
 	var report bytes.Buffer
 	err := write(&report)
@@ -70,7 +70,7 @@ func (p prose) Write(text []byte) (int, error) {
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		if p.width > 0 {
-			// a terminal shows a tab wider than one column, and text from a file may have tabs
+			// Text from a file may have tabs, and a terminal shows a tab wider than one column.
 			line = strings.ReplaceAll(line, "\t", "    ")
 		}
 		parts := strings.Split(FoldLines(ShortenHome(line, p.home), p.width), "\n")
@@ -82,9 +82,9 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintMarks colors one line by its marks, from left to right. lines are the parts of the line
-// after breaking it at the terminal's width. The marks must match in the first part. If a color
-// reaches the end of the first part, it continues in all other parts.
+// paintMarks colors one line by its marks, from left to right. lines are the parts of this line
+// after it was broken at the terminal's width. The marks must match in the first part. If a color
+// reaches the end of the first part, the color continues in all other parts.
 func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""

@@ -9,7 +9,7 @@ import (
 // Version is the version of clawai. The release build sets it.
 var Version = "dev"
 
-// ReleaseVersion returns the version. If the build knows the commit, it adds the commit.
+// ReleaseVersion returns the version, and the commit if the build knows it.
 func ReleaseVersion() string { return Version + buildRevision(debug.ReadBuildInfo()) }
 
 // BuildInfo returns ReleaseVersion with the Go version and the platform, on one line.
