@@ -37,8 +37,8 @@ type active struct {
 	src []byte // the signed bytes; nil if no bundle is in force
 }
 
-// readActive returns the bundle in force. If its file cannot be read, no bundle is in force. Even
-// then, activate refuses older bundles, because the progress file has the counter too.
+// readActive returns the bundle in force. If the bundle's file cannot be read, no bundle is in
+// force. Even then, activate refuses older bundles, because the progress file has the counter too.
 func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	src, err := config.ReadFile(enrolment.BundleFile(state))
 	if err != nil {
@@ -50,10 +50,10 @@ func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	return active{Active{Counter: b.Counter}, src}, b
 }
 
-// activate puts a bundle into force. One of the keys must have signed the bundle, it must not be
-// older than the bundle in force, its policy must load as a layer on this laptop, and its fixtures
-// must pass. Otherwise activate changes nothing and returns a refusedError. Any other error is an
-// error of the disk.
+// activate puts a bundle into force under four conditions. One of the keys has signed it, it is not
+// older than the bundle in force, its policy loads as a layer on this laptop, and its fixtures
+// pass. Otherwise activate changes nothing and returns a refusedError. Any other error is an error
+// of the disk.
 func activate(folders config.Folders, src []byte, keys []string) (Active, error) {
 	state := folders.State
 	b, _, err := bundle.Read(src, keys)
@@ -112,7 +112,7 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 			return nil
 		}
 		changed = true
-		// somebody has put a link or a folder in this place
+		// Somebody has put a link or a folder in this place.
 		if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() {
 			if err := os.RemoveAll(path); err != nil {
 				return err
@@ -121,7 +121,7 @@ func writeRules(state string, b *bundle.Bundle) (changed bool, err error) {
 		return atomicfile.Write(path, text, atomicfile.Options{Mode: 0o600})
 	}
 	keep := []string{filepath.Base(file)}
-	for _, p := range b.Packs() { // written before the policy, because the policy names the packs
+	for _, p := range b.Packs() { // before the policy, because the policy names the packs
 		keep = append(keep, p.Name)
 		if err := write(filepath.Join(dir, p.Name), p.Text); err != nil {
 			return changed, err

@@ -25,9 +25,11 @@ import (
 
 const (
 	requestTimeout = 30 * time.Second
-	maxAnswer      = 4 << 20 // maximum size of a JSON answer in bytes; a question with all its escapes fits
-	maxETag        = 200
-	maxReason      = 200 // how many characters of a refusal are shown
+	// maximum size of a JSON answer in bytes; a question fits even if all its characters are
+	// escaped
+	maxAnswer = 4 << 20
+	maxETag   = 200
+	maxReason = 200 // maximum number of characters that are shown of a refusal
 )
 
 // Centre is a laptop's client for its team's centre.
@@ -163,7 +165,7 @@ func readAnswer(resp *http.Response, out any) error {
 }
 
 // AskCode asks the centre for a code. A person then confirms the code on a page of the centre. path
-// is the address of the request at the centre.
+// is the path of the request.
 func (c *Centre) AskCode(ctx context.Context, path string, ask enrolment.AskEnrolment) (d enrolment.DeviceCode, err error) {
 	if err = c.ExchangeJSON(ctx, http.MethodPost, path, ask, &d); err != nil {
 		return d, err
@@ -196,8 +198,8 @@ func isTypable(code string) bool {
 	return code != "" && len(code) <= 32 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// AwaitGrant asks the centre again and again until a person has confirmed the code (RFC 8628). It
-// reads the response into granted. path is the address of the request at the centre.
+// AwaitGrant asks the centre at intervals until a person has confirmed the code (RFC 8628). It
+// reads the response into granted. path is the path of the request.
 func (c *Centre) AwaitGrant(ctx context.Context, path string, d enrolment.DeviceCode, granted any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.ExpiresIn)*time.Second, errors.New("nobody confirmed the code in time; run the command again"))
 	defer cancel()
@@ -234,7 +236,7 @@ func (c *Centre) AwaitGrant(ctx context.Context, path string, d enrolment.Device
 	}
 }
 
-// fetched is the centre's response to a request for the bundle.
+// fetched is the centre's response to the request for the bundle.
 type fetched struct {
 	src  []byte // the bundle; nil if the laptop already has it, or if the centre has none
 	etag string
@@ -261,7 +263,7 @@ func (c *Centre) fetchBundle(ctx context.Context, etag string) (f fetched, err e
 		return fetched{etag: etag}, nil
 	case http.StatusNotFound:
 		// Another program at this address may also respond with 404. Only a body in the centre's
-		// form proves that this is the centre.
+		// form proves that the centre has responded.
 		var said enrolment.Refusal
 		if err := readAnswer(resp, &said); err != nil {
 			return f, err
@@ -290,7 +292,7 @@ func segmentPath(session, segment string) string {
 	return enrolment.RecordsPath + url.PathEscape(session) + "/" + url.PathEscape(segment)
 }
 
-// askHeld asks the centre how many bytes of a segment it holds.
+// askHeld returns how many bytes of a segment the centre has.
 func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolment.Held, err error) {
 	err = c.ExchangeJSON(ctx, http.MethodGet, segmentPath(session, segment), nil, &h)
 	if refused, is := errors.AsType[*StatusError](err); is && refused.Code == http.StatusNotFound {

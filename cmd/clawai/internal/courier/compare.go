@@ -27,11 +27,11 @@ import (
 // Comparison is the result of comparing this laptop's record with the centre's copy.
 type Comparison struct {
 	URL string `json:"url"`
-	// nil if the centre makes no checkpoints, or if the checkpoint cannot be checked
+	// Checkpoint is nil if the centre makes no checkpoints, or if the checkpoint cannot be checked.
 	Checkpoint *SeenCheckpoint `json:"checkpoint,omitempty"`
-	Segments   int             `json:"segments"` // how many segments the centre holds
-	Proved     int             `json:"proved"`   // how many of these segments the checkpoint covers
-	Bytes      int64           `json:"bytes"`    // how many bytes are the same on both sides
+	Segments   int             `json:"segments"` // number of segments that the centre has
+	Proved     int             `json:"proved"`   // number of these segments that the checkpoint covers
+	Bytes      int64           `json:"bytes"`    // number of bytes that are the same on both sides
 	Findings   []audit.Finding `json:"findings"`
 	Notes      []audit.Finding `json:"notes"`
 }
@@ -43,7 +43,7 @@ type SeenCheckpoint struct {
 }
 
 // SeenFile returns the path of the file with the newest checkpoint that this laptop has seen. The
-// centre must prove that each later checkpoint continues that checkpoint.
+// centre must prove that each later checkpoint continues this one.
 func SeenFile(state string) string { return filepath.Join(enrolment.Folder(state), "checkpoint.note") }
 
 // comparer is the state of one comparison of the record with the centre's copy.
@@ -52,12 +52,14 @@ type comparer struct {
 	c   *Courier
 	dir string
 	key string // public key of the checkpoints; "" if the centre named none
-	// the newest checkpoint, against which proofs are checked; Size is 0 if there is none
+	// newest is the newest checkpoint. Proofs are checked against it. Its Size is 0 if there is
+	// none.
 	newest checkpoint.Checkpoint
-	// for each segment, the bytes that the centre acknowledged before this comparison
+	// acknowledged has the bytes that the centre acknowledged before this comparison, by segment.
 	acknowledged map[string]enrolment.Held
 	local        map[string]audit.Segment
-	// segments in this laptop's ledger; true if the retention has removed the segment
+	// inLedger has the segments in this laptop's ledger. The value is true if the retention has
+	// removed the segment.
 	inLedger map[string]bool
 	atCentre map[string]bool // segments that the centre holds
 }
@@ -70,8 +72,8 @@ func (m *comparer) note(segment, format string, a ...any) {
 	m.Notes = addFinding(m.Notes, segment, format, a...)
 }
 
-// mostListed is the maximum number of findings in the list, and also of notes, because a centre
-// could cause any number.
+// mostListed is the maximum number of listed findings, and also of listed notes. There is a limit,
+// because a centre could cause any number of them.
 const mostListed = 1000
 
 func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.Finding {
@@ -90,8 +92,8 @@ func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.F
 func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atCentre: map[string]bool{}}
 	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
-	// The three values only grow, so the order matters: first the acknowledged sizes, then the
-	// centre's answer, then the record.
+	// Both sides only grow. So the acknowledged sizes are read before the centre's answer, and the
+	// record is read after it.
 	m.acknowledged = maps.Clone(c.shipper.held)
 	if err := m.takeCheckpoint(ctx); err != nil {
 		return m.Comparison, err
@@ -104,8 +106,8 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	if err != nil {
 		return m.Comparison, err
 	}
-	// The ledger is read after the list, because the retention may remove segments in between. The
-	// ledger then names these segments.
+	// The ledger is read after the list. If the retention removes segments in between, the ledger
+	// names them.
 	if m.inLedger, err = audit.ListNamed(m.dir); err != nil {
 		return m.Comparison, err
 	}
@@ -121,7 +123,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	return m.Comparison, nil
 }
 
-const centreFile = "the centre" // the place of a finding that is not about one segment
+const centreFile = "the centre" // in place of a segment, if a finding is not about one segment
 
 // takeCheckpoint asks the centre for the newest checkpoint. It checks that this checkpoint
 // continues the last checkpoint that the laptop saw.
@@ -160,7 +162,7 @@ func (m *comparer) takeCheckpoint(ctx context.Context) error {
 	}
 	m.newest, m.Checkpoint = is, &SeenCheckpoint{is.Size, is.Made}
 	if !usable {
-		return nil // the old file stays, so that the next comparison finds the same
+		return nil // the old file stays, so that the next comparison has the same finding
 	}
 	return atomicfile.Write(SeenFile(m.c.folders.State), []byte(newest.Note), atomicfile.Options{Mode: 0o600})
 }
@@ -311,7 +313,7 @@ func (m *comparer) compareBytes(h *checkpoint.Held, s audit.Segment) error {
 		for at < end.Size {
 			text, err := audit.ReadPortion(m.dir, s, at, portionSize)
 			if errors.Is(err, os.ErrNotExist) {
-				return nil // the retention has just removed the segment
+				return nil // the retention has removed the segment in the meantime
 			}
 			if err != nil && !errors.Is(err, audit.ErrCut) {
 				return err

@@ -21,7 +21,7 @@ type Courier struct {
 	joined  enrolment.Enrolment
 	centre  *Centre
 	shipper shipper
-	again   bool // the next poll downloads the bundle again, even if it has not changed
+	again   bool // the next poll downloads the bundle even if the centre has no new one
 }
 
 // NewCourier returns the courier of this laptop. The error is enrolment.ErrNone if the laptop is
@@ -79,8 +79,8 @@ func (c *Courier) Poll(ctx context.Context) (a Active, err error) {
 	return a, err
 }
 
-// poll does the work of Poll, but does not report to the centre. restored reports whether somebody
-// had changed the rules on this laptop, so that poll wrote them again.
+// poll does the work of Poll, but does not report to the centre. restored is true if somebody had
+// changed the rules on this laptop, and poll wrote them again.
 func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error) {
 	state := c.folders.State
 	if !enrolment.IsEnrolled(state) {
@@ -92,8 +92,8 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 	}
 	p, err := enrolment.ReadProgress(state)
 	if errors.Is(err, enrolment.ErrDamaged) {
-		// Damage has lost the time of the last contact with the centre. So an offline rule applies
-		// until the next contact.
+		// The file is damaged, so the time of the last contact with the centre is lost. An offline
+		// rule applies until the next contact.
 		p = enrolment.Progress{Counter: before.Counter}
 		err = enrolment.ReplaceProgress(state, p)
 	}
@@ -136,7 +136,7 @@ func (c *Courier) poll(ctx context.Context) (a Active, restored bool, err error)
 }
 
 // report sends a report about this laptop to the centre. The response contains the owner's
-// identity, and report stores that identity.
+// identity, and report stores this identity.
 func (c *Courier) report(ctx context.Context, restored bool) error {
 	p, err := enrolment.ReadProgress(c.folders.State)
 	if err != nil {
@@ -150,7 +150,8 @@ func (c *Courier) report(ctx context.Context, restored bool) error {
 		r.Error = p.ShipError
 	}
 	if r.Sessions, err = audit.CountRunning(base.RecordDir(c.folders.State)); err != nil {
-		r.Sessions = 0 // the report is sent even if the record cannot be read; clawai doctor shows that fault
+		// after an error the report is sent too; clawai doctor shows that the record cannot be read
+		r.Sessions = 0
 	}
 	told, err := c.centre.SendReport(ctx, r)
 	if err != nil {

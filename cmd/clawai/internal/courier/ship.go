@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	portionSize = 1 << 20  // maximum bytes of one request; larger than any line of the record
-	roundSize   = 16 << 20 // maximum bytes of one round, so that the next poll does not wait long
+	portionSize = 1 << 20  // maximum size of one request in bytes; every line of the record is smaller
+	roundSize   = 16 << 20 // maximum number of bytes in one round, so that the next poll does not wait long
 	// refusedPause is the time after which a refused segment is tried again. Other segments are
 	// copied in the meantime.
 	refusedPause = 5 * time.Minute
-	mostMoves    = 3 // how often in one round the centre may ask for another offset
-	// like refusedPause, but for a segment that was shortened here, because that segment never
-	// becomes complete
+	mostMoves    = 3 // how often in one round the centre may name another offset
+	// cutPause is like refusedPause, but for a segment that was shortened on this laptop. The pause
+	// is long, because such a segment never becomes complete.
 	cutPause = 24 * time.Hour
 )
 
@@ -35,30 +35,30 @@ type shipper struct {
 	since  time.Time
 	centre *Centre
 	held   map[string]enrolment.Held // what the centre holds of each segment, by the segment's name
-	later  map[string]time.Time      // the time of the next try for each refused segment
+	later  map[string]time.Time      // when to try a refused segment again, by the segment's name
 }
 
 func newShipper(state string, since time.Time, centre *Centre) shipper {
 	s := shipper{state: state, since: since, centre: centre, held: map[string]enrolment.Held{}, later: map[string]time.Time{}}
 	if src, err := config.ReadFile(s.file()); err == nil {
-		_ = json.Unmarshal(src, &s.held) // without this file, the shipper asks the centre about each segment
+		_ = json.Unmarshal(src, &s.held) // after an error, the shipper asks the centre about each segment
 	}
 	return s
 }
 
-// file returns the path of the file that stores held. With this file, a new process does not need
-// to ask the centre about each segment.
+// file returns the path of the file that stores held. A new process reads this file, so that it
+// does not ask the centre about each segment.
 func (s *shipper) file() string { return filepath.Join(enrolment.Folder(s.state), "shipped.json") }
 
-// IsShipped reports whether clawai copies a segment to the centre. It copies the sessions that
-// began after the enrolment. The hooks of agents share one segment per day; it also copies the
-// hooks' segment of the day of the enrolment.
+// IsShipped reports whether clawai copies a segment to the centre. It copies all sessions that
+// began after the enrolment. The calls of agents' hooks share one segment each day, so it also
+// copies the hooks' segment of the day of the enrolment.
 func IsShipped(s audit.Segment, since time.Time) bool {
 	return !s.Began.Before(since) || s.Shared && s.Began.Equal(since.UTC().Truncate(24*time.Hour))
 }
 
-// Ship copies at most roundSize bytes of the record to the centre: bytes that the centre does not
-// have yet. more reports whether there are more such bytes now. Ship stores the result for clawai
+// Ship copies to the centre the bytes of the record that it does not have yet, at most roundSize
+// bytes. more is true if there are more bytes to copy now. Ship stores the result for clawai
 // status.
 func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
@@ -79,7 +79,8 @@ func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	}
 	p, unread := enrolment.ReadProgress(c.folders.State)
 	if unread == nil && sent == 0 && p.Backlog == backlog && p.ShipError == failed {
-		// nothing has changed; Ship runs every few seconds, so it does not write the file each time
+		// Nothing has changed. Ship runs every few seconds, so it must not write the file each
+		// time.
 		return false, err
 	}
 	return backlog > 0 && err == nil, errors.Join(err, enrolment.ChangeProgress(c.folders.State, func(p *enrolment.Progress) {
@@ -89,9 +90,9 @@ func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	}))
 }
 
-// shipRound copies segments. sent is the number of bytes that it has sent, and backlog is the
-// number of bytes that the centre does not have yet. err is the first error. A refused segment does
-// not stop the other segments.
+// shipRound copies segments. sent is the number of bytes that were sent, and backlog is the number
+// of bytes that the centre does not have yet. err is the first error. A refused segment does not
+// stop the other segments.
 func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error) {
 	list, err := audit.ListSegments(base.RecordDir(s.state))
 	if err != nil {
@@ -143,8 +144,8 @@ func (s *shipper) shipRound(ctx context.Context) (sent, backlog int64, err error
 	return sent, backlog, err
 }
 
-// shipSegment sends the bytes of a segment that the centre does not have yet. It stops after size
-// bytes, but the last part may exceed size.
+// shipSegment sends the bytes of a segment that the centre does not have yet. It stops when size
+// bytes are sent; the last part may exceed size.
 func (s *shipper) shipSegment(ctx context.Context, segment audit.Segment, size int64) (sent int64, err error) {
 	held, known := s.held[segment.Name]
 	if !known {

@@ -18,15 +18,15 @@ const (
 
 	lookEvery = 500 * time.Millisecond // how often the process checks whether it is still needed
 	// mostFailures is the number of failed polls in sequence after which the process ends. A client
-	// may have started the process in a sandbox without a network. Then the next session starts
-	// another process.
+	// may have started this process in a sandbox without a network. The next session then starts a
+	// new process.
 	mostFailures = 4
 )
 
 // Pace holds the intervals of Stay. Zero means the usual interval: PollEvery or ShipEvery.
 type Pace struct{ Poll, Ship time.Duration }
 
-// Stay polls and ships again and again. It ends when no session has run on this laptop for a while,
+// Stay polls and ships at intervals. It ends when no session has run on this laptop for a while,
 // when the enrolment has ended, or when the centre cannot be reached. It returns at once if another
 // process already does this work.
 func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
@@ -49,8 +49,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	defer end()
 	go watchWanted(ctx, end, folders.State)
 	if pace.Poll == 0 {
-		// The interval is random, because laptops that start at the same time must not all poll at
-		// the same time.
+		// The interval is random, because laptops that start together must not all poll together.
 		pace.Poll = PollEvery - rand.N(PollEvery/6) //nolint:gosec // the number is no secret
 	}
 	if pace.Ship == 0 {
@@ -76,7 +75,7 @@ func watchWanted(ctx context.Context, end func(), state string) {
 }
 
 func (c *Courier) work(ctx context.Context, pace Pace) error {
-	var polled time.Time // zero, so that the first poll is at once
+	var polled time.Time // zero means that the first poll is now
 	for failures := 0; ; {
 		if time.Since(polled) >= pace.Poll {
 			polled = time.Now()
