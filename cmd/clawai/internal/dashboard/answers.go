@@ -19,8 +19,8 @@ const mostAnswers = 200
 // answerWords are the results of questions that the filter accepts.
 var answerWords = []string{"approved", "denied", "expired"}
 
-// renderAnswers returns the view of the questions that no longer wait. It shows how long each
-// question waited for its answer.
+// renderAnswers returns the view of the questions that no longer wait, with the time that each
+// question waited.
 func (v *Views) renderAnswers(ctx context.Context, f *filter) (*web.Element, error) {
 	all, err := v.queue.History(ctx, mostAnswers)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // mostCalls is the maximum number of calls that a view shows.
 const mostCalls = 150
 
-// renderCalls returns the view of the latest calls that the filter selects, the newest first.
+// renderCalls returns the view of the latest calls that the filter selects. The newest call is
+// first.
 func (v *Views) renderCalls(_ context.Context, f *filter) (*web.Element, error) {
 	calls, more := v.latest.List(mostCalls, f.takesCall)
 	body := newNode("div", "view", newNode("h2", "", "Calls"), v.newCallFilters(f), f.newFilterLine("/calls", "hour", "rule", "session"), v.newRecordNote())
@@ -54,7 +55,7 @@ func (v *Views) newCallFilters(f *filter) *web.Element {
 }
 
 // mostChoices is the maximum number of values in one control. A person can find other values with
-// the text filter.
+// the text search.
 const mostChoices = 200
 
 func newSelect(name, label, chosen string, values []string) *web.Element {
@@ -76,7 +77,7 @@ func newSelect(name, label, chosen string, values []string) *web.Element {
 	return web.NewElement("label", newNode("span", "", label), list)
 }
 
-// newCallList returns a list of calls. A person can open each row.
+// newCallList returns a list of calls. Each row can be opened.
 func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	list := newNode("ol", "calls")
 	for i := range calls {
@@ -85,8 +86,8 @@ func (v *Views) newCallList(calls []overview.Call) *web.Element {
 	return list
 }
 
-// callWord returns the word that is shown for a call. If the record has a more exact word than the
-// call's look, it returns that word.
+// callWord returns the word that is shown for a call. It is the word of the look, or a more exact
+// word from the record.
 func callWord(c *overview.Call) string {
 	switch {
 	case c.Word == "allow" && c.Look == view.Asked:

@@ -32,7 +32,7 @@ func newRect(class string, x, y, width, height float64) *web.Element {
 	return newNode("rect", class).Set("x", number(x)).Set("y", number(y)).Set("width", number(width)).Set("height", number(height))
 }
 
-// listHours returns the start of each hour from the first to the last hour.
+// listHours returns the start of each hour from the hour from to the hour to.
 func listHours(from, to time.Time) (hours []time.Time) {
 	for at := from; !at.After(to); at = at.Add(time.Hour) {
 		hours = append(hours, at)
@@ -99,8 +99,8 @@ func newHoursTable(s *overview.Sums, hours []time.Time) *web.Element {
 	return web.NewElement("details", newNode("summary", "", "The numbers as a table"), web.NewElement("table", web.NewElement("thead", head), body))
 }
 
-// newBar returns a bar for the calls n, with a part for each look. The full width means highest
-// calls.
+// newBar returns a bar for the calls n, with a part for each look. A bar of the full width has the
+// number highest.
 func newBar(n overview.Counts, highest int) *web.Element {
 	bar, x := newSVG("portion", 1000, 10, ""), 0.0
 	for _, look := range stacked {
@@ -113,8 +113,8 @@ func newBar(n overview.Counts, highest int) *web.Element {
 	return bar
 }
 
-// newCounts returns the numbers of calls by look, each with its mark and its word. If all is false,
-// it omits the zeros.
+// newCounts returns the numbers of calls by look, each with its mark and its word. It omits zeros
+// if all is false.
 func newCounts(n overview.Counts, all bool) *web.Element {
 	line := newNode("span", "counts")
 	for _, look := range stacked {
@@ -169,7 +169,7 @@ func numberText(n int) string {
 	return text
 }
 
-// countText returns one if n is 1. Otherwise it returns the number and the word several.
+// countText returns one if n is 1. Otherwise it returns the number, a space and several.
 func countText(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -1,7 +1,7 @@
-// Package dashboard makes the views of the page other than its questions: the overview with the
-// calls by hour, calls, sessions, one session as a timeline, rules, servers, and answers. A view is
-// a tree of texts. Package web makes the texts harmless, and the page turns the tree into elements.
-// Package dashboard only reads. Package overview keeps in memory the facts from the record, so a
+// Package dashboard makes all views of the page except the questions: the overview with the calls
+// by hour, calls, sessions, one session as a timeline, rules, servers, and answers. A view is a
+// tree of texts. Package web makes the texts harmless, and the page turns the tree into elements.
+// Package dashboard only reads. Package overview keeps the facts from the record in memory, so a
 // long record does not make a view slower.
 package dashboard
 
@@ -32,10 +32,11 @@ type Views struct {
 	now    func() time.Time
 }
 
-// New returns views that follow the record until ctx ends. model reads the record.
+// New returns views that follow the record until ctx ends. model is what reads the record.
 func New(ctx context.Context, q *queue.Queue, model *overview.Overview) *Views {
 	v := &Views{queue: q, model: model, home: model.Home, now: time.Now}
-	// Counting starts after the latest calls are read, because it would delay the first view.
+	// The counting starts after the latest calls are read, because earlier it would delay the first
+	// view.
 	go v.latest.Follow(ctx, model, func() { model.StartCounting(ctx) })
 	return v
 }
@@ -46,7 +47,7 @@ func Period() time.Duration { return period }
 // Version returns a number that changes when the record changes.
 func (v *Views) Version() uint64 { return v.model.Version() }
 
-// tab is one view, with the names of the values that its address may have.
+// tab is one view. filters are the names that the address of the view may have.
 type tab struct {
 	title   string
 	filters []string
@@ -91,7 +92,7 @@ func newLink(path string, children ...any) *web.Element {
 	return web.NewElement("a", children...).Set("href", path)
 }
 
-// newMark returns the mark of a look with a word, in the color of the look.
+// newMark returns the sign of a look and a word, in the color of the look.
 func newMark(look view.Look, word string) *web.Element {
 	return newNode("span", "mark "+look.Word(), newNode("span", "sign", look.Mark()).Set("aria-hidden", "true"), " ", newNode("span", "verdict", word))
 }

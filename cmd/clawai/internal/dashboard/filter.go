@@ -72,7 +72,7 @@ func parseFilter(values url.Values, known []string, now time.Time) (*filter, err
 
 func (f *filter) get(name string) string { return f.values.Get(name) }
 
-// wanted returns the filter in the form that the counts need.
+// wanted returns the filter in the form that overview.Sum needs.
 func (f *filter) wanted() overview.Wanted {
 	return overview.Wanted{Server: f.get("server"), Tool: f.get("tool"), Rule: f.get("rule"), Since: f.from}
 }
@@ -86,7 +86,7 @@ func (f *filter) takesCall(c *overview.Call) bool {
 		(f.text == "" || strings.Contains(strings.ToLower(c.Tool+" "+c.Server+" "+c.About+" "+c.Why), f.text))
 }
 
-// with returns the address of a view with the same filter, except that name has another value.
+// with returns the address of a view with the same filter, but with another value for name.
 func (f *filter) with(path, name, value string) string {
 	pairs := []string{name, value}
 	for other := range f.values {
@@ -97,8 +97,8 @@ func (f *filter) with(path, name, value string) string {
 	return page.Address(path, pairs...)
 }
 
-// newFilterLine returns the selected values that the view's controls do not show. Each value has a
-// link that removes it. names are the names of these values.
+// newFilterLine returns the selected values that the controls of the view do not show. names are
+// the names of these values. Each value has a link that removes it.
 func (f *filter) newFilterLine(path string, names ...string) *web.Element {
 	line := newNode("p", "chosen")
 	some := false

@@ -65,8 +65,8 @@ func newPeriods(f *filter, path string) *web.Element {
 	return line
 }
 
-// newProgress returns the latest note about the record. If there is no note, it returns how far the
-// record is counted, or nil if everything is counted.
+// newProgress returns the latest note about the record. Without a note, it returns the point up to
+// which the record is counted, or nil if everything is counted.
 func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	if note := v.newRecordNote(); note != nil {
 		return note
@@ -122,7 +122,7 @@ func (v *Views) newWaiting(ctx context.Context) (*web.Element, error) {
 	return card.Add(newNode("p", "", newLink("/", "Answer").Set("class", "do"))), nil
 }
 
-// requestTitle returns one sentence about a request: which server, and what the call would do.
+// requestTitle returns a sentence about a request: the server, and what the call would do.
 func (v *Views) requestTitle(r *queue.Request) string {
 	if r.Damage == nil {
 		if q, err := view.NewQuestion(r.Calls, view.Options{Server: r.Server, Reply: r.IsReply(), Home: v.home}); err == nil {

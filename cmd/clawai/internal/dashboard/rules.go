@@ -22,7 +22,8 @@ type usedRule struct {
 	what   string // subject, names and servers of the rule
 }
 
-// renderRules returns the view of the rules: which rules decided calls, and which rules never did.
+// renderRules returns the view of the rules. It shows which rules have decided calls and which have
+// not.
 func (v *Views) renderRules(_ context.Context, f *filter) (*web.Element, error) {
 	s := v.model.Sum(f.wanted())
 	rules, fault := v.model.LoadPolicy()

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// renderServers returns the view of the servers: whether clawai is in front of them, their calls of
-// today, and their pins.
+// renderServers returns the view of the servers. It shows whether clawai is in front of a server,
+// today's calls, and the pins.
 func (v *Views) renderServers(context.Context, *filter) (*web.Element, error) {
 	all, err := v.model.LoadServers()
 	if err != nil {

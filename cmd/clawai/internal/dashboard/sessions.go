@@ -98,8 +98,8 @@ func closureLook(c overview.Closure) view.Look {
 // mostSteps is the maximum number of calls in the view of one session.
 const mostSteps = 300
 
-// renderTimeline returns the view of one session, from the first call to the last. Each label that
-// the session has seen colors all later rows.
+// renderTimeline returns the view of one session, from the first call to the last. A label colors
+// all rows after the session has seen it.
 func (v *Views) renderTimeline(ctx context.Context, f *filter) (*web.Element, error) {
 	want := f.get("session")
 	all, err := v.model.LoadSessions(ctx)
@@ -155,7 +155,7 @@ type step struct {
 	at    time.Time
 	call  *overview.Call
 	label string
-	from  string // the source of the label; the text comes from strangers
+	from  string // the source of the label, as a text from strangers
 }
 
 func newTimeline(s *overview.Session, calls []overview.Call) *timeline {
@@ -181,7 +181,7 @@ func newTimeline(s *overview.Session, calls []overview.Call) *timeline {
 func (t *timeline) has(word string, at time.Time) bool { return !t.since[word].After(at) }
 
 // isTrifecta reports whether at a given time the session had read both texts of strangers and
-// private data. Such a session could send the private data out if it had a way out.
+// private data. Such a session needs only a way out to send the private data to a stranger.
 func (t *timeline) isTrifecta(at time.Time) bool {
 	words := []string{}
 	for _, word := range t.lanes {
@@ -192,9 +192,9 @@ func (t *timeline) isTrifecta(at time.Time) bool {
 	return slices.Contains(words, "untrusted") && (slices.Contains(words, "private") || slices.Contains(words, "secret"))
 }
 
-// newPicture returns a picture of the session. Each label has a lane, which is filled after the
-// session first saw the label. Another lane has a bar for each call: low for an allowed call, high
-// for a refused call.
+// newPicture returns a picture of the session. Each label has a lane that is filled from the time
+// when the session first saw the label. Another lane has a bar for each call: low for an allowed
+// call, high for a refused call.
 func (t *timeline) newPicture() *web.Element {
 	if len(t.steps) == 0 {
 		return nil
