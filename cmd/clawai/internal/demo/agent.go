@@ -46,8 +46,8 @@ func Start(proxy *exec.Cmd) (*Agent, error) {
 	return a, nil
 }
 
-// requestReply sends a request and reads messages until the reply arrives. It reads the result of
-// the reply into result.
+// requestReply sends a request and reads messages until the reply arrives. It decodes the reply's
+// result into result.
 func (a *Agent) requestReply(method string, params, result any) error {
 	a.calls++
 	if err := json.NewEncoder(a.in).Encode(map[string]any{"jsonrpc": "2.0", "id": a.calls, "method": method, "params": params}); err != nil {
@@ -86,7 +86,7 @@ func (a *Agent) ListTools() ([]string, error) {
 	return names, nil
 }
 
-// TryStep makes the call of one step and returns its outcome.
+// TryStep makes the call of a step and returns the outcome.
 func (a *Agent) TryStep(s Step) (Outcome, error) {
 	var result callResult
 	if err := a.requestReply("tools/call", callParams{s.Tool, s.Args}, &result); err != nil {

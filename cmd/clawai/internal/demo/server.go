@@ -87,8 +87,8 @@ func (f files) callTool(params callParams) (result callResult) {
 	return callResult{Content: []content{{Type: "text", Text: text}}, IsError: err != nil}
 }
 
-// files is the folder that the tools can reach. os.Root keeps them in that folder whatever the
-// policy allows, because the demo must be safe even if the person edits the policy.
+// files is the folder that the tools can reach. os.Root keeps the tools in that folder, even if the
+// person edits the policy.
 type files struct {
 	root *os.Root
 	dir  string

@@ -10,7 +10,7 @@ import (
 
 // Step is one call of the agent in the story.
 type Step struct {
-	Says string // what the agent does, for the person who watches
+	Says string // what the agent does, in words for the person
 	Tool string
 	Args arguments
 }
@@ -18,7 +18,7 @@ type Step struct {
 // Outcome is the result that the agent received.
 type Outcome struct {
 	Refused bool
-	Text    string // the text of the answer, which the model would read
+	Text    string // the text of the answer, as the model would read it
 }
 
 // Folder is the demo's temporary folder with a home folder and samples.
@@ -64,7 +64,7 @@ func (f Folder) homePath(elem ...string) string {
 func (f Folder) Remove() error { return os.RemoveAll(f.Root) }
 
 // Environ returns the environment of the demo's proxy. HOME is the demo's home folder, and the
-// owner's clawai configuration is hidden. The proxy can ask a person only at the terminal.
+// owner's own clawai settings are hidden. The proxy can ask a person only at the terminal.
 func (f Folder) Environ() []string {
 	env := []string{"HOME=" + f.Home, "USERPROFILE=" + f.Home}
 	for _, v := range os.Environ() {
