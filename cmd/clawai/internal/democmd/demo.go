@@ -91,7 +91,7 @@ func playStory(ctx context.Context, w io.Writer, f demo.Folder) error {
 	}
 	proxy := exec.CommandContext(ctx, self, "proxy", "--server", "filesystem", "--", self, "demo-server", f.Home)
 	proxy.Env = f.Environ()
-	// a client that works on this project would start the proxy here
+	// A client that works on this project would start the proxy in this folder.
 	proxy.Dir = filepath.Join(f.Home, "projects", "app")
 	proxy.Stderr = os.Stderr
 	agent, err := demo.Start(proxy)
@@ -200,7 +200,8 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	}
 	fmt.Fprintf(cmdline.ProseWriter(w, cmdline.Mark{Pattern: "^(Verified)", Color: cmdline.Green}), "Verified: %d lines, chained, none changed.\n\n", report.Records)
 	install := ""
-	if wrap.FindProgram().Err != nil { // started by go run, or from a download that is not installed yet
+	// the demo was started by go run, or from a download that is not installed
+	if wrap.FindProgram().Err != nil {
 		install = "go install ./cmd/..., then "
 	}
 	fmt.Fprintf(cmdline.ProseWriter(w), "Next: %sclawai init.\nIt finds the servers your clients have, writes a policy for them and puts clawai\nin front, asking before it writes.\n", install)
