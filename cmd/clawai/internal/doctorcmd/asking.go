@@ -9,8 +9,9 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// checkAsking shows the ways to ask a person from here, and the source of each setting. A channel
-// that does not work here is not a fault, because a client may start the proxy in another place.
+// checkAsking shows the ways to ask a person from here, and where each setting comes from. A
+// channel that does not work here is no fault, because a client may start the proxy in another
+// place.
 func checkAsking(p *machine) []finding {
 	if p.foldersErr != nil {
 		return nil
@@ -66,7 +67,7 @@ type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
 	Why       string `json:"why,omitempty"` // why the channel does not work here, or where it may work
-	depends   bool   // only a session can know whether the channel works
+	depends   bool   // true if only a session can know whether the channel works
 }
 
 func (d channelDoc) String() string {

@@ -51,12 +51,12 @@ var checks = []check{
 	{"flow", checkLeaks},
 }
 
-// machine holds the data that all checks use.
+// machine has the data that all checks use.
 type machine struct {
 	ctx        context.Context
 	folders    config.Folders
 	foldersErr error
-	hooks      bool // set by --hooks: check only the hooks, in detail
+	hooks      bool // true with --hooks: check only the hooks, in detail
 }
 
 func healthyFinding(format string, a ...any) []finding {
@@ -151,7 +151,7 @@ func checkLayers(p *machine) []finding {
 		return nil
 	}
 	layers := base.LayersOf(p.folders)
-	layers.Dir, _ = os.Getwd() // after an error, no project's layer applies
+	layers.Dir, _ = os.Getwd() // after an error, no project layer applies
 	above, notes, err := layers.LoadAbove(policyfile.PolicyOptions(p.folders.Home))
 	if err != nil {
 		return []finding{{Health: broken, Text: err.Error() + "; no server is started",

@@ -35,7 +35,7 @@ type health string
 
 const (
 	healthy  health = "ok"
-	doubtful health = "warning" // it works, but may surprise the person
+	doubtful health = "warning" // works, but may surprise the person
 	broken   health = "broken"  // a part of clawai does not work or does not protect
 )
 
@@ -44,11 +44,11 @@ type finding struct {
 	Check  string `json:"check"`
 	Health health `json:"health"`
 	Text   string `json:"text"`
-	Fix    string `json:"fix,omitempty"` // advice for a finding that is not healthy: an action or a command
+	Fix    string `json:"fix,omitempty"` // advice on a finding that is not healthy: an action or a command
 
 	Setting *settingDoc `json:"setting,omitempty"` // set if the finding is about one setting
 	Channel *channelDoc `json:"rung,omitempty"`    // set if the finding is about one channel
-	// set if the finding is about servers that can leak data together
+	// Leaks is set if the finding is about servers that can leak data together.
 	Leaks []leaks.Leak `json:"leaks,omitempty"`
 
 	Canary *canary.Result `json:"canary,omitempty"` // set if a client was tried
@@ -56,7 +56,7 @@ type finding struct {
 
 // diagnosis is the output of --json.
 type diagnosis struct {
-	OK       bool      `json:"ok"` // no finding is broken
+	OK       bool      `json:"ok"` // true if no finding is broken
 	Findings []finding `json:"findings"`
 }
 

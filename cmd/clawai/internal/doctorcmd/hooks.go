@@ -98,7 +98,7 @@ func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []fin
 	return nil
 }
 
-// othersBroken returns findings about other programs' hooks that the client cannot read.
+// othersBroken returns findings about hooks of other programs that the client cannot read.
 func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		for _, err := range file.Hooked.Broken {
@@ -108,8 +108,8 @@ func othersBroken(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	return all
 }
 
-// findRewriters returns findings about other programs' hooks that run before a tool. They run at
-// the same time as clawai-hook, and may change the arguments that clawai-hook has judged.
+// findRewriters returns findings about other programs' hooks that run before a tool. Such a hook
+// runs together with clawai-hook, and may change the arguments that clawai-hook has judged.
 func findRewriters(f *wrapcmd.Found, h wrap.Hooks) (all []finding) {
 	for _, file := range h.Files {
 		var names []string

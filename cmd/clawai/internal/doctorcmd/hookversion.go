@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkVersion checks the client's version, because older versions do not block a tool when the
+// checkVersion compares the client's version with the first version that blocks a tool when the
 // hook breaks.
 func checkVersion(ctx context.Context, h wrap.Hooks) []finding {
 	version, err := askVersion(ctx, h.Row.Probe)
@@ -37,7 +37,7 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 		return "", fmt.Errorf("%s is not on PATH", probe[0])
 	}
 	cmd := exec.CommandContext(ctx, path, probe[1:]...)
-	cmd.WaitDelay = time.Second // limits the wait for processes that the client leaves behind
+	cmd.WaitDelay = time.Second // limits the wait for processes that the client has left
 	out, err := cmd.Output()
 	if version := regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`).FindString(string(out)); version != "" {
 		return version, nil
@@ -48,8 +48,8 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 	return "", err
 }
 
-// checkTried returns a finding if the client is newer than the version that we tested. It reads the
-// version from the client's files; without such a file, it runs the client.
+// checkTried returns a finding if the client is newer than the version that we tested. The version
+// comes from the client's files, or else from running the client.
 func checkTried(ctx context.Context, h wrap.Hooks) []finding {
 	if wrapcmd.TriedVersion(h) == "" || len(h.Row.Probe) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkLeaks names the servers of one client that can leak your data together. It lists unknown
+// checkLeaks names the servers of one client that together can leak your data. It lists unknown
 // servers separately, because they may do anything.
 func checkLeaks(p *machine) (all []finding) {
 	rules, f := p.rulesAndServers()

@@ -20,7 +20,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// These are the two commands that playSamples plays, and the complete policy for them. The owner's
+// These are the two commands that playSamples tries, and the complete policy for them. The owner's
 // rules and record are not used.
 const (
 	playedAllow = "true clawai-doctor"
@@ -29,13 +29,12 @@ const (
 )
 
 // playSamples runs the hook entry of the client with two sample requests. The policy allows the
-// command of one request and denies the other. Only the hook runs; the client and the commands do
-// not run.
+// command of one request and denies the other. The client and the commands do not run.
 func playSamples(ctx context.Context, h wrap.Hooks) []finding {
 	line, ok := entryOf(h)
 	row := client.FindRow(h.Row.HookWord())
 	if !ok || row == nil || runtime.GOOS == "windows" {
-		return nil // a plugin, or a command without a shell, can only be tried with --canary
+		return nil // only --canary can try a plugin, or a command without a shell
 	}
 	for command, denied := range map[string]bool{playedAllow: false, playedDeny: true} {
 		payload, ok := sample.CommandRequest(row.ID, command)
@@ -80,7 +79,7 @@ func playHook(ctx context.Context, line string, payload []byte) (a client.Answer
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	// this command line is from the client's file, and the client runs it too
+	// The line is from the client's file, and the client runs it in the same way.
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line) //nolint:gosec
 	cmd.Dir, cmd.WaitDelay, cmd.Stdin = dir, time.Second, bytes.NewReader(payload)
 	cmd.Env = append(os.Environ(), "CLAWAI_CONFIG_DIR="+dir, "CLAWAI_STATE_DIR="+filepath.Join(dir, "state"), "CLAUDE_CODE_SESSION_ATTENDED=0")

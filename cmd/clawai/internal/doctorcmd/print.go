@@ -23,7 +23,8 @@ type printer struct {
 }
 
 // printFindings writes the findings that are not healthy with their fixes, the worst first. One
-// more line names the healthy checks. If everything is true, it writes all findings instead.
+// more line names the healthy checks. If everything is true, it writes one row for each finding
+// instead.
 func (d diagnosis) printFindings(w io.Writer, everything bool) error {
 	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.ScreenWidth(w)}
 	shown := d.Findings
@@ -78,7 +79,7 @@ func (p *printer) printRow(h health, check, text string) {
 	}
 }
 
-// printHealthy prints one line with the names of the checks that found no problem.
+// printHealthy prints one line with the names of the checks that have only healthy findings.
 func (p *printer) printHealthy(all []finding) {
 	var names []string
 	for _, f := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// endsSoon is the time before a certificate's end when doctor starts to warn.
+// endsSoon is how long before the end of a certificate doctor warns.
 const endsSoon = 30 * 24 * time.Hour
 
 // checkRemote shows the certificates and proxies that clawai would use for remote servers. It opens
@@ -45,7 +45,7 @@ func checkRemote(p *machine) (all []finding) {
 func describeServers(p *machine, n egress.Network) (all []finding) {
 	hub, err := config.LoadHub(p.folders, os.LookupEnv)
 	if err != nil {
-		return nil // the commands of the hub report this error
+		return nil // the hub's own commands report this error
 	}
 	for _, s := range hub.Servers {
 		u, err := url.Parse(s.URL)

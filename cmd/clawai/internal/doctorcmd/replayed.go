@@ -58,8 +58,7 @@ func checkCalls(p *machine) []finding {
 	}}
 }
 
-// replayRecord judges the recorded calls since a time again. The report is nil if the policy does
-// not load.
+// replayRecord judges the calls since a time again. It returns nil if the policy does not load.
 func (p *machine) replayRecord(path string, since time.Time) (*replay.Report, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {

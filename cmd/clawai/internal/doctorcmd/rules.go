@@ -25,7 +25,7 @@ func checkRules(p *machine) (all []finding) {
 	if len(servers) == 0 {
 		return healthyFinding("no client has a server that they could be about")
 	}
-	agents := builtin.ListClients() // rules use these names for the agents' own tools
+	agents := builtin.ListClients() // rules about the agents' own tools have these names as servers
 	var patterns []string
 	places := map[string][]string{}
 	for _, s := range rules.Sources() {

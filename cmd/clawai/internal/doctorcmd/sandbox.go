@@ -57,8 +57,8 @@ func checkSandboxes(p *machine) (all []finding) {
 	return all
 }
 
-// checkOtherCages returns findings about servers with a sandbox that does not come from the policy:
-// the client's file or the server's own command has it.
+// checkOtherCages returns findings about servers with a sandbox that is not from the policy. It is
+// from the client's file, or from the server's own command.
 func checkOtherCages(p *machine, loaded *config.Loaded, f *wrapcmd.Found) (all []finding) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
@@ -96,8 +96,8 @@ func tryClientSandbox(p *machine, loaded *config.Loaded, who string, e client.En
 	return trySandbox(e.Name, plan, err)
 }
 
-// checkInstalled returns findings about a server that a launcher would download. They compare the
-// server with its installed copy.
+// checkInstalled returns findings about the installation of a server, or about its download if
+// there is no installation.
 func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) (all []finding) {
 	store, shown := installed.NewStore(p.folders.State), cmdline.Quote([]string{name})
 	for i := range f.Places {

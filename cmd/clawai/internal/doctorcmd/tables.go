@@ -15,7 +15,7 @@ import (
 )
 
 // printTables writes a proposed table for each known server that has no table in the policy. It
-// skips a name that stands for several different servers, because a table is for a name.
+// skips a name that several different servers have, because a table sees only the name.
 func printTables(w io.Writer, p *machine) error {
 	if p.foldersErr != nil {
 		return p.foldersErr

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// checkWrappers returns findings about servers with a wrapper that does not protect them. It also
-// returns one finding that names all servers without a wrapper, because the owner may want this.
+// checkWrappers returns a finding for each server with a wrapper that does not protect it. One more
+// finding names all servers without a wrapper, because the owner may want this.
 func checkWrappers(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil
