@@ -1,4 +1,4 @@
-// Package enrollcmd implements "clawai enroll" and "clawai unenroll". It converts the command line
+// Package enrollcmd implements "clawai enroll" and "clawai unenroll". It turns the command line
 // into options of internal/courier, and the results into an exit code.
 package enrollcmd
 
@@ -156,7 +156,7 @@ func runSync(c *cli.Context) error {
 	defer stop()
 	pace := courier.Pace{Poll: c.Duration("poll-every"), Ship: c.Duration("ship-every")}
 	if c.Bool("stay") {
-		// a person has started this by hand, so the process must stay
+		// A person has started this by hand, so the process must stay.
 		enrolment.WantSync(folders.State, time.Now())
 		return courier.Stay(ctx, folders, pace)
 	}
@@ -167,8 +167,8 @@ func runSync(c *cli.Context) error {
 }
 
 // syncNow asks the centre for the bundle once, copies the record, and prints the result. fresh
-// means that the laptop was enrolled just now. Then syncNow also starts the process that stays, and
-// a failure of the centre is not an error.
+// means that the laptop was enrolled just now. Then syncNow also starts the process that stays. A
+// failure of the centre is then not an error.
 func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh bool) error {
 	c, err := courier.NewCourier(folders)
 	if err != nil {
@@ -205,7 +205,8 @@ func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh b
 		return &cmdline.ExitError{Code: cmdline.ExitFailed}
 	}
 	if fresh && enrolment.WantSync(folders.State, time.Now()) {
-		// running sessions need this process; after an error, the next session tries again
+		// Sessions that already run need this process. After an error, the next session tries
+		// again.
 		_ = enrolment.StartSync(folders.State)
 	}
 	return nil
@@ -225,7 +226,7 @@ func runUnenroll(c *cli.Context) error {
 	ctx, stop := stopContext(c)
 	defer stop()
 	where, said := "its centre", errors.New("it could not be told")
-	// after an error there is no centre to inform, but a damaged enrolment is removed too
+	// After an error there is no centre to tell, but the damaged enrolment is removed all the same.
 	if carrier, err := courier.NewCourier(folders); err == nil {
 		where = carrier.URL()
 		short, cancel := context.WithTimeout(ctx, goodbyePatience)
