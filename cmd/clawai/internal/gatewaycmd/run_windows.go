@@ -10,7 +10,7 @@ import (
 )
 
 // runProgram runs the program and returns its exit code. The console sends Ctrl-C to both
-// processes. Only the program handles it, so this process ignores it.
+// processes. This process ignores Ctrl-C, because the program handles it.
 func runProgram(path string, words []string) error {
 	signal.Ignore(os.Interrupt)
 	cmd := exec.Command(path, words...)
