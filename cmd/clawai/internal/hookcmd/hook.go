@@ -33,7 +33,7 @@ func Command() *cli.Command {
 			"The options are --policy, --layer, --state, --ask, --ask-timeout, --redact, --sync and --observe of clawai proxy.\n" +
 			"If the policy allows the call, it says nothing and exits 0; if not, it says why and exits 2 (docs/hooks.md).\n" +
 			"Clients start clawai-hook, which does the same faster, and starts this command when a person has to be asked.",
-		SkipFlagParsing: true, // clawai-hook has no flag parser, so both must read the words in the same way
+		SkipFlagParsing: true, // clawai-hook has no flag parser, and both must read the words in the same way
 		Action:          runHook,
 	}
 }
@@ -45,11 +45,11 @@ func runHook(c *cli.Context) error {
 	}
 	line, err := program.Parse(words)
 	if err != nil {
-		return &cmdline.ExitError{Code: 2, Err: err} // 2, because clients treat this exit code too as a denial
+		return &cmdline.ExitError{Code: 2, Err: err} // clients treat exit code 2 as a denial too
 	}
 	line.Packs = packs.Read
 	code := program.Run(line, c.App.Reader, c.App.Writer, c.App.ErrWriter, func(ctx context.Context, payload []byte, waits func()) client.Answer {
-		waits() // clawai may now wait for a person
+		waits() // from here clawai may wait for a person
 		o := line.HookOptions("clawai " + cmdline.Version)
 		o.Proxied, o.Servers = clientfiles.IsProxied, clientfiles.ListServers
 		o.Heard = func(session, said string) error { return keepPrompt(&line, session, said) }
@@ -82,7 +82,7 @@ func keepPrompt(line *program.Line, session, said string) error {
 }
 
 // clearSession deletes the labels of a client's session, because the client has started a new
-// session in its place. It returns a text about the result, for the record.
+// session in its place. It returns the result as a text for the record.
 func clearSession(state, session string) string {
 	if err := flow.CheckStarter(); err != nil {
 		return "what the session has seen stays: " + err.Error()
