@@ -50,8 +50,8 @@ func ListUpstreams(state string) ([]string, error) {
 	return all, nil
 }
 
-// EnsureSecret returns the secret part of the proxy's path. The first call creates the secret. The
-// secret never changes, because clients' files contain it.
+// EnsureSecret returns the secret part of the proxy's path. The first call creates it. It never
+// changes, because clients' files contain it.
 func EnsureSecret(state string) (string, error) { return loadOrMakeSecret(secretPath(state)) }
 
 // EnsureToken returns the token of a listening proxy. The owner needs the token to start and end
@@ -94,7 +94,7 @@ func readSecretFile(path string) (string, error) {
 	return "", fmt.Errorf("%s holds no secret of clawai's; remove it to make a new one", path)
 }
 
-// IsLoopback reports whether host is a loopback address, which only this machine can reach.
+// IsLoopback reports whether only this machine can reach host.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
