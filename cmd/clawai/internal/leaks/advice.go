@@ -13,13 +13,13 @@ const shown = 5
 // Advice is one message of clawai doctor about leaks.
 type Advice struct {
 	Text  string
-	Fix   string // advice on what to do; "" if nothing is wrong
+	Fix   string // what to do; "" if nothing is wrong
 	Leaks []Leak
 }
 
-// Advise returns the messages about leaks. ways are the leaks. bare means that at least one server
-// in a leak runs without the proxy. level is the flow level of the policy. unknown are servers
-// without known behaviour. open are known servers without a table in the policy.
+// Advise returns the messages about leaks. ways are the leaks. bare means that a server in one of
+// the leaks runs without the proxy. level is the flow level of the policy. unknown are the servers
+// whose behaviour is not known. open are known servers without a table in the policy.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
 	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could make the agent send out your private data"
 	switch {

@@ -43,11 +43,11 @@ func (l Leak) String() string {
 // reach has the tools of one server for the three calls of a leak.
 type reach struct {
 	source, data, sink pick
-	secret             bool // whether the data tool returns secrets
+	secret             bool // true if the data tool returns secrets
 }
 
-// pick is the tool that shows best what its server can do. It is the tool with the lowest class,
-// and of these the one with the shortest name. tool is "" if there is none.
+// pick is the tool that best shows what its server can do. It is the tool with the lowest class. Of
+// several such tools, it is the one with the shortest name. tool is "" if there is none.
 type pick struct {
 	tool  string
 	class int
@@ -59,8 +59,8 @@ func (p *pick) offerTool(tool string, class int) {
 	}
 }
 
-// reachOf returns the reach of a server. The owner's statements about a tool in the policy have
-// priority over the built-in knowledge, as they have for calls.
+// reachOf returns the reach of a server. The owner's tables in the policy have priority over the
+// built-in knowledge about a tool, as they have for calls.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {
@@ -83,8 +83,8 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	// 1 for a tool that also writes; tools that only read are preferred, because people know them
-	// better
+	// reads is 1 for a tool that also writes. A tool that only reads is preferred, because people
+	// know it better.
 	reads := 0
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1
@@ -102,15 +102,15 @@ func (r *reach) addTool(tool flow.Tool) {
 	}
 	switch {
 	case t.PublicSink != policy.Yes:
-	case tool.Decides != nil: // the tool's arguments show where the data goes
+	case tool.Decides != nil: // the arguments show where the data goes
 		r.sink.offerTool(tool.Name, 0)
 	default:
 		r.sink.offerTool(tool.Name, 1)
 	}
 }
 
-// FindLeaks returns the leaks of the servers of one session, at most one for each pair of servers.
-// Leaks with secrets come first, then the other pairs, then single servers. p is nil if there is no
+// FindLeaks returns the leaks of servers that one session can use, one for each pair of servers.
+// Leaks with secrets come first, then other pairs, then single servers. p is nil if there is no
 // policy.
 func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	all := slices.Clone(servers)
@@ -137,8 +137,8 @@ func FindLeaks(servers []ClientServer, p *policy.Policy) []Leak {
 	return slices.Concat(secrets, pairs, alone)
 }
 
-// findWorstLeak returns the worst leak between two servers. The worst leak is one with secrets. The
-// next is a leak in which one server both returns a stranger's text and sends the data out.
+// findWorstLeak returns the worst leak between two servers. A leak with secrets is worst. After
+// that comes a leak in which one server both returns a stranger's text and sends the data out.
 func findWorstLeak(a, b *ClientServer) (best Leak, data *ClientServer, ok bool) {
 	ways := [][3]*ClientServer{{a, b, a}, {b, a, b}, {a, b, b}, {b, a, a}, {a, a, b}, {b, b, a}}
 	for _, w := range ways {

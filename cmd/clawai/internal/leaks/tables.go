@@ -10,8 +10,7 @@ import (
 )
 
 // RenderTables returns the known facts about a server as tables for a policy. For known tools, the
-// tables change only one thing: clawai no longer asks about calls whose destination the user has
-// named.
+// tables have only one effect: clawai does not ask about a call that goes where the user said.
 func RenderTables(name string, known *flow.Known) string {
 	tools := known.ListTools()
 	if len(tools) == 0 || name == "" || strings.ContainsAny(name, "*?") { // a policy cannot name such a server
