@@ -138,7 +138,8 @@ func runAccept(c *cli.Context) error {
 		}
 	}
 	err = store.ChangeState(names[0], func(now *pin.State) (bool, error) {
-		// approves only the changes that were shown, because the list may have changed since
+		// Only the changes that were shown are approved, because the list may have changed since
+		// then.
 		taken = pinning.ApproveDifferences(now, &st.Served, all)
 		return taken > 0, nil
 	})
@@ -154,7 +155,7 @@ func runAccept(c *cli.Context) error {
 
 var errUnseen = errors.New("nobody has seen what it lists; a proxy keeps that once its policy has a pin for the server")
 
-// recordedServers returns the servers with the lists that proxies have last seen.
+// recordedServers returns the servers whose lists a proxy has seen, with these lists.
 func recordedServers(c *cli.Context) ([]server, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {

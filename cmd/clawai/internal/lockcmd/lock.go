@@ -81,8 +81,8 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath returns the path of the lock file. It is given, or else the file in the .clawai folder
-// of the project, next to the project's policy.
+// lockPath returns the path of the lock file. It is given if that is set. Otherwise it is the file
+// next to the project's policy, in the folder .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -149,7 +149,7 @@ type outcome struct {
 // askAll asks the servers for their lists in sequence, because their programs may use the same
 // files.
 func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
-	others := maps.Clone(was) // the lock, with the lists of the servers that were asked before
+	others := maps.Clone(was) // the lock, and then also the lists of the servers that were asked
 	for _, s := range servers {
 		o := outcome{name: s.name}
 		is, err := s.listServer(ctx)
@@ -183,7 +183,7 @@ func weighOutcome(o outcome) outcome {
 	return o
 }
 
-// unknownServers returns an outcome for each server that is only in the lock.
+// unknownServers returns an outcome for each server of the lock that is not in servers.
 func unknownServers(was pin.Lock, servers []server) (all []outcome) {
 	for _, name := range sortedNames(was) {
 		if !slices.ContainsFunc(servers, func(s server) bool { return s.name == name }) {
@@ -222,7 +222,7 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	for i := range found {
 		o := &found[i]
 		before, known := was[o.name]
-		if !known { // the entries of a new server are not printed, because the lock shows them
+		if !known { // the entries of a new server are not printed, because they are in the lock
 			o.differences = slices.DeleteFunc(o.differences, func(d pin.Difference) bool { return d.Class != pin.Refused })
 		}
 		refused += revertRefused(&o.is, &before, o.differences, c.StringSlice("accept"))
@@ -248,8 +248,8 @@ func writeLock(c *cli.Context, path string, was pin.Lock, old []byte, found []ou
 	return nil
 }
 
-// revertRefused undoes the refused changes of a server. It keeps the changes that the owner
-// accepted by name. refused is the number of changes that it has undone.
+// revertRefused undoes the refused changes of a server, except those that the owner accepted by
+// name. refused is the number of undone changes.
 func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference, accepted []string) (refused int) {
 	for _, d := range differences {
 		if d.Class != pin.Refused || d.Name != "" && slices.Contains(accepted, d.Name) {
@@ -262,7 +262,7 @@ func revertRefused(is, before *pin.SelfDescription, differences []pin.Difference
 		}
 		is.RemoveEntry(d.Kind, d.Name)
 		if e, had := before.FindEntry(d.Kind, d.Name); had {
-			_ = is.Add(e) // cannot fail, because the name was just removed
+			_ = is.Add(e) // cannot fail, because the name is free
 		}
 	}
 	return refused

@@ -49,7 +49,7 @@ type differenceDoc struct {
 	Kind    string      `json:"kind"` // one of tool, prompt, template, server
 	Name    string      `json:"name,omitempty"`
 	Class   string      `json:"class"` // the worst class of the changes
-	Asks    bool        `json:"asks"`  // a person must look
+	Asks    bool        `json:"asks"`  // true if a person must look
 	Changes []changeDoc `json:"changes"`
 }
 
@@ -108,7 +108,7 @@ func tellOutcomes(c *cli.Context, found []outcome) error {
 	return err
 }
 
-// listFindings returns the outcomes that a person must look at, as findings for CI systems.
+// listFindings returns a finding for everything that a person must look at, for CI systems.
 func listFindings(path string, found []outcome) (all []check.Finding) {
 	at := policy.Position{File: path}
 	for i := range found {

@@ -31,11 +31,12 @@ type server struct {
 	args, env []string             // the command that starts the server, and its environment
 	start     []string             // the command in the form of the lock
 	sandbox   []string             // the sandbox in the client's entry, in the form of clienttable.Read
-	err       error                // the reason why the server cannot be asked
+	err       error                // the lists that a proxy has seen; nil if the server must be asked
 	seen      *pin.SelfDescription // the lists that a proxy has seen; nil means that the server is asked
 }
 
-// selectServers returns the servers that the command line names, or all servers of the project.
+// selectServers returns the servers that the command line names. If it names none, it returns all
+// servers of the project.
 func selectServers(c *cli.Context) ([]server, error) {
 	if c.Bool("from-record") {
 		return recordedServers(c)
@@ -147,8 +148,8 @@ func sharedWords(words []string) []string {
 // hidden takes the place of a secret.
 const hidden = "[secret]"
 
-// isSecretOption reports whether the value of an option is a secret, by the option's name or the
-// value.
+// isSecretOption reports whether an option has a secret as its value. It looks at the option's name
+// and at the value.
 func isSecretOption(flag, value string) bool {
 	src, err := json.Marshal(map[string]string{strings.TrimLeft(flag, "-"): value})
 	return err == nil && strings.Contains(string(redact.ScrubJSON(src)), "[redacted:")
@@ -201,7 +202,7 @@ func (s *server) listServer(ctx context.Context) (pin.SelfDescription, error) {
 		return is, err
 	}
 	words := s.start
-	if start.Files != nil { // so the lock contains the version
+	if start.Files != nil { // the version is in the lock
 		words = servers.PinVersion(words, start.Files.Version)
 	}
 	return list.Describe(words)
