@@ -23,7 +23,7 @@ type statsPrinter struct {
 
 // roomFor returns how many rows each of the four lists may have on a screen.
 func roomFor(height int) int {
-	const otherRows = 4 + 4*2 // heading and prompt (4), and a title and a blank line for each list
+	const otherRows = 4 + 4*2 // 4 for heading and prompt; 2 for each list: a title and an empty line
 	if height == 0 {
 		return 10
 	}
@@ -57,7 +57,7 @@ func (p *statsPrinter) printStats(w io.Writer, doc *statsDoc) error {
 
 func (p *statsPrinter) paint(color, s string) string { return cmdline.Paint(p.color, color, s) }
 
-// renderNumber returns a number and its word. The text has the color, except if the number is 0.
+// renderNumber returns a number and its word. The text is in the color, but not if the number is 0.
 func (p *statsPrinter) renderNumber(color string, n int, word string) string {
 	if n == 0 {
 		color = ""
@@ -74,8 +74,8 @@ func renderSpan(from, to time.Time) string {
 	return fmt.Sprintf("%s to %s", from.Format(day+" 15:04"), to.Format(day+" 15:04"))
 }
 
-// printTimeline prints one character for each hour, or for each day if the span is long. A higher
-// character means more calls.
+// printTimeline prints one character for each hour. If the span is long, it prints one for each
+// day. A higher character means more calls.
 func (p *statsPrinter) printTimeline(hours []hourDoc) {
 	const most = 48
 	each, word := 3600*time.Second, "hour"
@@ -113,7 +113,7 @@ type ranking struct {
 	title, color string
 	ofServers    bool
 	value        func(*countsDoc) float64 // the value that sorts the rows; rows with 0 are omitted
-	text, note   func(*countsDoc) string  // text shows the value; note is the text after the bar
+	text, note   func(*countsDoc) string  // text is the value as text; note is the text after the bar
 }
 
 var rankings = []ranking{

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// cursor says how far earlier exports have come: for each session, it has the number of the last
-// delivered record. The zero value has no file and stores nothing.
+// cursor is the progress of an export: for each session, the number of the last delivered record.
+// The zero value has no file and stores nothing.
 type cursor struct {
 	path  string
 	taken cursorFile
@@ -27,8 +27,8 @@ type cursorFile struct {
 	Sessions map[string]uint64 `json:"sessions"` // for each session, the number of the last delivered record
 }
 
-// openFile locks the file of a cursor and reads it. A missing file is not an error. openFile drops
-// the sessions that are no longer in the record. dir is the folder of the record.
+// openFile locks the file of a cursor and reads it. The file may be missing. Sessions that are no
+// longer in the record are dropped. dir is the folder of the record.
 func (c *cursor) openFile(path, dir string) (release func(), err error) {
 	unlock, err := atomicfile.Lock(path)
 	if err != nil {

@@ -39,23 +39,24 @@ func explainCommand() *cli.Command {
 	}
 }
 
-// comparison has a recorded decision, and the present policy's decision about the same call.
+// comparison has a recorded decision, and the decision of the present policy about the same call.
 type comparison struct {
 	Record   string     `json:"record"`
 	Time     time.Time  `json:"time"`
 	Was      string     `json:"was"`      // the decision of the rules then: allow, deny or prompt
 	Decided  string     `json:"decided"`  // what happened to the call then: allow or deny
-	OldRule  *ruleDoc   `json:"old_rule"` // null if no rule decided
+	OldRule  *ruleDoc   `json:"old_rule"` // the rule that decided then; null if no rule decided
 	Reason   string     `json:"old_reason,omitempty"`
 	Revision string     `json:"old_policy_revision,omitempty"`
-	Policy   string     `json:"policy"`           // the policy file that decides now
+	Policy   string     `json:"policy"`           // the policy file that is asked now
 	Layers   []string   `json:"layers,omitempty"` // the files of the layers above that policy
 	Now      string     `json:"now"`              // the decision now: allow, deny, prompt or unknown
 	Same     bool       `json:"same"`
 	Why      replay.Why `json:"unknown,omitempty"` // the reason for unknown
-	// the server's answer to the call, if a rule looked at the answer
+	// Reply is the server's answer to the call, if a rule looked at the answer.
 	Reply *replyDoc `json:"reply,omitempty"`
-	// rules that were not asked now, because they need data that is not in the record
+	// LeftOut has the rules that were not asked now, because they need data that is not in the
+	// record.
 	LeftOut  []ruleDoc         `json:"rules_left_out,omitempty"`
 	Explains *explain.Document `json:"explanation"`
 
@@ -71,7 +72,7 @@ type ruleDoc struct {
 	Description string `json:"description,omitempty"`
 }
 
-// replyDoc is the recorded result of the rules about a server's answer.
+// replyDoc is the recorded decision of the rules about a server's answer.
 type replyDoc struct {
 	Record   string   `json:"record"`
 	Decision string   `json:"decision"`
@@ -80,7 +81,7 @@ type replyDoc struct {
 	Rule     *ruleDoc `json:"rule"`
 	Found    []string `json:"found,omitempty"`
 	Altered  []string `json:"altered,omitempty"`
-	Release  bool     `json:"releasable"` // clawai release could let the next answer through
+	Release  bool     `json:"releasable"` // true if clawai release can let the next answer through
 }
 
 // explainMarks color the two decisions, then and now, and the explanation.
@@ -148,7 +149,7 @@ func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err e
 	return why, splitLines(body.String()), nil
 }
 
-// newReplyDoc returns the recorded result about a reply, or nil if no rule looked at the reply.
+// newReplyDoc returns the recorded decision about a reply, or nil if no rule looked at the reply.
 func newReplyDoc(e *event.Entry) *replyDoc {
 	if e == nil || e.Stage == "" {
 		return nil
@@ -193,7 +194,8 @@ func printList(w io.Writer, label string, all []string) {
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// compareDecision judges a recorded call again with a judge. path is the policy file of the judge.
+// compareDecision judges a recorded call again. judge returns the judge, and path is the file of
+// its policy.
 func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
 	call, why := replay.RebuildCall(entry)
 	if why != "" {
@@ -229,8 +231,8 @@ func compareDecision(dir string, entry *event.Entry, path string, judge func() (
 	return r, e, nil
 }
 
-// findRevision returns the revision of the policy at the time of a record. The session of the
-// record has recorded it; if not, findRevision returns "".
+// findRevision returns the revision of the policy at the time of a record. It reads the other
+// records of the same session. It returns "" if the session has not recorded a revision.
 func findRevision(dir string, entry *event.Entry) string {
 	revision := ""
 	f := audit.Filter{Session: entry.Session, Kinds: []event.Kind{event.Start, event.Policy}}
@@ -242,7 +244,7 @@ func findRevision(dir string, entry *event.Entry) string {
 			break
 		}
 		if strings.HasPrefix(e.Detail, "under ") {
-			continue // this is the revision of a layer, and the policy's revision includes it
+			continue // the revision of a layer; the revision of the policy includes it
 		}
 		if _, after, found := strings.Cut(e.Detail, "revision "); found && len(after) == 12 {
 			revision = after
@@ -263,7 +265,8 @@ func (r *comparison) printComparison(w io.Writer, e *explain.Explanation, all bo
 	return err
 }
 
-// printDecisions writes the decision then, the policy then, and the rules that are left out now.
+// printDecisions writes the earlier decision and its policy. It also names the rules that cannot be
+// asked now.
 func (r *comparison) printDecisions(w io.Writer) error {
 	fmt.Fprintf(w, "record %s of %s\n", term.VisibleText(r.Record), r.Time.Local().Format(time.DateTime))
 	then := "then: " + record.Short(r.Was, record.MaxText)
@@ -319,7 +322,7 @@ func outcomeText(e *event.Entry) string {
 	return ""
 }
 
-// askedText says which policies decide now.
+// askedText returns a text about the policies that are asked now.
 func (r *comparison) askedText() string {
 	if len(r.Layers) == 0 {
 		return "which alone is asked now"
@@ -327,7 +330,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison says whether the decision is still the same.
+// renderComparison returns a text: whether the decision is still the same.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

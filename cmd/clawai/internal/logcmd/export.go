@@ -169,8 +169,7 @@ func parseSyslogAddress(to string, form export.Form) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// openLines opens the file to in order to append lines. If to is "" or "-", it writes to standard
-// output.
+// openLines opens the file to for appending. If to is "" or "-", it takes standard output.
 func openLines(to string, form export.Form, source export.Source, out io.Writer) (deliver.Sink, error) {
 	lines := &deliver.Lines{To: struct{ io.Writer }{out}, Append: form.Append, Source: source}
 	if to == "" || to == "-" {
@@ -181,7 +180,7 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 		return nil, cmdline.Usagef("--to: %v", err)
 	}
 	lines.To = file
-	// If an earlier export was killed, the last line may be incomplete, so a line end is added.
+	// An export that was killed may have left an incomplete line, so a line end is added.
 	last := make([]byte, 1)
 	if fi, err := file.Stat(); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
 		if _, err := file.ReadAt(last, fi.Size()-1); err == nil && last[0] != '\n' {
@@ -192,7 +191,7 @@ func openLines(to string, form export.Form, source export.Source, out io.Writer)
 	return lines, nil
 }
 
-// sharedWriter is a writer for two goroutines: the reader of the record and the sink.
+// sharedWriter is a writer that two goroutines use: the reader of the record and the sink.
 type sharedWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -219,7 +218,7 @@ type exporter struct {
 
 func (x *exporter) note(text string) { fmt.Fprintf(x.warn, "clawai: %s\n", term.VisibleText(text)) }
 
-// verifyRecord reports the findings of log verify. After findings the export continues, because the
+// verifyRecord reports the findings of log verify. The export continues after findings, because the
 // undamaged records are still useful.
 func (x *exporter) verifyRecord() error {
 	report, err := audit.Verify(x.dir, "", audit.Retention{})
@@ -283,7 +282,7 @@ func (x *exporter) run(c *cli.Context) error {
 	return nil
 }
 
-// countDamage passes records on, and counts the damaged places in them.
+// countDamage returns the same records, and counts the damaged places among them.
 func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		for e, err := range records {
@@ -297,8 +296,8 @@ func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[
 	}
 }
 
-// queueEntry adds data of the call to a record and queues the record. It skips records that the
-// filter does not select, and records that an earlier export has delivered.
+// queueEntry queues a record. Before that, it adds data from the record of the call. It skips
+// records that the filter does not select, and records that an earlier export has delivered.
 func (x *exporter) queueEntry(ctx context.Context, e *event.Entry, queue chan<- *event.Entry) error {
 	wanted := x.filter.Takes(e) || x.calls.has(e.Ref)
 	if wanted && e.Kind == event.Decision {
@@ -362,8 +361,8 @@ func (x *exporter) deliverAll(ctx context.Context, queue <-chan *event.Entry) er
 	return nil
 }
 
-// knownCalls holds the latest exported calls. The record of an outcome has no names, so knownCalls
-// supplies the names of the call.
+// knownCalls has the latest exported calls. The record of an outcome has no names, so the names
+// come from the record of its call.
 type knownCalls struct {
 	calls map[string]*event.Entry // by the id of their record; without arguments
 	order []string
@@ -404,7 +403,7 @@ func sizeOf(call *event.Entry) (n int) {
 	return n
 }
 
-// complete copies missing fields of a record from the record of its call.
+// complete copies fields that a record does not have from the record of its call.
 func (k *knownCalls) complete(e *event.Entry) {
 	call := k.calls[e.Ref]
 	if e.Ref == "" || call == nil {

@@ -70,8 +70,8 @@ func commonFilter(c *cli.Context, now time.Time) (f audit.Filter, err error) {
 	return f, nil
 }
 
-// ruleFlag parses --rule. Its value is a rule's place or a rule's description. The place is
-// FILE:LINE, where FILE is the path or only the name of the file.
+// ruleFlag parses --rule: the place of a rule, or its description. The place is FILE:LINE, and FILE
+// may be only the name of the file.
 func ruleFlag(c *cli.Context) (func(*event.Entry) bool, error) {
 	match, err := cmdline.GlobFlag(c, "rule")
 	if match == nil {

@@ -37,14 +37,14 @@ type statsDoc struct {
 	Total    countsDoc   `json:"total"`
 	Servers  []serverDoc `json:"servers"` // the server with the most calls first
 	Tools    []toolDoc   `json:"tools"`
-	// some tools are not counted separately, because there are too many
+	// More is true if some tools are not counted separately, because there are too many.
 	More  bool      `json:"more_tools,omitempty"`
 	Hours []hourDoc `json:"hours"` // only hours with calls, the oldest first
 }
 
 type countsDoc struct {
 	counts
-	// median time from the decision to the reply; the error is at most 6 %
+	// MedianMS is the median time from the decision to the reply. Its error is at most 6 %.
 	MedianMS  float64 `json:"median_ms,omitempty"`
 	LongestMS float64 `json:"longest_ms,omitempty"`
 }
@@ -103,8 +103,8 @@ func logStats(c *cli.Context) error {
 	return p.printStats(c.App.Writer, &doc)
 }
 
-// ownOptions returns an error if there are arguments, or if an option of clawai log stands before
-// the name of the subcommand.
+// ownOptions returns an error if there are arguments, or if options of clawai log are before the
+// name of the subcommand.
 func ownOptions(c *cli.Context) error {
 	if err := cmdline.NoArguments(c); err != nil {
 		return err

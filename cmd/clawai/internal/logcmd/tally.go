@@ -20,22 +20,22 @@ type counts struct {
 	Calls   int `json:"calls"`
 	Allowed int `json:"allowed"`
 	Denied  int `json:"denied"`  // also calls that would have been denied, when nothing was enforced
-	Asked   int `json:"asked"`   // the rules wanted to ask a person; the answer does not matter
+	Asked   int `json:"asked"`   // the rules wanted to ask a person, whatever the answer was
 	Failed  int `json:"failed"`  // the reply was an error
 	Watched int `json:"watched"` // nothing was enforced
 	replies replyTimes
 }
 
-// toolKey is the key of the counts: a server, and the tool or other thing that the call names. If
-// the call names nothing, name is its method.
+// toolKey is the key of the counts: the server, and the name of the tool. If a call names no tool,
+// name is another name in the call, or else its method.
 type toolKey struct{ server, name string }
 
-// tally counts the records while it reads them once.
+// tally counts the records in one pass.
 type tally struct {
 	all         counts
 	first, last time.Time
 	tools       map[toolKey]*counts
-	others      bool              // there were more tools than the limit; the calls of other tools count only in all
+	others      bool              // there are more tools than the limit; the further ones count only in all
 	hours       map[int64]*counts // the key is the number of hours since 1970
 	sessions    map[string]bool
 	open        map[string]openCall // calls that wait for their reply, by the id of their record
@@ -57,7 +57,7 @@ func (t *tally) addEntry(e *event.Entry) {
 		return
 	}
 	if e.Code == gate.CodeUngoverned {
-		return // no rule is about such a message, for example a list or a ping
+		return // no rule is about such a message, such as a list or a ping
 	}
 	if t.first.IsZero() {
 		t.first = e.Time
@@ -147,9 +147,9 @@ func (t *tally) countReply(e *event.Entry) {
 	}
 }
 
-// replyTimes counts reply times in steps. The first step is at 1 ms, and each next step is an
-// eighth longer. So the error of the median is at most 6 %, and the memory does not grow with the
-// number of replies.
+// replyTimes counts reply times in steps. The first step is 1 ms, and each step is one eighth
+// longer than the previous one. So the error of the median is at most 6 %, and the memory does not
+// grow with the number of replies.
 type replyTimes struct {
 	n                 int
 	shortest, longest time.Duration
