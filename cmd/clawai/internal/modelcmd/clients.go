@@ -38,8 +38,8 @@ func findAddress(id, program string) (*client.ModelRow, error) {
 	return nil, fmt.Errorf("which client is %s? Name it: --client %s", name, strings.Join(ids, " | --client "))
 }
 
-// leadClient returns extra words for the client's command and a variable for its environment. They
-// make the client use our address instead of the service's address. to is the service's address.
+// leadClient returns words for the client's command line and a variable for its environment. With
+// them, the client uses our address instead of the service's address. to is the service's address.
 func leadClient(row *client.ModelRow, ours, upstream string) (words, env []string, to *url.URL, err error) {
 	for _, name := range row.Elsewhere {
 		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {
@@ -71,8 +71,8 @@ func leadClient(row *client.ModelRow, ours, upstream string) (words, env []strin
 	return words, env, to, err
 }
 
-// readAddress returns the place in the client's own file where the service's address is. service is
-// the address of the real service: the address in the file before clawai wrap --llm, or else the
+// readAddress finds the service's address in the client's own file, and returns its place. service
+// is the address of the real service: the one in the file before clawai wrap --llm, or else the
 // client's default.
 func readAddress(row *client.ModelRow) (a client.ModelAddress, service string, err error) {
 	env, err := wrap.SystemEnv()

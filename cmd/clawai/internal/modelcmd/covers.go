@@ -9,14 +9,13 @@ import (
 	"github.com/clawai/clawai/proxy/model"
 )
 
-// coversFor is how long the result is used after the client's files were read. Then they are read
+// coversFor is how long clawai uses the result of reading a client's files, before it reads them
 // again.
 const coversFor = 5 * time.Second
 
-// newCovers returns a function that says which other transport already judges a call: a proxy, a
-// hook or none. address is the client's end of the connection that brought the call. If hooks is
-// false, hooks do not count. If the connection belongs to another program than the client, the call
-// is Uncovered.
+// newCovers returns a function that says what already judges a call: a proxy, a hook or nothing.
+// address is the client's end of the connection of the call. If hooks is false, hooks do not count.
+// If the connection belongs to another program than the client, the result is Uncovered.
 func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time

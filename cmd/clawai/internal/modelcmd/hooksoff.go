@@ -9,9 +9,9 @@ import (
 // hookSwitch lists the options and variables that can switch off a client's hooks for one run.
 type hookSwitch struct {
 	options   []string
-	variables []string // each switches hooks off if its value is not empty, 0 or false
-	// these variables locate the client's settings; if their values differ from ours, clawai has
-	// read other settings than the client
+	variables []string // each one switches hooks off, except with an empty value, 0 or false
+	// homes are the variables that locate the client's settings. If the client has other values
+	// than we have, clawai has read other settings than the client.
 	homes []string
 }
 
@@ -53,8 +53,8 @@ func changesHooks(id string, command, env []string) bool {
 
 func endsWord(c rune) bool { return strings.ContainsRune(" \t\r\n'\"`;&|()", c) }
 
-// isOption reports whether a word is an option, perhaps with its value. The value of a short option may
-// follow without a separator.
+// isOption reports whether a word is this option, perhaps with a value. The value of a short option
+// may follow without a separator.
 func isOption(word, option string) bool {
 	if len(option) == len("-c") {
 		return strings.HasPrefix(word, option)

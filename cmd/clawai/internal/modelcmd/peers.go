@@ -23,25 +23,25 @@ type peers struct {
 	own netip.AddrPort // the address on which we listen
 
 	mu      sync.Mutex          // guards the fields below; start locks it until root is known
-	root    string              // key of the process that we started; "" for none
-	words   []string            // the words with our address in the command of that process
+	root    string              // key of the process that we have started; "" for none
+	words   []string            // the words with our address in that process's command
 	all     map[string]peer     // the connected processes, by their end of the connection
-	clients map[string][]string // programs of the processes that no client has started, by the processes' keys
+	clients map[string][]string // programs of processes that were not started by a client, by the process's key
 }
 
 // peer is one process that has connected.
 type peer struct {
 	pid     int      // 0 if it is not known
 	program []string // the result of readProgram
-	nested  bool     // the client has started it, but it is a different program
-	started bool     // we started it, or the process that we started has started it
+	nested  bool     // a client has started this process, and its program is another one than the client's
+	started bool     // it is the process that we have started, or a child of that process
 }
 
 func newPeers(own netip.AddrPort) *peers {
 	return &peers{own: own, all: map[string]peer{}, clients: map[string][]string{}}
 }
 
-// find returns the process at the other end of a connection. address is that end.
+// find returns the process that has connected from an address.
 func (p *peers) find(address string) peer {
 	p.mu.Lock()
 	one, known := p.all[address]
@@ -60,9 +60,9 @@ func (p *peers) find(address string) peer {
 	return one
 }
 
-// isOther reports whether the connection from an address belongs to another program than the
-// client. For a process that no longer descends from the client, such as a daemon, it compares the
-// file of the program. If the system does not show processes, it returns false.
+// isOther reports whether another program than the client has connected from an address. A process
+// may no longer descend from the client, for example a daemon. Then isOther looks at the file of
+// its program. If the system does not show processes, it returns false.
 func (p *peers) isOther(address string, row *client.Row) bool {
 	one := p.find(address)
 	return one.nested || showsProcesses() && !one.started && !isProgramOf(one.program, row.ID)
@@ -91,7 +91,7 @@ func (p *peers) forget(c net.Conn, state http.ConnState) {
 	}
 }
 
-// start starts the client's process by a call of the function start. Requests of this process wait
+// start calls the function start, which starts the client's process. Requests of this process wait
 // until its id is known. words are the words with our address in the client's command.
 func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	p.mu.Lock()
@@ -104,9 +104,9 @@ func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	return err
 }
 
-// isNested reports whether a client has started this process and its program is different. A client
-// may start its own program again, as Claude Code does for its agents. Then the same hooks run
-// there, so isNested returns false. It also returns false if the system does not show processes.
+// isNested reports whether a client has started this process and its program is another one. If a
+// client starts its own program again, as Claude Code does for its agents, the same hooks run
+// there. Then isNested returns false. It also returns false if the system does not show processes.
 func (p *peers) isNested(one *peer) bool {
 	if !showsProcesses() {
 		return false
@@ -131,7 +131,7 @@ func (p *peers) isNested(one *peer) bool {
 var interpreters = []string{"node", "nodejs", "bun", "deno", "python", "ruby", "perl", "sh", "bash"}
 
 // readProgram returns the program of a process: the executable file and, for an interpreter, also
-// the script. It returns nil if it cannot find out.
+// the script. It returns nil if these are unknown.
 func readProgram(pid int) []string {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	file, err := os.Readlink(filepath.Join(proc, "exe"))
@@ -139,13 +139,13 @@ func readProgram(pid int) []string {
 	if err != nil || failed != nil {
 		return nil
 	}
-	// " (deleted)" is there if an update has replaced the file
+	// The system adds " (deleted)" if an update has replaced the file.
 	program := []string{strings.TrimSuffix(file, " (deleted)")}
 	if name := strings.TrimRight(filepath.Base(file), "0123456789."); slices.Contains(interpreters, name) {
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")[1:]
 		at := slices.IndexFunc(words, func(word string) bool { return !strings.HasPrefix(word, "-") })
 		if at < 0 || slices.ContainsFunc(words[:at], func(word string) bool { return word == "-e" || word == "-c" || word == "-m" || word == "-p" }) {
-			return nil // the script is an argument or comes from standard input, so it has no file
+			return nil // there is no script file: the script is an argument or comes from standard input
 		}
 		program = append(program, words[at])
 	}
