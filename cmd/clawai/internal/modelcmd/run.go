@@ -1,5 +1,5 @@
 // Package modelcmd implements "clawai llm-proxy". The command starts an agent, and judges the
-// messages between the agent and the service of its model.
+// messages between the agent and the service of the agent's model.
 package modelcmd
 
 import (
@@ -35,8 +35,8 @@ import (
 	catalogue "github.com/clawai/clawai/wrap/client"
 )
 
-// judgeWords are the values of --judge: no tool call, the calls that nothing else judges, or all
-// calls.
+// judgeWords are the values of --judge. They choose the tool calls to judge: none, those that
+// nothing else judges, or all.
 var judgeWords = []string{"off", "uncovered", "all"}
 
 // Command returns "clawai llm-proxy".
@@ -115,7 +115,7 @@ func exitError(err error) error {
 	return &cmdline.ExitError{Code: proxycmd.ExitProxy, Err: err}
 }
 
-// readOptions reads the options that clawai proxy has too.
+// readOptions reads the options that are the same as those of clawai proxy.
 func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	o := &m.spec
 	if o.Redact, err = redact.ParseMode(c.String("redact")); err != nil {
@@ -124,7 +124,7 @@ func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	if o.Sync, err = audit.ParseSync(c.String("sync")); err != nil {
 		return cmdline.Usagef("--sync: %w", err)
 	}
-	m.folder, _ = os.Getwd() // "" after an error; then relative paths cannot be resolved
+	m.folder, _ = os.Getwd() // after an error, the folder is "" and relative paths cannot be resolved
 	o.Files = base.Files{Policy: c.String("policy"), State: c.String("state"), Layers: c.StringSlice("layer"), Project: m.folder, Disk: disk.SystemDisk()}
 	if o.Folders, err = o.Files.FindFolders(); err != nil {
 		return exitError(err)
@@ -171,20 +171,20 @@ func (m *modelRun) serveClient(one *session.Session, upstream string, stderr io.
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		// after an error the client gets no answers, and it reports that
+		// After an error the client gets no answers, and the client itself reports this.
 		_ = page.Serve(serving, server, listener)
 	}()
 	code, err := m.runClient(one, from, words, env)
 	stop()
-	<-served // so that the last requests are in the record
+	<-served // waits until the last requests are in the record
 	if err == nil && m.asked.Load() == 0 {
 		fmt.Fprintf(cmdline.ProseWriter(stderr), "clawai: nothing of %s passed here: it did not speak to its model, or its own settings lead it elsewhere; look for an address in them\n", m.address.Word)
 	}
 	return code, err
 }
 
-// options returns the options of the handler for one agent's session. prefix is the start of every
-// path that the client requests. The service's path begins after it.
+// options returns the options of the handler for one agent's session. The path of each request
+// begins with prefix; the rest is the path at the service.
 func (m *modelRun) options(one *session.Session, row *client.Row, to *url.URL, prefix string, from *peers) model.Options {
 	o := model.Options{
 		Client: row, Cwd: m.folder, Upstream: to, Secret: prefix, Gate: one.Session, Judge: m.judge != "off", All: m.judge == "all",

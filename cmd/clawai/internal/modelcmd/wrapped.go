@@ -33,11 +33,11 @@ type wrappedRun struct {
 	modelRun
 	all   *session.Sessions
 	peers *peers
-	rows  map[string]*catalogue.ModelRow // by the client's word
+	rows  map[string]*catalogue.ModelRow // by the name of the client in rules
 
 	mu     sync.Mutex // guards the fields below
 	routes *wrap.ModelRoutes
-	read   time.Time // modification time of the file with the routes, when it was last read
+	read   time.Time // modification time of the file from which routes were read
 	agents map[string]*agent
 	noted  map[string]time.Time
 }
@@ -47,11 +47,11 @@ type agent struct {
 	session *session.Session
 	handler *model.Server
 	used    time.Time
-	busy    int // number of requests without an end yet
+	busy    int // number of open requests
 }
 
-// maxAgents is the maximum number of sessions in memory. If an agent returns after its session was
-// dropped, it gets a new session.
+// maxAgents is the maximum number of sessions in memory. If the session of an agent was dropped,
+// the agent's next request gets a new session.
 const maxAgents = 64
 
 func runWrapped(c *cli.Context) error {
@@ -175,14 +175,14 @@ func (w *wrappedRun) noteSeen(route string) {
 	defer w.mu.Unlock()
 	if time.Since(w.noted[route]) > time.Minute {
 		w.noted[route] = time.Now()
-		// only clawai status reads this note, so an error does not matter
+		// Only clawai status reads this note, so an error does not matter.
 		_ = wrap.NoteModelSeen(w.spec.Folders.State, route)
 	}
 }
 
-// findAgent returns the session to which a request belongs. It finds the session by the id in the
-// request, or else by the process that has connected. The session's folder is the work folder of
-// that process.
+// findAgent returns the agent's session to which a request belongs. It finds the session by the id
+// in the request, or else by the process that has connected. The session's folder is the work
+// folder of that process.
 func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route string, to *url.URL, prefix string) (*agent, error) {
 	pid := w.peers.find(r.RemoteAddr).pid
 	key := model.SessionOf(r.Header)
@@ -195,7 +195,7 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 			keys, key = []string{own}, own
 		}
 	}
-	if keys == nil { // all requests without an id and a process share one session
+	if keys == nil { // requests without an id and without a process share one session
 		keys = flow.OwnKeys()
 	}
 	folder, hooks := describeProcess(row.Word, pid)
@@ -216,10 +216,10 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 	return a, nil
 }
 
-// describeProcess returns the work folder of a client's process, and whether the client's hooks
-// count. Hooks count if neither the options nor the environment of the process switch them off. If
-// the process cannot be examined, folder is "" and hooks do not count. without are words in the
-// command that clawai has added.
+// describeProcess returns the work folder of a client's process. hooks is true if neither the
+// options nor the environment of the process switch off the client's hooks. If the process cannot
+// be examined, folder is "" and hooks is false. without are words in the command that clawai has
+// added.
 func describeProcess(id string, pid int, without ...string) (folder string, hooks bool) {
 	if pid == 0 {
 		return "", false
@@ -244,8 +244,8 @@ func (w *wrappedRun) leaveAgent(a *agent) {
 	a.busy--
 }
 
-// dropOldest makes room if there are too many sessions. It closes the session that was not used for
-// the longest time and has no open request.
+// dropOldest closes one session if there are too many: the one that was not used for the longest
+// time and has no open request.
 func (w *wrappedRun) dropOldest() {
 	var key string
 	for k, a := range w.agents {
