@@ -1,5 +1,5 @@
 // Package modelproxy checks whether "clawai llm-proxy --wrapped" runs. "clawai status" sends a
-// question to the proxy's address, and the proxy answers.
+// question to the address of the proxy, and the proxy answers.
 package modelproxy
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// probePath is the path of the question. A random text follows the path. The answer proves that the
+// probePath is the start of the question's path. A random text follows. The answer proves that the
 // program at this address knows the secret, but neither the question nor the answer contains the
 // secret.
 const probePath = "/clawai-llm-proxy-probe/"
@@ -43,13 +43,13 @@ func signText(secret, asked, judge string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// SameText reports whether two texts are the same. The time that it takes does not depend on where
-// they differ. An empty b is never the same.
+// SameText reports whether two texts are the same. It takes the same time wherever they differ. An
+// empty b is never the same.
 func SameText(a, b string) bool {
 	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// ErrStranger means that another program listens at the proxy's address, so that program gets the
+// ErrStranger means that another program listens at the proxy's address. That program gets the
 // clients' requests.
 var ErrStranger = errors.New("another program answers there, and gets what your clients send, keys too")
 
