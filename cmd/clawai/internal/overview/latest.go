@@ -12,15 +12,15 @@ import (
 	"github.com/clawai/clawai/internal/state/audit"
 )
 
-// MaxLatest is the maximum number of latest calls in memory.
+// MaxLatest is the maximum number of calls that Latest keeps in memory.
 const MaxLatest = 3000
 
 // Call is one of the latest calls. It has only short texts, so that many calls fit into memory.
-// Texts from strangers are marked as foreign. The other texts are safe for a terminal.
+// "foreign" marks a text from strangers. All other texts are safe for a terminal.
 type Call struct {
 	ID      string
 	Session string // key of the session, see SessionKey
-	Server  string // foreign; like Tool
+	Server  string // foreign
 	Tool    string // foreign; the tool's name
 	About   string // the argument by which a person recognises the call
 	Word    string
@@ -34,15 +34,15 @@ type Call struct {
 // Latest holds the latest calls in memory.
 type Latest struct {
 	mu    sync.Mutex
-	early []*Call // the last few calls, the newest last; nil after all of the latest calls are read
+	early []*Call // the last few calls, the newest last; nil when calls is complete
 	calls []*Call // a ring buffer
-	next  int     // index in calls for the next call
+	next  int     // the index in calls where the next call goes
 	at    map[string]*Call
 	note  string // the latest note about the record, safe for a terminal; "" after a later call
 }
 
-// Follow updates the latest calls until ctx ends. First it reads only the last few calls, so that a
-// page can show them at once. It calls caught when all calls in the record are read.
+// Follow keeps the latest calls up to date until ctx ends. First it reads only the last few calls,
+// so that a page can show them at once. It calls caught when all calls in the record are read.
 func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 	l.readEarly(o)
 	_ = o.FollowCalls(ctx, MaxLatest, func(r *record.Row) { l.addCall(newCall(r, o.Home)) }, func(text string) {
@@ -54,7 +54,7 @@ func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 		l.early = nil
 		l.mu.Unlock()
 		caught()
-	}) // the error is ignored, because it only says that ctx has ended
+	}) // the error only says that ctx has ended
 }
 
 // These are the limits of readEarly, in calls and in bytes.
@@ -75,7 +75,7 @@ func (l *Latest) readEarly(o *Overview) {
 	l.early = first.calls
 }
 
-// IsComplete reports whether all of the latest calls are read.
+// IsComplete reports whether all of the latest calls are read, not only the last few.
 func (l *Latest) IsComplete() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func newCall(r *record.Row, home string) *Call {
 	}
 }
 
-// addCall adds a call. If the same call is already there without its reply, addCall replaces it.
+// addCall adds a call. If the call is already there without its reply, addCall replaces it.
 func (l *Latest) addCall(c *Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +113,8 @@ func (l *Latest) addCall(c *Call) {
 	l.next = (l.next + 1) % MaxLatest
 }
 
-// List returns the newest calls that takes selects, at most most of them, the newest first. more is
-// the number of other calls in memory that takes selects.
+// List returns the newest calls for which takes is true, at most most calls. The newest call is
+// first. more is the number of further such calls in memory.
 func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

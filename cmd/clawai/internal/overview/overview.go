@@ -1,6 +1,6 @@
-// Package overview reads the work of the agents, for the terminal and for the page: the latest
-// calls, sessions, servers, and the numbers of calls by result. Both use the same model. The
-// package writes no file. A long record does not increase its memory.
+// Package overview reads what the agents have done, for the terminal and for the page: the latest
+// calls, sessions, servers, and the numbers of calls by result. The package writes no file. A long
+// record does not increase its memory.
 package overview
 
 import (
@@ -49,8 +49,8 @@ func New(dirs config.Folders, period time.Duration) *Overview {
 // Version returns a number that increases with every record that is read.
 func (o *Overview) Version() uint64 { return o.version.Load() }
 
-// folderWait is the time between two checks whether the record's folder exists. retryWait is the
-// time between two attempts to read the record.
+// folderWait is the time between two checks for the folder of the record. retryWait is the time
+// between two attempts to read the record.
 const (
 	folderWait = 200 * time.Millisecond
 	retryWait  = time.Second
@@ -64,19 +64,20 @@ func waitFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tailBytes is the size of the part at the end of each file that is read for the latest calls. So a
-// long record opens as fast as a short one.
+// tailBytes is how much is read from the end of each file of the record, in bytes. With this limit,
+// a long record opens as fast as a short one.
 const tailBytes = 2 << 20
 
 // FollowCalls calls show for the last calls of the record, and then for each new call, until ctx
-// ends. When a reply arrives, it calls show again for the same call. notice gets sentences about
-// the record that are safe for a terminal. caught is called after the last calls; it may be nil. If
-// the record cannot be read, FollowCalls tries again, because the fault may be temporary.
+// ends. When a reply arrives, it calls show again for the same call. It calls notice with sentences
+// about the record that are safe for a terminal. It calls caught after the last calls; caught may
+// be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
+// temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
-	told := "" // the last fault that notice was told
+	told := "" // the last fault that notice has got
 	for {
 		calls := record.Calls{Show: func(r *record.Row) {
-			if r.Reply == nil { // a call is shown again with its reply, but it must be counted only once
+			if r.Reply == nil { // the same call comes again with its reply, but it counts only once
 				o.active.addCall(&r.Entry)
 			}
 			show(r)
@@ -111,8 +112,8 @@ func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.
 	}
 }
 
-// ReadCalls calls show for every call in the record, the oldest first. It calls progress with the
-// number of bytes read so far, and with the size of the record. It stores no call.
+// ReadCalls calls show for every call in the record, the oldest first. It calls progress with two
+// numbers of bytes: those read so far, and the size of the record. It stores no call.
 func (o *Overview) ReadCalls(ctx context.Context, show func(*record.Row), progress func(read, all int64)) error {
 	all, err := recordBytes(o.Dir)
 	if err != nil {
@@ -125,7 +126,7 @@ func (o *Overview) ReadCalls(ctx context.Context, show func(*record.Row), progre
 			progress(read, all)
 		}
 		return errors.Join(calls.Add(e), ctx.Err())
-	}, io.Discard) // log verify reports damage
+	}, io.Discard) // damage is ignored, because log verify reports it
 	return err
 }
 
@@ -154,7 +155,7 @@ func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*e
 			return err
 		}
 		if f.Caught != nil {
-			f.Caught() // without a folder, all records so far are read
+			f.Caught() // there is no folder, so there are no earlier records
 		}
 		if waitFor(ctx, folderWait); ctx.Err() != nil {
 			return ctx.Err()
@@ -171,7 +172,8 @@ type policyCache struct {
 }
 
 // LoadPolicy returns the owner's policy. If the policy does not load, rules is nil, and fault is a
-// sentence that is safe for a terminal. If there is no policy file yet, both are empty.
+// sentence that is safe for a terminal. If there is no policy file yet, rules is nil and fault is
+// "".
 func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	c := &o.policy
 	c.mu.Lock()
@@ -195,8 +197,8 @@ func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	return nil, cmdline.ShortenHome(term.VisibleText(first), o.Home)
 }
 
-// PolicyFault returns the reason why the owner's policy does not load, and the consequence. It
-// returns "" if the policy loads. A running proxy continues with its earlier rules.
+// PolicyFault returns a text if the owner's policy does not load: the consequence and the reason.
+// Otherwise it returns "". A running proxy continues with its earlier rules.
 func (o *Overview) PolicyFault() string {
 	if _, fault := o.LoadPolicy(); fault != "" {
 		return "no server starts, and every tool of an agent with a hook is refused: " + fault

@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// Server is a server in a client's file, the hook of a client, or a server that only the record
-// names.
+// Server is a server in a client's file, the hook of a client, or a server that is only in the
+// record.
 type Server struct {
 	Name    string // foreign
 	State   string
@@ -34,7 +34,7 @@ func (s *Server) CanWrap() bool {
 	return state == wrap.Bare || state == wrap.Drifted
 }
 
-// countServers returns the number of today's calls, by server.
+// countServers returns the numbers of today's calls, by server.
 func (o *Overview) countServers() map[string]Used {
 	now := time.Now()
 	all := map[string]Used{}

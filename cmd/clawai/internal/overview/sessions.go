@@ -23,16 +23,17 @@ const (
 	maxShown  = 50
 )
 
-// activity counts the calls of each session, from the latest calls only.
+// activity counts the latest calls of each session.
 type activity struct {
-	mu       sync.Mutex
-	sessions map[string]*activeSession // by the client's session; for a proxy, by the session in the record
+	mu sync.Mutex
+	// the key is the client's session or, for a proxy, the session in the record
+	sessions map[string]*activeSession
 }
 
-// activeSession is a session with calls. The calls are a client's own tools, or they go to the
+// activeSession is a session with calls. They are calls of a client's own tools, or calls to the
 // server of a proxy.
 type activeSession struct {
-	client  string // the client with the hook; "" for a proxy
+	client  string // the client whose hook wrote the records; "" for a proxy
 	servers map[string]bool
 	folder  string
 	latest  time.Time
@@ -40,8 +41,8 @@ type activeSession struct {
 	hook    bool
 }
 
-// hookSession returns the client and the session of a record from a hook. ok is false for other
-// records.
+// hookSession returns the client and the session of a record that a hook wrote. ok is false for
+// other records.
 func hookSession(e *event.Entry) (client, session string, ok bool) {
 	rest, ok := strings.CutPrefix(e.Detail, "hook ")
 	if !ok {
@@ -52,8 +53,8 @@ func hookSession(e *event.Entry) (client, session string, ok bool) {
 	return client, session, ok
 }
 
-// SessionKey returns the key of the session that a record belongs to. Session.Keys has the same
-// keys.
+// SessionKey returns the key of the session to which a record belongs. It has the form of the keys
+// in Session.Keys.
 func SessionKey(e *event.Entry) string {
 	if _, session, hook := hookSession(e); hook {
 		return "session:" + session
@@ -166,10 +167,12 @@ func (o *Overview) LoadSessions(ctx context.Context) ([]Session, error) {
 // Session is a session of an agent, with its labels and its calls.
 type Session struct {
 	flow.Shown
-	// the calls that the rules refuse or ask about because of the labels; the refused calls first
+	// Closed has what the rules refuse or ask about because of the labels. The refused calls are
+	// first.
 	Closed []Closure
 
-	active *activeSession // the latest calls; nil if no latest call is known to belong to this session
+	// counts of the latest calls; nil if none of the latest calls is known to be of this session
+	active *activeSession
 }
 
 // Keys returns all keys under which the session is known.
@@ -184,7 +187,7 @@ func (s *Session) Activity() (counts Counts, folder string, known bool) {
 	return s.active.counts, s.active.folder, true
 }
 
-// Look returns the look of the session: refused, asked or plain. It depends on the first entry of
+// Look returns the look of the session: refused, asked or plain. It comes from the first entry of
 // Closed.
 func (s *Session) Look() view.Look {
 	switch {
@@ -223,7 +226,7 @@ func (s *Session) Name() string {
 	return kind
 }
 
-// ClientName returns the client of the session. For a proxy it returns the servers.
+// ClientName returns the client of the session or, for a proxy, the servers.
 func (s *Session) ClientName() string {
 	switch {
 	case s.active == nil:
@@ -234,7 +237,7 @@ func (s *Session) ClientName() string {
 	return strings.Join(s.ServerNames(), ", ")
 }
 
-// ServerNames returns the servers that the session has used, as far as this is known.
+// ServerNames returns the servers that the session is known to have used.
 func (s *Session) ServerNames() []string {
 	names := map[string]bool{}
 	for _, seen := range s.Seen {
@@ -278,10 +281,10 @@ func (s *Session) Labels() (words []string) {
 type Closure struct {
 	Refused bool
 	What    string // the kind of call; safe for a terminal
-	Rule    string // the place of the rule, or the level of the flow
+	Rule    string // the place of the rule, or the flow level
 }
 
-// Text returns the closure as a part of a sentence.
+// Text returns the closure as words after the name of the session.
 func (c Closure) Text() string {
 	if c.Refused {
 		return "may not " + c.What
@@ -326,7 +329,7 @@ func listClosures(rules *policy.Policy, words []string) (all []Closure) {
 	return all
 }
 
-// shortID returns the first 8 characters of an id. They are enough to distinguish ids.
+// shortID returns the first 8 characters of an id, which are enough to tell ids apart.
 func shortID(id string) string {
 	if len(id) > 8 {
 		id = id[:8]

@@ -40,7 +40,7 @@ func (c Counts) Text() string {
 	return fmt.Sprintf("%d allowed, %d asked about, %d refused", c.Allowed, c.Asked, c.Refused)
 }
 
-// AddLooks adds n calls with a look.
+// AddLooks adds n to the number of calls with a look.
 func (c *Counts) AddLooks(look view.Look, n int) {
 	switch look {
 	case view.Allowed:
@@ -70,14 +70,15 @@ type Rule struct {
 	Text string // description of the rule
 }
 
-// NewRule returns a rule with shortened texts, because the counts are stored by rule.
+// NewRule returns a rule with shortened texts. The counts use such rules as keys.
 func NewRule(file string, line int, text string) Rule { return Rule{clip(file), line, clip(text)} }
 
 // These are the limits of a tally, because an agent can invent any number of names.
 const (
-	// maximum number of tools, and of rules; the others are counted together under the zero value
+	// maxNames is the maximum number of tools, and of rules. The others are counted together as the
+	// zero value.
 	maxNames = 4096
-	maxCells = 1 << 16 // maximum number of counters; calls beyond it are counted without tool and rule
+	maxCells = 1 << 16 // maximum number of counters; further calls are counted without tool and rule
 	maxName  = 200     // maximum length of a stored name in bytes
 )
 
@@ -95,8 +96,7 @@ type Tally struct {
 	rules  names[Rule]
 }
 
-// cell is the key of a counter. The numbers 0 of tool and rule stand for all tools and rules beyond
-// the limits.
+// cell is the key of one counter. The number 0 stands for all tools or rules beyond the limits.
 type cell struct {
 	hour       int64 // start of the hour, in seconds since 1970
 	tool, rule uint32
@@ -115,7 +115,7 @@ func (n *names[T]) number(is T, used time.Time) uint32 {
 	}
 	i, ok := n.at[is]
 	if !ok && len(n.all) <= maxNames {
-		i = uint32(len(n.all)) //nolint:gosec // at most maxNames
+		i = uint32(len(n.all)) //nolint:gosec // the number is at most maxNames
 		n.at[is], n.all, n.last = i, append(n.all, is), append(n.last, time.Time{})
 	}
 	n.last[i] = latest(n.last[i], used)
@@ -130,15 +130,15 @@ func (t *Tally) startOf(now time.Time) time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 }
 
-// HourOf returns the start of an hour in local time, because some zones differ from UTC by half an
-// hour.
+// HourOf returns the start of the hour of t in local time. In UTC the start may differ, because
+// some zones differ from UTC by half an hour.
 func HourOf(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, t.Location())
 }
 
-// StartCounting starts to count the calls of the record, until ctx ends. Only the first call of
-// StartCounting has an effect; for that call it returns true.
+// StartCounting starts to count the calls of the record, and counts until ctx ends. Only the first
+// call of StartCounting has an effect, and only that call returns true.
 func (o *Overview) StartCounting(ctx context.Context) (first bool) {
 	o.tally.begin.Do(func() {
 		first = true
@@ -159,7 +159,7 @@ func (o *Overview) StartCounting(ctx context.Context) (first bool) {
 	return first
 }
 
-// nextTime returns the earliest time that a call without a count can have.
+// nextTime returns the earliest possible time of a call that is not counted yet.
 func (t *Tally) nextTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -190,7 +190,7 @@ func (t *Tally) addEntry(e *event.Entry) error {
 		t.dropBefore(t.startOf(hour))
 	}
 	t.read = latest(t.read, e.Time)
-	if hour.Before(t.startOf(t.read)) { // the record was written late, and its hour is no longer counted
+	if hour.Before(t.startOf(t.read)) { // the record was written late, and this hour is not counted any more
 		return nil
 	}
 	tool := Tool{clip(cmp.Or(e.Server, e.ServerGuess)), clip(toolName(e))}
@@ -236,7 +236,7 @@ func (r Rule) Place() string {
 	return fmt.Sprintf("%s:%d", r.File, r.Line)
 }
 
-// Used is the numbers of calls, and the time of the last call.
+// Used has numbers of calls, and the time of the last of these calls.
 type Used struct {
 	Counts
 	Last time.Time
@@ -248,7 +248,7 @@ type Sums struct {
 	Hours  map[int64]Counts // by the start of the hour, in seconds since 1970
 	Tools  map[Tool]Used    // the zero Tool stands for the tools that are not counted separately
 	Rules  map[Rule]Used
-	Caught bool      // all calls are counted; if false, only the calls until Read
+	Caught bool      // true if all calls are counted; otherwise the calls until Read are counted
 	Read   time.Time // time of the last counted call
 }
 
@@ -289,8 +289,7 @@ func toolName(e *event.Entry) string {
 	return e.Method
 }
 
-// clip returns the start of a text as a copy. A part without a copy would keep the whole text in
-// memory.
+// clip returns a copy of the start of a text. Without a copy, the whole text would stay in memory.
 func clip(s string) string { return clipTo(s, maxName) }
 
 func clipTo(s string, most int) string {
@@ -298,7 +297,7 @@ func clipTo(s string, most int) string {
 		return string([]byte(s))
 	}
 	cut := most
-	for cut > 0 && s[cut]&0xC0 == 0x80 { // the cut must not be inside a character
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // a cut inside a character moves to its start
 		cut--
 	}
 	return string([]byte(s[:cut])) + "…"
