@@ -20,7 +20,7 @@ import (
 )
 
 // AddCommand returns "clawai policy add". findServers returns the servers in the clients' files
-// that fit a starter policy.
+// that a starter policy is about.
 func AddCommand(findServers func(profile string) ([]string, error)) *cli.Command {
 	return &cli.Command{
 		Name:      "add",
@@ -79,16 +79,18 @@ const agentsProfile = "coding-agent"
 // replyProfile is the starter policy with the rules about replies. All starters share these rules.
 const replyProfile = "default"
 
-// Addition is new text for a policy: a starter policy for some servers, or rules.
+// Addition is an addition to a policy: a starter policy for some servers, or rules.
 type Addition struct {
-	Profile string   // the starter policy; "" if there are only Rules
-	Servers []string // the servers that the rules are about; if empty, the rules of Profile name their servers
-	Rules   string   // more rules with comments; each rule names the servers of Servers
-	Folders []string // folders to add to the list that the starter policy uses; written as in rules
+	Profile string // the starter policy; "" if there are only Rules
+	// the servers that the rules are about; if there are none, the rules of Profile name their own
+	// servers
+	Servers []string
+	Rules   string   // text of further rules; each rule names the servers of Servers
+	Folders []string // folders for the list of folders that starter policies use, in the form of rules
 	Command []string // the command that writes this addition, without --yes
 }
 
-// AddRules shows an addition to the owner's policy to the person, asks, and writes it.
+// AddRules shows an addition to the person, asks, and writes it into the owner's policy.
 func AddRules(c *cli.Context, a Addition) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -118,7 +120,7 @@ func AddRules(c *cli.Context, a Addition) error {
 	done := cmdline.ShowProgress("Trying what the rules would open")
 	report := diff.ComparePolicies(old, now)
 	changes := report.Changes
-	// ComparePolicies could not prove a change, but ShowRules may find examples of changes
+	// ComparePolicies could prove no change, but ShowRules may find examples of changes.
 	if len(changes) == 0 {
 		for _, server := range p.Servers {
 			changes = append(changes, widen.ShowRules(old, now, server)...)
@@ -153,8 +155,8 @@ type addition struct {
 	more    []string // other lines that change
 }
 
-// apply makes the new text of the policy. If the policy already has the addition, there says where;
-// otherwise there is "".
+// apply makes the new text of the policy. If the policy already has the addition, there describes
+// the place; otherwise there is "".
 func (p *addition) apply() (there string, err error) {
 	extends := policy.Extensions(p.file, p.next)
 	if slices.ContainsFunc(extends, func(x policy.Extension) bool { return !x.InPlace }) && p.Profile != "" {
@@ -182,8 +184,8 @@ func isTier(name string) bool {
 	return slices.ContainsFunc(fixtures.ListTiers(), func(t fixtures.Profile) bool { return t.Name == name })
 }
 
-// addProfile adds an [[extends]] table for the starter policy. If the policy already has this
-// table, addProfile adds the servers to it.
+// addProfile adds an [[extends]] table for the starter policy. If the policy already has such a
+// table, addProfile adds the servers to this table.
 func (p *addition) addProfile(extends []policy.Extension) (there string, err error) {
 	for _, x := range extends {
 		if x.Profile != p.Profile {
@@ -206,7 +208,7 @@ func (p *addition) addProfile(extends []policy.Extension) (there string, err err
 
 func matchesServer(globs []string, name string) bool { return slices.Contains(globs, name) }
 
-// addServers adds servers to the list in an [[extends]] table.
+// addServers adds servers to the list in an [[extends]] table of the policy.
 func (p *addition) addServers(x policy.Extension, names []string) error {
 	doc, err := policytext.ReadDocument(p.next)
 	if err != nil {
@@ -222,14 +224,14 @@ func (p *addition) addServers(x policy.Extension, names []string) error {
 	return nil
 }
 
-// coverReplies adds the servers to the [[extends]] table of the rules about replies, if the policy
-// has this table for other servers.
+// coverReplies adds the servers to the [[extends]] table with the rules about replies. It does this
+// only if the policy has such a table for other servers.
 func (p *addition) coverReplies() {
 	for _, x := range policy.Extensions(p.file, p.next) {
 		missing := slices.DeleteFunc(slices.Clone(p.Servers), func(name string) bool { return matchesServer(x.Servers(), name) })
 		if x.InPlace && x.Profile == replyProfile && x.Servers() != nil && len(missing) > 0 {
-			// after an error, these servers' replies are not checked, and the preview does not say
-			// that they are
+			// After an error, the replies of these servers are not checked. The preview does not
+			// claim that they are.
 			_ = p.addServers(x, missing)
 			return
 		}
@@ -265,7 +267,7 @@ func (p *addition) addFolders() {
 	p.more = append(p.more, "[folders] "+list+" = "+value)
 }
 
-// othersInFolders returns the other servers with rules that use this list of folders.
+// othersInFolders returns the other servers whose rules use this list of folders.
 func (p *addition) othersInFolders(now *policy.Policy) (names []string) {
 	for _, s := range now.Sources() {
 		if slices.Contains(s.FolderNames, "projects") && s.Action != policy.Deny {
@@ -276,9 +278,9 @@ func (p *addition) othersInFolders(now *policy.Policy) (names []string) {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(p.Servers, name) })
 }
 
-// endOfCalls returns the offset of the place after the rules that allow calls. There, the rules
-// about replies begin, or the rule that refuses all other calls. It returns -1 if the policy has
-// neither.
+// endOfCalls returns the offset of the first table after the rules that allow calls. This table has
+// the rules about replies, or the rule that refuses all other calls. It returns -1 if the policy
+// has neither.
 func (p *addition) endOfCalls() int {
 	line := 0
 	for _, x := range policy.Extensions(p.file, p.next) {
@@ -356,5 +358,5 @@ func (e *policyEdit) showAddition(p *addition, report *diff.Report, changes []di
 	e.say("")
 }
 
-// maxDenied is the maximum number of rules that are listed as still denying.
+// maxDenied is the maximum number of printed rules that still deny calls.
 const maxDenied = 5

@@ -77,7 +77,7 @@ func undoCommand() *cli.Command {
 	}
 }
 
-// editFlags returns the flags that all commands have that change a policy file.
+// editFlags returns the flags of all commands that change a policy file.
 func editFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "policy", Usage: "the policy `FILE` (default: yours)"},
@@ -209,9 +209,8 @@ func runFrom(c *cli.Context, action policy.Action) error {
 	return nil
 }
 
-// checkUnrecorded returns an error if the deciding rule depends on data that is not in the record,
-// such as the labels of the session. That rule is above the new rule, so it would still decide, and
-// the new rule would have no effect.
+// checkUnrecorded returns an error if a rule about data outside the record decided the call, such
+// as the labels of the session. That rule is above the new rule, so that rule would still decide.
 func (e *policyEdit) checkUnrecorded(entry *event.Entry, call *replay.Call) error {
 	src, err := readPolicyFile(e.file)
 	if err != nil {
@@ -239,7 +238,7 @@ func renderRule(file string, line int, description string) string {
 	return s
 }
 
-// errLeft returns the error for a person who leaves without an answer.
+// errLeft returns the error for a person who leaves a question without an answer.
 func errLeft() error {
 	return &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: errors.New("left; nothing was written")}
 }
@@ -293,8 +292,8 @@ func describeDecision(d *policy.Decision) string {
 	return d.Action.String() + ", " + renderRule(d.Rule.Pos.File, d.Rule.Pos.Line, d.Rule.Description)
 }
 
-// writePlan asks the person whether to write a plan, and writes it. Without a terminal and without
-// --yes, it prints the command that writes the plan.
+// writePlan asks the person and then writes a plan. Without a terminal and without --yes, it only
+// prints the command that writes the plan.
 func (e *policyEdit) writePlan(plan *remember.Plan, question string, command []string) error {
 	if !e.c.Bool("yes") && !e.hasTerminal() {
 		if path := e.c.String("policy"); path != "" {
@@ -313,8 +312,8 @@ func (e *policyEdit) applyPlan(ctx context.Context, plan *remember.Plan) error {
 	if err := e.writer.Apply(ctx, plan); err != nil {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
-	// This confirms the text for running proxies. Without it, they would wait if the text has fewer
-	// rules or looks incomplete.
+	// The text is confirmed for running proxies. Without this, they would wait if the text has
+	// fewer rules or looks incomplete.
 	if err := config.ConfirmPolicy(e.folders.State, e.file, plan.Next()); err != nil {
 		return fmt.Errorf("it is written, and proxies that run may ask you to trust it: %w", err)
 	}

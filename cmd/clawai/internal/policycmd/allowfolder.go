@@ -17,7 +17,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// openFolder writes rules that allow calls in one more folder.
+// openFolder writes rules that allow calls in a further folder.
 func openFolder(c *cli.Context, folder string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -71,7 +71,7 @@ func (e *policyEdit) findFolder(folder string) (string, error) {
 	return folder, nil
 }
 
-// nameServer adds the option --server to a command if the person has given this option.
+// nameServer adds the option --server to a command, if the person has used this option.
 func nameServer(c *cli.Context, command []string) ([]string, error) {
 	server := c.String("server")
 	if server == "" {

@@ -190,7 +190,7 @@ func bundleCounter(c *cli.Context) (uint64, error) {
 	return last.Counter + 1, nil
 }
 
-// bundleFiles returns the files of a bundle: the policy, the packs in the policy's folder, and the
+// bundleFiles returns the files of a bundle: the policy, the packs next to the policy, and the
 // fixtures.
 func bundleFiles(c *cli.Context, path string, src []byte) ([]bundle.File, error) {
 	files := []bundle.File{{Name: bundle.PolicyName, Text: src}}
@@ -237,8 +237,7 @@ func bundleFiles(c *cli.Context, path string, src []byte) ([]bundle.File, error)
 	return files, nil
 }
 
-// tryBundle tests a bundle in the same way as a laptop, which does this before it puts the bundle
-// into force.
+// tryBundle tests a bundle in the same way as a laptop does before it puts the bundle into force.
 func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {

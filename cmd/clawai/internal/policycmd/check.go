@@ -27,8 +27,8 @@ func checkCommand() *cli.Command {
 	}
 }
 
-// loadedFile is one policy file after loading. broken has the errors in the policy, and unread is
-// the error of reading the file.
+// loadedFile is one policy file. broken has the errors in the policy. unread is the error of
+// reading the file.
 type loadedFile struct {
 	path   string
 	policy *policy.Policy
@@ -95,8 +95,8 @@ func readNamed(path string) (name string, src []byte, err error) {
 	return path, src, err
 }
 
-// checkOptions returns the options for checking a file. The person's own policy is loaded as by a
-// proxy. Any other file is loaded as a draft, because it may be an organisation's policy.
+// checkOptions returns the options for checking a file. The person's own policy is loaded like a
+// proxy loads it. Any other file is loaded as a draft, because it may be an organisation's policy.
 func checkOptions(path string) policy.Options {
 	if folders, err := config.ReadFolders(); err == nil && filepath.Clean(path) == folders.PolicyFile() {
 		return policyfile.PolicyOptions("/home/user")

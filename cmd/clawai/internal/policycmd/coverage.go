@@ -33,7 +33,7 @@ func coverageCommand() *cli.Command {
 	}
 }
 
-// suite is a policy together with the fixtures that test it.
+// suite is a policy and the fixtures that test it.
 type suite struct {
 	policy   *policy.Policy
 	file     string

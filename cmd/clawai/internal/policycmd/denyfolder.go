@@ -35,7 +35,7 @@ func runDeny(c *cli.Context) error {
 	return closeFolder(c, args[0])
 }
 
-// closeFolder writes rules that deny calls in a folder.
+// closeFolder writes rules that deny all calls in a folder.
 func closeFolder(c *cli.Context, folder string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {

@@ -89,7 +89,7 @@ func runExplain(c *cli.Context) error {
 	if root := c.String("root"); root != "" {
 		o.Disk = disk.RootedDisk(root)
 	}
-	// without these flags, the explanation is for this machine and now
+	// Without these flags, the explanation is for this machine and the present time.
 	if c.String("policy") == "" && !c.IsSet("fixture") {
 		if o.Disk == nil {
 			o.Disk = disk.SystemDisk()
@@ -128,7 +128,7 @@ func runExplain(c *cli.Context) error {
 	return writeExplanation(c, in, e)
 }
 
-// identifyCalls sets the caller in the calls: the person who uses this machine now.
+// identifyCalls sets the caller in the calls, as if they came from this machine now.
 func identifyCalls(p *policy.Policy, calls []policy.Call) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -140,7 +140,8 @@ func identifyCalls(p *policy.Policy, calls []policy.Call) {
 	}
 }
 
-// asksDisk reports whether a condition "under" could not be decided because the disk was not read.
+// asksDisk reports whether an "under" condition could not be decided, because the disk was not
+// read.
 func asksDisk(e *explain.Explanation) bool {
 	for i := range e.Calls {
 		if slices.ContainsFunc(e.Calls[i].Trace.Steps, func(s policy.Step) bool {
@@ -218,7 +219,7 @@ func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) err
 var requests = []string{"fixture", "frame", "tool", "resource", "prompt", "method"}
 
 // requestFromFlags returns a function for the request in the flags. The function returns the calls
-// that the rules judge. It returns an error if clawai refuses the request before it asks the rules.
+// that the rules judge. It returns an error if clawai would refuse the request before any rule.
 func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, error), error) {
 	named := ""
 	for _, name := range requests {
@@ -243,7 +244,7 @@ func requestFromFlags(c *cli.Context) (func(*policy.Policy) ([]policy.Call, erro
 		if err != nil {
 			return nil, cmdline.Usagef("--frame: %w", err)
 		}
-		raw = bytes.TrimSuffix(raw, []byte("\n")) // the message ends before the line end
+		raw = bytes.TrimSuffix(raw, []byte("\n")) // the line end is not a part of the message
 		return func(p *policy.Policy) ([]policy.Call, error) {
 			calls, err := check.ReadCalls(raw, c.String("server"))
 			fx.ScreenCalls(p, calls)

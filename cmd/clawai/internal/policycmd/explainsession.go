@@ -16,15 +16,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inSession describes a stored session of an agent. It also says what the session's labels, in
-// addition to the rules, decide about a call.
+// inSession is a stored session of an agent. It also has what the session's labels decide about a
+// call, in addition to the rules.
 type inSession struct {
 	flow.Shown
 	Counted int    `json:"counted"` // number of calls that limits have counted so far
 	Granted int    `json:"granted"` // number of calls that a person has allowed until the session ends
 	Level   string `json:"level,omitempty"`
-	Then    string `json:"then,omitempty"` // the action that Level requires if the rules do not deny the call
-	Why     string `json:"why,omitempty"`
+	// the action that Level requires for a call that the rules do not deny
+	Then string `json:"then,omitempty"`
+	Why  string `json:"why,omitempty"`
 
 	state string
 }
@@ -58,7 +59,7 @@ func sessionFlag(c *cli.Context) (*inSession, error) {
 	return nil, cmdline.Usagef("there is no session %q that has seen anything; clawai status lists them", name)
 }
 
-// markCalls marks calls as calls of this session, so that the rules see the session's labels.
+// markCalls marks calls as calls of this session, so that rules about labels can match.
 func (s *inSession) markCalls(calls []policy.Call) {
 	var words []string
 	for _, one := range s.Seen {
@@ -70,8 +71,8 @@ func (s *inSession) markCalls(calls []policy.Call) {
 	}
 }
 
-// weighCalls sets Level, Then and Why: the flow level of the policy, and what this level requires
-// for the calls.
+// weighCalls sets Level, Then and Why. Level is the flow level of the policy. Then and Why are what
+// this level requires for the calls.
 func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
 	s.Level = p.FlowLevel().String()
 	if p.FlowLevel() == policy.Off || decided == policy.Deny || len(calls) == 0 {
@@ -84,7 +85,7 @@ func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.C
 	s.Then, s.Why = action.String(), why
 }
 
-// writeSession prints the session. The decision about a call is printed after it.
+// writeSession prints the session. The decision about a call comes after it in the output.
 func (s *inSession) writeSession(w io.Writer) {
 	fmt.Fprintf(w, "session %s", term.VisibleText(s.Key))
 	if len(s.Also) > 0 {

@@ -48,8 +48,8 @@ func runFmt(c *cli.Context) error {
 	return nil
 }
 
-// formatFile formats one file. changed reports whether the text is different now. It does not
-// change a policy that does not load.
+// formatFile formats one file. changed is true if the text is different now. A policy that does not
+// load is not changed.
 func formatFile(c *cli.Context, path string) (changed bool, err error) {
 	name, src, err := readNamed(path)
 	if err != nil {

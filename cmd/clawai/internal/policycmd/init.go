@@ -131,8 +131,8 @@ func starterText(names, servers []string) ([]byte, error) {
 	return about, err
 }
 
-// CheckNameable returns an error if no rule can name this server alone. A name with a glob
-// character would name other servers too.
+// CheckNameable returns an error if no rule can be about this server alone, for example because the
+// name has a glob character.
 func CheckNameable(name string) error {
 	src := policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("server", name), policytext.StringPair("tool", "*"))
 	if _, err := policy.Parse("", []byte(src), policy.Options{}); err != nil || strings.ContainsAny(name, "*?") {
@@ -148,11 +148,11 @@ type Starter struct {
 	Rules    int      `json:"rules"`
 	Revision string   `json:"revision"`
 
-	own bool // the file is in the place where the proxy finds it without --policy
+	own bool // the proxy finds the file without --policy
 }
 
-// writeStarter writes a starter policy to the user's place, and loads it from there as the proxy
-// would.
+// writeStarter writes a starter policy to the file that the user wants. Then it loads the policy
+// from there as the proxy would.
 func writeStarter(c *cli.Context, src []byte) (Starter, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -197,10 +197,10 @@ func WriteNew(path string, src []byte, force bool) error {
 	return nil
 }
 
-// tellNext prints what writeStarter has written, and the next steps of the user.
+// tellNext prints what was written, and the next steps for the user.
 func (w Starter) tellNext(out io.Writer) error {
 	watch := "clawai wrap SERVER --observe"
-	if !w.own { // clients start clawai with the default policy, so this file needs an option
+	if !w.own { // clients start clawai without --policy, so they would not use this file
 		watch = "clawai proxy --observe --policy " + cmdline.Quote([]string{w.Path}) + " --server NAME -- COMMAND..."
 	}
 	_, err := fmt.Fprintf(out, `Wrote %s: %s, revision %s.

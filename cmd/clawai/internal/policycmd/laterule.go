@@ -17,11 +17,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// LateRule is a rule that may be written about a recorded call. It has the texts that the person
-// must see first. All texts are safe for a terminal.
+// LateRule is a possible rule about a recorded call, with the texts that the person must see first.
+// All texts are safe for a terminal.
 type LateRule struct {
 	Then    string       // the decision about the call, and the rule that decided
-	Dangers []string     // the dangers of the call, as a question would show them
+	Dangers []string     // the dangers of the call, as a question would name them
 	Unkept  []string     // the parts of the call that are not in the record
 	Offers  []view.Offer // the scopes that the rule can have
 
@@ -39,8 +39,8 @@ func OpenRecord(entry *event.Entry) (*LateRule, error) {
 	return e.planRecord(entry, policy.Allow)
 }
 
-// planRecord prepares a rule about a recorded call. Even if it returns an error, it sets Then of
-// the rule if the decision is known.
+// planRecord prepares a rule about a recorded call. After an error, Then of the returned rule may
+// still be set, because the decision may be known.
 func (e *policyEdit) planRecord(entry *event.Entry, action policy.Action) (*LateRule, error) {
 	shown := term.VisibleText(entry.Record)
 	call, why := replay.RebuildCall(entry)
@@ -89,7 +89,7 @@ func (l *LateRule) tell(e *policyEdit) {
 	}
 }
 
-// listDangers returns the dangers of the call, as a question would show them.
+// listDangers returns the dangers of the call, as a question would name them.
 func (e *policyEdit) listDangers(entry *event.Entry, call policy.Call) []string {
 	o := e.writer.View
 	o.ReadFile, o.Unseen, o.Project = nil, true, entry.Cwd
@@ -108,7 +108,8 @@ func (l *LateRule) plan(ctx context.Context, scope string) (*remember.Plan, erro
 	return plan, nil
 }
 
-// Preview returns lines with the rule of an offer and its effects. offer is an index in Offers.
+// Preview returns lines about the rule of one offer: the rule and its effects. offer is an index in
+// Offers.
 func (l *LateRule) Preview(ctx context.Context, offer int) ([]string, error) {
 	plan, err := l.plan(ctx, l.Offers[offer].Scope)
 	if err != nil {
@@ -121,8 +122,8 @@ func (l *LateRule) Preview(ctx context.Context, offer int) ([]string, error) {
 	return l.describePlan(plan), nil
 }
 
-// Write writes the rule that Preview showed for an offer. It writes nothing if the policy has
-// changed after Preview.
+// Write writes the rule that Preview has shown for an offer. It writes nothing if the policy has
+// changed since then.
 func (l *LateRule) Write(ctx context.Context, offer int) error {
 	plan := l.plans[offer]
 	if plan == nil {
@@ -131,8 +132,8 @@ func (l *LateRule) Write(ctx context.Context, offer int) error {
 	return l.edit.applyPlan(ctx, plan)
 }
 
-// describePlan returns lines with the rules of a plan and their place in the policy. They also show
-// which decisions change, and which calls stay refused.
+// describePlan returns lines about a plan: its rules, their place in the policy, the changed
+// decisions, and the calls that stay refused.
 func (l *LateRule) describePlan(plan *remember.Plan) []string {
 	lines := []string{"", fmt.Sprintf("This goes into %s, at line %d:", term.VisibleText(l.edit.file), plan.Line), ""}
 	for line := range strings.Lines(plan.Text) {

@@ -111,7 +111,7 @@ func (r *learnRun) readOptions() error {
 	return r.checkTarget()
 }
 
-// checkTarget checks --out at the start, so that the command does not fail only at the end.
+// checkTarget checks --out before the work begins, so that the command does not fail at the end.
 func (r *learnRun) checkTarget() error {
 	out := r.c.String("out")
 	if out == "" {
@@ -132,7 +132,7 @@ func (r *learnRun) checkTarget() error {
 	return cmdline.Usagef("--out %s: there is a file already, and it is not the policy that is extended; it is left as it is", out)
 }
 
-// readRecord reads the record. If a part cannot be read, it returns an error, because that part may
+// readRecord reads the record. It returns an error if a part cannot be read, because that part may
 // have denials.
 func (r *learnRun) readRecord() error {
 	f, dir, err := recordedDecisions(r.c)
@@ -179,11 +179,11 @@ func (r *learnRun) composePolicy() error {
 	return err
 }
 
-// checkRecord checks the new policy with the whole record. A call that a rule denied must still be
+// checkRecord checks the new policy against the whole record. A call that a rule denied must stay
 // denied.
 func (r *learnRun) checkRecord() error {
 	if r.o.Policy == nil {
-		return nil // Propose has already checked this
+		return nil // Propose has checked this already
 	}
 	before, err := replay.NewJudge(r.o.File, r.o.Policy, r.o.ParseOptions)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// These are the answers of a person about one rule.
+// These are the possible answers about one rule.
 const (
 	answerTake   = "Take it"
 	answerNarrow = "Narrow it"
@@ -27,8 +27,8 @@ const (
 	answerDrop   = "Drop it"
 )
 
-// reviewRules shows each rule to a person, who decides about it. If the person leaves, nothing is
-// written. The default answer allows nothing: it drops a rule that would allow calls.
+// reviewRules asks a person about each rule. If the person leaves, nothing is written. The default
+// answer allows nothing: it drops a rule that would allow calls.
 func (r *learnRun) reviewRules() error {
 	if !r.c.Bool("interactive") {
 		return nil

@@ -157,8 +157,8 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	return o, err
 }
 
-// mostUsedSpellings returns the names. If several names differ only in upper and lower case, it
-// returns only the most used name, because the others are probably mistakes of callers.
+// mostUsedSpellings returns the names. Some names may differ only in upper and lower case. Of these
+// it returns only the most used one, because the others are probably mistakes.
 func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {

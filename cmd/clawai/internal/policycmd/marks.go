@@ -10,8 +10,7 @@ func newMark(color, pattern string) cmdline.Mark {
 	return cmdline.Mark{Pattern: pattern, Color: color}
 }
 
-// These marks color the reports of the commands: their results, and the decisions that they
-// compare.
+// These marks color the reports of the commands: the results, and the compared decisions.
 var (
 	checkMarks = []cmdline.Mark{
 		newMark(cmdline.Green, `: (ok), .*revision [0-9a-f]+$`),

@@ -83,8 +83,8 @@ func runReplay(c *cli.Context) error {
 	return replayVerdict(r, dir)
 }
 
-// ReplayJudge reads the policy that judges the recorded calls again. It reads the policy as a proxy
-// on this machine would.
+// ReplayJudge reads the policy that judges the recorded calls again. It reads this policy as a
+// proxy on this machine would.
 func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Judge, error) {
 	home, err := homeFlag(c)
 	if err != nil {
@@ -93,7 +93,7 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 	return NewReplayJudge(path, home, layers, cmdline.ProseWriter(c.App.ErrWriter))
 }
 
-// NewReplayJudge does the work of ReplayJudge for a given home folder. It writes notes about the
+// NewReplayJudge is like ReplayJudge, but for the given home folder. It writes notes about the
 // layers to warn.
 func NewReplayJudge(path, home string, layers config.Layers, warn io.Writer) (*replay.Judge, error) {
 	src, err := readPolicyFile(path)
@@ -129,16 +129,16 @@ func homeFlag(c *cli.Context) (string, error) {
 	return folders.Home, err
 }
 
-// proxyOptions returns the options of a proxy on this machine. They have no working directory,
-// because the record does not say it. The disk is the disk of today.
+// proxyOptions returns the options of a proxy on this machine. The working directory is not set,
+// because the record does not have it. The disk is today's disk.
 func proxyOptions(home string) policy.Options {
 	o := policyfile.DraftOptions(home)
 	o.Disk = disk.SystemDisk()
 	return o
 }
 
-// addHideDenied adds the setting of config.toml about hidden tools in lists, as a proxy on this
-// machine would use it.
+// addHideDenied adds the setting for hidden tools from config.toml, as a proxy on this machine
+// would.
 func addHideDenied(o policy.Options) (policy.Options, error) {
 	folders, err := config.ReadFolders()
 	if err == nil {
@@ -150,7 +150,7 @@ func addHideDenied(o policy.Options) (policy.Options, error) {
 	return o, nil
 }
 
-// withAnswers makes a filter for decisions also select the records of the replies.
+// withAnswers extends a filter for decisions, so that it also selects the records of the replies.
 func withAnswers(f audit.Filter) audit.Filter {
 	f.Kinds = append(f.Kinds, event.Outcome, event.Listed, event.Passed)
 	return f
@@ -227,7 +227,7 @@ func tellWhys(w io.Writer, counts map[replay.Why]int) {
 	}
 }
 
-// tellClasses lists the calls with a changed decision, and the calls that were not judged.
+// tellClasses prints the calls with a changed decision, and the calls that were not judged.
 func tellClasses(w io.Writer, classes []replay.Class, of string, counts map[replay.Class]int, examples []replay.Example, home string) {
 	for _, class := range classes {
 		title, n := replayTitles[class], counts[class]

@@ -77,8 +77,8 @@ func writeTests(format string, p *policy.Policy, run check.Run) func(io.Writer) 
 	}
 }
 
-// tellBroken reports the errors in a policy, if the format can contain findings. It always returns
-// err.
+// tellBroken reports the errors in a policy, if the format can contain findings. It returns err, or
+// the error of writing the report.
 func tellBroken(c *cli.Context, format string, err error) error {
 	var broken policy.Errors
 	if f := check.FindFormat(format); !errors.As(err, &broken) || f == nil || f.Findings == nil {
@@ -90,7 +90,7 @@ func tellBroken(c *cli.Context, format string, err error) error {
 	return err
 }
 
-// loading is the tool that findings name if a policy does not load.
+// loading is the tool in the findings about a policy that does not load.
 var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.FindingKind{{
 	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}

@@ -20,8 +20,8 @@ func SandboxFlags() []cli.Flag { return editFlags() }
 type Opening struct{ Key, Value string }
 
 // WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no such
-// table, it inserts text. Otherwise it adds openings to the table. It shows the change to the
-// person and asks. command is the command line that does this without asking.
+// table, it inserts text. Otherwise it adds openings to that table. It shows the change to the
+// person and asks first. command is the command line that writes the same without asking.
 func WriteSandbox(c *cli.Context, server, text string, openings []Opening, command []string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -63,8 +63,8 @@ func WriteSandbox(c *cli.Context, server, text string, openings []Opening, comma
 	return nil
 }
 
-// addOpenings adds values to the lists of a table. It returns the new text of the policy, and the
-// changed lines as a text.
+// addOpenings adds values to the lists of a table. next is the new text of the policy, and shown
+// has the changed lines.
 func addOpenings(src []byte, table string, openings []Opening, t *policy.CageTable) (next []byte, shown string) {
 	lists := map[string][]string{"read": t.Read, "write": t.Write, "net": t.Net, "env": t.Env}
 	next = src

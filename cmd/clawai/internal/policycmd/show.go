@@ -69,17 +69,17 @@ func runShow(c *cli.Context) error {
 	})
 }
 
-// section is the part of the output about servers that have the same rules.
+// section is the part of the output for servers with the same rules.
 type section struct {
 	Servers []string   `json:"servers"` // globs; empty for all servers that no other section names
-	From    []string   `json:"from"`    // the files and profiles that contain the rules of this section
+	From    []string   `json:"from"`    // the files and profiles with the rules of this section
 	Groups  []ruleList `json:"rules"`
 
 	rules []*policy.Source
 }
 
-// ruleList holds the rules about some tools, or about another subject, in the order in which the
-// policy tries them.
+// ruleList has the rules about some tools or another subject, in the order in which the policy
+// tries them.
 type ruleList struct {
 	On      string    `json:"on"` // one of call, reply or list
 	Subject string    `json:"subject"`
@@ -92,12 +92,11 @@ type ruleRow struct {
 	Description string   `json:"description"`
 	Arguments   []string `json:"arguments"` // the arguments that the rule reads
 	File        string   `json:"file"`
-	Line        int      `json:"line"` // line of the rule; if several rules are equal, the line of the first
+	Line        int      `json:"line"` // line of the rule; the first line if several rules are equal
 }
 
-// listSections groups the servers in the rules: servers with the same rules share a section. only
-// is the server to list. If only is "", listSections lists all servers, also those that no rule
-// names.
+// listSections returns the rules by server. Servers with the same rules share a section. only is
+// the server to list. If only is "", it lists all servers, also those that no rule names.
 func listSections(sources []policy.Source, only string) (all []section) {
 	var names []string
 	for i := range sources {
@@ -178,13 +177,13 @@ func fileOf(r *policy.Source) string {
 	return filepath.Base(r.Pos.File)
 }
 
-// groupSubject groups the names of a subject: names with the same rules share a group. The rules
-// about all names have separate groups: one at the start for the rules above the others, and one at
-// the end for the rules below.
+// groupSubject groups the names of a subject. Names with the same rules share a group. The rules
+// about all names have two more groups: the first group for the rules above all others, and the
+// last group for the rules below.
 func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 	var rules []*policy.Source
 	var names []string
-	first, last := -1, -1 // index of the first and the last rule about only some names
+	first, last := -1, -1 // first and last index of the rules that are not about all names
 	for _, r := range s.rules {
 		if r.On != on || r.About != subject {
 			continue
@@ -208,7 +207,7 @@ func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 		return
 	}
 	add([]string{"*"}, rules[:first])
-	seen := map[string]int{} // index of a group, by the text of its rules
+	seen := map[string]int{} // index of a group in Groups, by the text of its rules
 	for _, name := range dropRepeats(names) {
 		var about []*policy.Source
 		for _, r := range rules[first : last+1] {
@@ -217,7 +216,7 @@ func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 			}
 		}
 		if len(s.Servers) > 0 && onlyRefused(about) && onlyRefused(rules[last+1:]) {
-			continue // the last group is about this name too
+			continue // the last group covers this name
 		}
 		key := describeRows(rowsOf(about))
 		if at, found := seen[key]; found {
@@ -249,7 +248,7 @@ func namesAll(r *policy.Source) bool {
 
 var comesBack = map[string]string{"reply": "what comes back", "list": "what it lists", "upload": "what goes to a model"}
 
-// verdicts are the words for the actions of rules. The first word is for calls, the second for
+// verdicts are words for the actions of rules. The first word is for calls. The second word is for
 // replies and lists.
 var verdicts = map[policy.Action][2]string{
 	policy.Allow: {"allowed", "passed"}, policy.Deny: {"refused", "withheld"}, policy.Prompt: {"asked", "asked"},

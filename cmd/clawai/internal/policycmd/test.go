@@ -73,8 +73,8 @@ func testOnce(c *cli.Context, format string) error {
 	return verdictOf(check.Summarize(run.Results))
 }
 
-// judgeOptions returns the options for judging, with the home folder and the disk. fill sets the
-// time and the folder of a fixture that has none.
+// judgeOptions returns the options for judging: the home folder and the disk. fill sets the time
+// and the folder in a fixture that does not have them.
 func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
 	var at time.Time
 	cwd, system, err := placeFlags(c)
@@ -158,7 +158,7 @@ func verdictOf(s check.Summary) error {
 	return nil
 }
 
-// namePolicy uses the only argument of the command line as the value of --policy.
+// namePolicy takes the argument of the command line as the value of --policy.
 func namePolicy(c *cli.Context) error {
 	args, err := cmdline.ParseArguments(c)
 	switch {
@@ -174,7 +174,7 @@ func namePolicy(c *cli.Context) error {
 	return c.Set("policy", args[0])
 }
 
-// nameOwnPolicy does the work of namePolicy. Without an argument, --policy becomes the person's own
+// nameOwnPolicy is like namePolicy, but without an argument --policy becomes the person's own
 // policy.
 func nameOwnPolicy(c *cli.Context) error {
 	if err := namePolicy(c); err != nil || c.String("policy") != "" {

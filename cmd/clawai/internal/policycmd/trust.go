@@ -132,8 +132,8 @@ func printText(w io.Writer, text []byte) {
 	}
 }
 
-// askToTrust asks the person whether to continue. With --yes it does not ask. The command must end
-// with its error.
+// askToTrust asks the person whether to continue. With --yes it does not ask. If it returns an
+// error, the command must end.
 func askToTrust(c *cli.Context, question string) error {
 	return cmdline.ConfirmAction(c, question, "Nothing was trusted.", choose.HasTerminal(os.Stdin, os.Stdout))
 }

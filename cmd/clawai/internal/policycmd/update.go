@@ -35,7 +35,7 @@ func updateCommand() *cli.Command {
 	}
 }
 
-// updated is one [[extends]] with a pinned text that differs from the text in this clawai.
+// updated is one [[extends]] table whose pinned text differs from the text in this clawai.
 type updated struct {
 	profile, was, is string // was and is are digests
 }
@@ -84,10 +84,10 @@ func runUpdate(c *cli.Context) error {
 	return nil
 }
 
-// listMoved returns lines about the owner's rules with the key above. This key names a rule of the
-// extended text by its description, and in the new text another rule may have that description. A
-// line says that an owner's rule would be above another rule than before. The lines are safe for a
-// terminal. listMoved returns nil if the policy does not load with the pinned texts.
+// listMoved returns lines about the owner's rules with the key above, which names a rule of the
+// extended text by its description. In the new text, another rule may have that description. A line
+// says that an owner's rule would then be above another rule. The lines are safe for a terminal.
+// listMoved returns nil if the policy does not load with the pinned texts.
 func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string) {
 	before, err := policy.Parse(e.file, src, e.writer.Options)
 	if err != nil {
@@ -103,8 +103,8 @@ func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string)
 	return lines
 }
 
-// rulesBelow looks at the policy's own rules that are between two rules of one extended text. It
-// returns a description of the extended rule below each of them. The key is the line of the own
+// rulesBelow describes extended rules that are directly below own rules of the policy. It looks
+// only at own rules between two rules of the same extended text. The key is the line of the own
 // rule.
 func rulesBelow(p *policy.Policy) map[int]string {
 	all := map[int]string{}
@@ -133,7 +133,7 @@ func argsText(args []policy.ArgSource) (text string) {
 	return text
 }
 
-// newUpdate reads the policy file. It accepts a file that does not load because of a pinned text.
+// newUpdate reads the policy file. The file may fail to load because of a pinned text.
 func newUpdate(c *cli.Context) (*policyEdit, []byte, error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -153,8 +153,8 @@ func newUpdate(c *cli.Context) (*policyEdit, []byte, error) {
 	return &policyEdit{c: c, folders: folders, file: path, writer: writer}, src, nil
 }
 
-// updateProfiles returns the text of a policy with the digests of the profiles in this clawai.
-// names are the profiles to update; if it is empty, updateProfiles updates all.
+// updateProfiles returns the text of a policy with new digests of profiles, from this clawai. names
+// are the profiles to update. If names is empty, it updates all.
 func updateProfiles(file string, src []byte, names []string) (next []byte, all []updated, err error) {
 	pinned := map[string]bool{}
 	var edits []policytext.Edit

@@ -23,8 +23,9 @@ import (
 // in several steps.
 const settled = 100 * time.Millisecond
 
-// watchTests runs the tests once, and again after each change of the policy or of a fixture, until
-// an interrupt. If the policy does not load, it reports this and waits for the next change.
+// watchTests runs the tests once. It runs them again after each change of the policy or of a
+// fixture, until an interrupt. If the policy does not load, it reports this and waits for the next
+// change.
 func watchTests(c *cli.Context, once func() error) error {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -65,7 +66,7 @@ func watchTests(c *cli.Context, once func() error) error {
 type sources struct {
 	files []string // the policy file and the fixture files
 	trees []string // the folders with fixtures
-	not   string   // the file that the run itself writes, which must not start a run
+	not   string   // the file that the run writes; its change must not start a run
 }
 
 func testSources(c *cli.Context) sources {
@@ -85,8 +86,8 @@ func testSources(c *cli.Context) sources {
 	return s
 }
 
-// isRelevant reports whether a run would read the changed file. This is so for the named files, and
-// for fixtures and folders in one of the trees.
+// isRelevant reports whether a run reads the changed file. A run reads the named files, and
+// fixtures and folders in one of the trees.
 func (s sources) isRelevant(name string) bool {
 	name = filepath.Clean(name)
 	if name == s.not {
@@ -104,8 +105,8 @@ func (s sources) isRelevant(name string) bool {
 	})
 }
 
-// watchFolders watches all folders with relevant files, also new folders. It may be called again
-// for the same folders.
+// watchFolders watches all folders with relevant files, also new folders. A second call for the
+// same folder has no effect.
 func (s sources) watchFolders(notes *filewatch.Watcher) error {
 	for _, file := range s.files {
 		if err := notes.Add(filepath.Dir(file)); err != nil {
