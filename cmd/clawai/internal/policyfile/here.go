@@ -28,7 +28,7 @@ func LoadHere(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
 
-// FindFault returns the error if the policy of these folders does not load. Then clawai refuses
+// FindFault returns the error if the policy of these folders does not load. Clawai then refuses
 // every call. It returns nil if the policy loads, or if there is no policy file yet.
 func FindFault(folders config.Folders) error {
 	if _, err := os.Stat(folders.PolicyFile()); errors.Is(err, fs.ErrNotExist) {
@@ -43,8 +43,8 @@ type Start struct {
 	Command []string
 	Cage    *cage.Plan          // nil if neither the policy nor the client's file has a cage for the server
 	Files   *installed.Manifest // the installation that is started instead of a launcher; nil if there is none
-	// a text about an installation that is not used, because the command differs; "" if there is
-	// none
+	// Passed is a text about an installation that is not used, because the command differs. It is
+	// "" if there is none.
 	Passed string
 }
 
@@ -53,10 +53,10 @@ type CagedServer struct {
 	Name    string
 	Command []string
 	Dir     string // the folder in which the server starts; "" for the current folder
-	// the client's own sandbox in its entry, in the form of clienttable.Read; empty if there is
-	// none
+	// Client is the client's own sandbox in its entry, in the form of clienttable.Read. It is empty
+	// if there is none.
 	Client    []string
-	Installed string // the folder of the installed command; "" if it is not installed
+	Installed string // the folder of the installation; "" if the server is not installed
 }
 
 // PlanStart returns how clawai starts a server under the policy in force in the current folder.
@@ -64,7 +64,7 @@ type CagedServer struct {
 func PlanStart(folders config.Folders, server CagedServer) (Start, error) {
 	loaded, err := LoadHere(folders)
 	if errors.Is(err, fs.ErrNotExist) {
-		// there is no policy file yet
+		// There is no policy file yet, so the policy is empty.
 		loaded, err = &config.Loaded{Policy: &policy.Policy{}, Path: folders.PolicyFile()}, nil
 	}
 	if err != nil {
@@ -73,9 +73,9 @@ func PlanStart(folders config.Folders, server CagedServer) (Start, error) {
 	return PlanStartBy(loaded, folders, server)
 }
 
-// PlanStartBy returns how clawai starts a server under a given policy, with the server's cage.
-// server.Command is the command in the client's entry. If the server has an installation, it is
-// started instead of the launcher. The error says that the installed files have changed, or that
+// PlanStartBy returns how clawai starts a server under a policy, with the server's cage.
+// server.Command is the command in the client's entry. If the server has an installation, clawai
+// starts it instead of the launcher. It returns an error if the installed files have changed, or if
 // the command asks for another version.
 func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServer) (s Start, err error) {
 	store := installed.NewStore(folders.State)
@@ -119,8 +119,8 @@ func DescribePassed(store *installed.Store, server string, command []string) (te
 }
 
 // namesPackage reports whether a command contains the name of a package in a form that a launcher
-// accepts. The name may have a version, and it may be in a text for a shell. A path to a file of
-// the package is not such a form.
+// accepts. A version may follow the name. The name may also be inside a text for a shell. A path to
+// a file of the package does not count.
 func namesPackage(command []string, pkg string) bool {
 	for _, word := range strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;&|()<>=$", r) }) {
 		if word == pkg || strings.HasPrefix(word, pkg+"@") {
@@ -130,8 +130,8 @@ func namesPackage(command []string, pkg string) bool {
 	return false
 }
 
-// FindInstalled returns the installation of a server that its client starts by a command. It returns nil
-// if there is none, or if it is not the package that the command names.
+// FindInstalled returns the installation of a server. command is the command in the client's entry.
+// It returns nil if there is no installation, or if the command names another package.
 func FindInstalled(store *installed.Store, server string, command []string) (*installed.Manifest, error) {
 	d, ok := servers.ParseDownload(command)
 	if !ok || server == "" {
@@ -140,7 +140,7 @@ func FindInstalled(store *installed.Store, server string, command []string) (*in
 	m, err := store.Load(server)
 	if err == nil && m != nil {
 		if !m.Matches(d) {
-			return nil, nil //nolint:nilnil // of another package
+			return nil, nil //nolint:nilnil // the installation is of another package
 		}
 		err = m.CheckEntry(d)
 	}
@@ -165,8 +165,8 @@ func adviseInstall(server string, err error) error {
 	return fmt.Errorf("what is installed of %q cannot be used: %w; install it again: clawai sandbox install %s", server, err, cmdline.Quote([]string{server}))
 }
 
-// PlanCageBy returns the cage that a policy and its client's file have for a server; nil if neither
-// has one.
+// PlanCageBy returns the cage of a server, from the policy and from the client's file. It returns
+// nil if neither has one.
 func PlanCageBy(loaded *config.Loaded, folders config.Folders, s CagedServer) (*cage.Plan, error) {
 	p := loaded.Policy
 	if len(p.Cages(s.Name)) == 0 {
@@ -199,7 +199,8 @@ func PlanCageBy(loaded *config.Loaded, folders config.Folders, s CagedServer) (*
 	return plan, nil
 }
 
-// CagedServers returns the names of the servers that a policy or its layers have a table for.
+// CagedServers returns the names of the servers that have a sandbox table in a policy or its
+// layers.
 func CagedServers(p *policy.Policy) (names []string) {
 	for _, q := range append([]*policy.Policy{p}, p.Layers()...) {
 		for _, t := range q.CageTables() {
@@ -210,8 +211,8 @@ func CagedServers(p *policy.Policy) (names []string) {
 	return slices.Compact(names)
 }
 
-// checkName returns an error if a server without a cage may be, under another spelling of its name, a
-// server that the policy has a cage for.
+// checkName returns an error for a server that has no cage, but has almost the same name as a
+// server with a cage. It may be the same server under another spelling.
 func checkName(p *policy.Policy, server string) error {
 	for _, name := range CagedServers(p) {
 		switch {
@@ -225,7 +226,7 @@ func checkName(p *policy.Policy, server string) error {
 	return nil
 }
 
-// writeOfOthers returns the places that other servers in cages may write.
+// writeOfOthers returns the places where other servers with a cage may write.
 func writeOfOthers(p *policy.Policy, server string) (places []string) {
 	for _, name := range CagedServers(p) {
 		if tables := p.Cages(name); name != server && p.CageLevel(name) > policy.CageOff {

@@ -26,7 +26,7 @@ func DraftOptions(home string) policy.Options {
 	return o
 }
 
-// CountRules returns the number of rules of each action, as a text.
+// CountRules returns the numbers of rules by action, as a text.
 func CountRules(p *policy.Policy) string {
 	counts := map[policy.Action]int{}
 	for _, r := range p.Rules() {

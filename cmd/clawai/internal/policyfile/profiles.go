@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// ExtendProfile returns the [[extends]] table of a starter policy. Its digest is that of the text
-// in this clawai. With servers, the rules are about these servers. Without servers, the rules name
+// ExtendProfile returns the [[extends]] table of a starter policy, with the digest of the text in
+// this clawai. With servers, the rules are about these servers. Without servers, the rules name
 // their own servers.
 func ExtendProfile(name string, servers []string) (string, error) {
 	src, err := fixtures.ReadProfile(name)
@@ -30,8 +30,9 @@ func ExtendProfile(name string, servers []string) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// KeepProfiles writes the starter policies that the policy at path pins into files in the policy's
-// folder. A later clawai has other texts, and it reads the pinned texts from these files.
+// KeepProfiles writes the starter policies that a policy pins to files in the policy's folder. A
+// later clawai has other texts, so it reads the pinned texts from these files. path is the policy
+// file.
 func KeepProfiles(path string, src []byte) error {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace || x.Profile == "" || x.SHA256 == "" {
@@ -39,7 +40,7 @@ func KeepProfiles(path string, src []byte) error {
 		}
 		text, err := fixtures.ReadProfile(x.Profile)
 		if err != nil || base.DigestOf(text) != x.SHA256 {
-			continue // an older text, which has been written before
+			continue // the policy pins an older text, which an earlier clawai has written to a file
 		}
 		file := filepath.Join(filepath.Dir(path), base.KeptProfile(x.Profile, x.SHA256))
 		if kept, err := os.ReadFile(file); err == nil && string(kept) == string(text) {
@@ -55,8 +56,8 @@ func KeepProfiles(path string, src []byte) error {
 	return nil
 }
 
-// ListOlderProfiles returns the starter policies for which a policy pins a text that differs from
-// the text in this clawai.
+// ListOlderProfiles returns the starter policies whose pinned text differs from the text in this
+// clawai.
 func ListOlderProfiles(path string, src []byte) (names []string) {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace || x.Profile == "" || x.SHA256 == "" {
