@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// wait is the time limit of clawai preview. It includes 3 seconds for the command.
+// wait is the time limit of clawai preview. The command itself may take 3 seconds of it.
 const wait = 4 * time.Second
 
 // Command returns "clawai preview".
