@@ -10,8 +10,9 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// Flags returns the flags of clawai proxy with the given names, or all flags. Their definition is
-// in proxyargs, because the same definition is needed to read the wrappers in clients' files.
+// Flags returns the flags of clawai proxy with the given names. Without names it returns all flags.
+// Package proxyargs defines them, because the wrappers in clients' files are read with the same
+// definitions.
 func Flags(names ...string) []cli.Flag {
 	var flags []cli.Flag
 	channels := strings.Join(session.ChannelNames(), ", ")
@@ -32,20 +33,20 @@ func Flags(names ...string) []cli.Flag {
 	return flags
 }
 
-// These types are the library's flags with another method Names. The library's Names uses a regular
-// expression, and the library calls it for all flags again and again. That took a fifth of the
-// instructions at start.
+// These types are flags of the library with a faster method Names. The library's method uses a
+// regular expression and runs for all flags many times. It took a fifth of the instructions at
+// start.
 type (
 	boolFlag struct{ *cli.BoolFlag }
 	listFlag struct{ *cli.StringSliceFlag }
 	textFlag struct{ *cli.StringFlag }
 )
 
-// Names returns only the name, because the flag has no alias.
+// Names returns the only name, because the flag has no alias.
 func (f boolFlag) Names() []string { return []string{f.Name} }
 
-// Names returns only the name, because the flag has no alias.
+// Names returns the only name, because the flag has no alias.
 func (f listFlag) Names() []string { return []string{f.Name} }
 
-// Names returns only the name, because the flag has no alias.
+// Names returns the only name, because the flag has no alias.
 func (f textFlag) Names() []string { return []string{f.Name} }

@@ -58,7 +58,7 @@ type hubRun struct {
 	only []string // the servers to use; empty for all enabled servers
 	all  *session.Sessions
 
-	mu       sync.Mutex           // guards the fields below, and also hub.Servers after the first session has begun
+	mu       sync.Mutex           // guards the fields below; after the first session has begun, also hub.Servers
 	used     [][]byte             // all values from the vault that servers have got so far
 	urls     map[string]string    // latest address of each server, by the server's id
 	sessions map[*hubSession]bool // the sessions that must be told when the servers change
@@ -71,7 +71,7 @@ func runHub(c *cli.Context) error {
 	moreProcessors()
 	growHeap()
 	h := &hubRun{run: &proxyRun{}}
-	// the client has started us in its folder; after an error there is no project
+	// The client has started us in its folder. After an error there is no project.
 	h.run.spec.Files.Project, _ = os.Getwd()
 	if err := h.readSetup(c); err != nil {
 		return err
@@ -89,11 +89,11 @@ func runHub(c *cli.Context) error {
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
 	one.End(hubEnded, cmdline.ExitOK)
-	h.all.CloseServerEnd() // not earlier, because servers could still be started
+	h.all.CloseServerEnd() // not earlier, because servers may be started until now
 	return closeRun(one, err)
 }
 
-// readSetup reads the command line and the configured servers. Nothing is started before that.
+// readSetup reads the command line and the configured servers. It starts nothing.
 func (h *hubRun) readSetup(c *cli.Context) (err error) {
 	folders, err := config.ReadFolders()
 	if err == nil {
@@ -147,8 +147,8 @@ func (h *hubRun) filterServers(all []config.Upstream) []config.Upstream {
 	})
 }
 
-// serverDisk returns the disk of this machine if all servers run on it. If a server runs elsewhere,
-// it returns nil, because the disk of that server is unknown.
+// serverDisk returns the disk of this machine if all servers run on it. Otherwise it returns nil,
+// because the disk of a server elsewhere is unknown.
 func (h *hubRun) serverDisk() disk.Disk {
 	if slices.ContainsFunc(h.hub.Servers, isElsewhere) {
 		return nil
@@ -237,7 +237,7 @@ func (h *hubRun) openServer(guard *gate.Session, s config.Upstream) (proxy.Upstr
 		note("start", err.Error())
 		return nil, err
 	}
-	// only the program, because an argument may be the value of a hidden variable
+	// The record gets only the program, because an argument may be the value of a hidden variable.
 	note("start", "command "+cmdline.Quote(s.Command[:1]))
 	return child, nil
 }
@@ -260,8 +260,8 @@ func (h *hubRun) noteAddress(s config.Upstream) error {
 	return nil
 }
 
-// fillEnv returns the environment of a server, with the values from the vault in it. used has these
-// values.
+// fillEnv returns the environment of a server, with values from the vault in place of references.
+// used has these values.
 func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.HasReference) {
 		return nil, nil, fmt.Errorf("%s is in an argument, which every process can read; put it into its env", vault.Prefix)
@@ -271,8 +271,8 @@ func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	return env, resolver.UsedValues(), err
 }
 
-// fillHeader returns the headers of a remote server, with the values from the vault in them. used
-// has these values.
+// fillHeader returns the headers of a remote server, with values from the vault in place of
+// references. used has these values.
 func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error) {
 	header = http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {
@@ -287,9 +287,9 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 	return header, resolver.UsedValues(), err
 }
 
-// adviseOwner prints on standard error how the owner can let the server use the refused entry of
-// the vault. It returns only the refusal, for the client and the record. The advice has a command
-// that is no help there, and its arguments may be the value of a hidden variable.
+// adviseOwner prints a command on standard error with which the owner can let the server use the
+// refused entry of the vault. It returns only the refusal, for the client and the record. The
+// command does not help them, and its arguments may be the value of a hidden variable.
 func adviseOwner(err error, s config.Upstream) error {
 	shown := vaultplace.NewResolver(s.ID, s.Command, s.Dir).Server
 	if !shown.ReadsFolder() {
@@ -300,7 +300,8 @@ func adviseOwner(err error, s config.Upstream) error {
 	return err
 }
 
-// hideValues keeps these values and all earlier values out of the record from now on.
+// hideValues makes sure that the record does not get these values or any earlier values from now
+// on.
 func (h *hubRun) hideValues(values [][]byte) (hidden secrets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -331,13 +332,14 @@ func (h *hubRun) dialServer(s config.Upstream, note func(code, text string)) (pr
 	return remote.Dial(o)
 }
 
-// inherited lists the environment variables that every server gets from us. It has no other
-// variables, because they may be for one server only.
+// inherited lists the environment variables that every server gets from us. The servers get no
+// other variables, because a variable may be for one server only.
 var inherited = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TEMP TMP TERM " +
 	"SYSTEMROOT WINDIR COMSPEC PATHEXT USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES USERNAME SYSTEMDRIVE " +
 	"HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS")
 
-// serverEnv returns the environment of a server: the inherited variables and the variables more.
+// serverEnv returns the environment of a server: inherited variables, and the variables of its own
+// configuration.
 func serverEnv(more map[string]string) (env []string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")

@@ -20,8 +20,8 @@ import (
 )
 
 // openCatalogue returns the stored lists of a server. client describes the client, because the
-// lists may depend on it. If the server cannot be started now, openCatalogue returns nil, so that
-// the attempt to start it reports the reason.
+// lists may depend on the client. If the server cannot be started now, openCatalogue returns nil.
+// The attempt to start the server then reports the reason.
 func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
 		return nil
@@ -36,7 +36,7 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	}
 	h.hideValues(used)
 	for _, value := range slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Header))) {
-		// the secret may be only the second word, after the scheme of the header
+		// A header may have a scheme as its first word, and the secret as its second word.
 		for _, word := range append(strings.Fields(value), value) {
 			used = append(used, []byte(word))
 		}
@@ -44,8 +44,9 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// ServerIdentity returns a text with everything that clawai uses to open a server. Before the first
-// request, the lists of the server depend on nothing else. used has the values from the vault.
+// ServerIdentity returns a text with everything that clawai uses to open a server. The lists of the
+// server depend on nothing else that is known before the first request. used has the values from
+// the vault.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)
@@ -53,7 +54,7 @@ func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [
 		if err = errors.Join(err, unread); err != nil {
 			return nil, nil, err
 		}
-		// the lists may depend on the person who signed in
+		// The lists may depend on the person who has signed in.
 		e, err := authcmd.SignInOptions(folders, u, authcmd.OpenPage).Store.Load(oauth.ServerKey(u))
 		if errors.Is(err, oauth.ErrNone) {
 			err = nil

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/proxy/hub"
 )
 
-// hubServers converts the configured servers into servers of the package hub.
+// hubServers converts configured servers to servers of package hub.
 func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	for _, u := range all {
 		given = append(given, hub.Server{
@@ -28,14 +28,14 @@ func (s *hubSession) hubServers(all []config.Upstream) (given []hub.Server) {
 	return given
 }
 
-// configDigest returns a digest of the complete configuration of a server. The variables in the
-// configuration are already replaced.
+// configDigest returns a digest of the complete configuration of a server, after its variables are
+// replaced.
 func configDigest(s config.Upstream) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %q %q %s %s %v",
 		s.ID, s.Prefix, s.Command, s.URL, s.Env, s.Header, s.Dir, s.Tools, s.Hide, s.Idle, s.Timeout, s.Unusable)))
 }
 
-// hubSession is one session of the hub. Its fields are needed when the servers change.
+// hubSession is one session of the hub, with the parts that a change of the servers needs.
 type hubSession struct {
 	guard   *gate.Session
 	open    func(config.Upstream) (proxy.Upstream, error)
@@ -52,8 +52,7 @@ func (s *hubSession) updateServers(next []config.Upstream) {
 	}
 }
 
-// addSession stores a session, so that it learns about later changes. It returns the present
-// servers.
+// addSession registers a session for later changes of the servers. It returns the present servers.
 func (h *hubRun) addSession(s *hubSession) (now []config.Upstream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +79,7 @@ func (h *hubRun) replaceServers(next []config.Upstream) {
 	}
 }
 
-// recordChatter records a text about a change of the servers in every session.
+// recordChatter records a change of the servers in every session. what describes the change.
 func (h *hubRun) recordChatter(what string) {
 	for _, s := range h.listSessions() {
 		_ = s.guard.NoteEvents(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})

@@ -41,12 +41,12 @@ type listenRun struct {
 	operator  string           // address for /healthz and /metrics; "" if there is none
 	metrics   *metrics.Metrics // nil if operator is ""
 	upstreams map[string]remote.Options
-	hosts     []string // more host names under which clients reach us (--host)
+	hosts     []string // further host names under which clients reach us (--host)
 	origins   []string // origins of the web pages that may call us (--origin)
-	pass      []string // headers of clients that servers get too (--pass-header)
+	pass      []string // headers of clients that are passed to the servers (--pass-header)
 	cert      *tls.Certificate
 	sessions  *session.Sessions
-	owned     bool    // every session belongs to an invocation
+	owned     bool    // true if every session belongs to an invocation
 	hub       *hubRun // if not nil, it is used instead of upstreams
 }
 
@@ -98,7 +98,7 @@ func runListen(c *cli.Context) error {
 	return closeRun(l.sessions, err)
 }
 
-// checkServed returns an error if the command line names no servers, or names them in two ways.
+// checkServed returns an error if the command line names no servers, or names servers in two ways.
 func checkServed(c *cli.Context) error {
 	if c.Bool("invocations") && c.Bool("wrapped") {
 		return cmdline.Usagef("--wrapped does not go with --invocations: the clients that were led here name none")
@@ -191,7 +191,7 @@ func (l *listenRun) serveListener(ctx context.Context) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		handler.Close() // before Shutdown, because Shutdown waits for open streams
+		handler.Close() // first, because Shutdown waits for open streams
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(end) != nil {
@@ -245,7 +245,7 @@ func (l *listenRun) serveOperator(ctx context.Context, done chan<- error) (*http
 	return server, nil
 }
 
-// checkAddresses returns an error for an address that other machines can reach, if there is no TLS.
+// checkAddresses returns an error if other machines can reach an address without TLS.
 func (l *listenRun) checkAddresses(secured bool) error {
 	for _, of := range []struct{ option, address, example string }{{"listen", l.address, "127.0.0.1:8808"}, {"metrics", l.operator, "127.0.0.1:9808"}} {
 		if of.address == "" && of.option == "metrics" {
@@ -262,7 +262,7 @@ func (l *listenRun) checkAddresses(secured bool) error {
 	return nil
 }
 
-// listHosts returns the host names under which clients can reach an address, and its port.
+// listHosts returns the host names for an address, and the port. Clients may use these names.
 func (l *listenRun) listHosts(address string, at net.Addr) (hosts []string, port string, err error) {
 	if _, port, err = net.SplitHostPort(at.String()); err != nil {
 		return nil, "", err
@@ -318,8 +318,8 @@ func (l *listenRun) carrySession(ctx context.Context, g *gate.Session, in io.Rea
 	_ = l.hub.carrySession(ctx, hub.Options{ClientIn: in, ClientOut: out, Gate: g})
 }
 
-// newInvocation returns the functions for the gates of one invocation. These gates share their
-// state.
+// newInvocation returns one invocation, with a function that opens its gates. The gates of one
+// invocation share their state.
 func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	its := l.sessions.NewInvocation(name)
 	return reverse.Invocation{
@@ -334,7 +334,8 @@ func (l *listenRun) newInvocation(name string) (reverse.Invocation, error) {
 	}, nil
 }
 
-// openGate opens the gate for one session: of an agent with one server, or of the hub.
+// openGate opens the gate for one session. It is a session of an agent with one server, or a
+// session of the hub.
 func (l *listenRun) openGate(name, whose string, open func(session.Peer) (*session.Session, error)) (reverse.Gate, error) {
 	var peer session.Peer
 	if l.hub != nil {
@@ -365,8 +366,8 @@ func (l *listenRun) announceServers(handler *reverse.Server, at net.Addr) error 
 	if l.hub != nil {
 		names = []string{hubName}
 	}
-	// listen.json is removed, because an older clawai wrote the addresses with the secret into it.
-	// No command reads this file.
+	// An older clawai wrote the addresses with the secret into listen.json. No command reads this
+	// file, so it is removed.
 	if err := os.Remove(filepath.Join(l.run.spec.Folders.State, "listen.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -25,7 +25,8 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// ExitProxy is the exit code for failures of clawai itself. All other codes come from the server.
+// ExitProxy is the exit code for failures of clawai itself, except for errors in the command line.
+// It differs from the usual exit codes of servers.
 const ExitProxy = 125
 
 // Command returns "clawai proxy".
@@ -53,22 +54,23 @@ type proxyRun struct {
 	clientSandbox []string
 }
 
-// fewestProcessors is the minimum for GOMAXPROCS. Two loops wait in blocking system calls. With
-// fewer processors, each call waits until the monitor of the Go runtime takes a processor away from
-// the waiting loop (bench/README.md).
+// fewestProcessors is the minimum of GOMAXPROCS for a proxy, because two loops wait in blocking
+// system calls. With fewer processors, each call waits until the monitor of the Go runtime takes a
+// processor away from such a loop (bench/README.md).
 const fewestProcessors = 4
 
-// heapGrowth is the value of GOGC for a proxy: the growth of the heap between two garbage
-// collections, in per cent of the live heap. The live heap is less than 1 MiB, so the limit is 8
-// MiB instead of 4 MiB, with half as many collections under load. largeHeapGrowth is used after a
-// large list or reply.
+// heapGrowth is GOGC for a proxy: the growth of the heap between two garbage collections, in per
+// cent of the live heap. The live heap is less than 1 MiB. So the limit is 8 MiB instead of 4 MiB,
+// and there are half as many collections under load. largeHeapGrowth applies after a large list or
+// reply.
 const (
 	heapGrowth      = 200
 	largeHeapGrowth = 50
 )
 
 func runProxy(c *cli.Context) error {
-	// only once, because each call of IsSet matches the names of all flags with a pattern
+	// LocalFlagNames is called once, because each call of IsSet matches the names of all flags with
+	// a pattern.
 	given := c.LocalFlagNames()
 	listens := slices.Contains(given, "listen")
 	for _, name := range []string{"upstream", "hub", "only", "invocations", "host", "metrics", "origin", "pass-header", "tls-cert", "tls-key"} {
@@ -112,8 +114,8 @@ func growHeap() {
 	}
 }
 
-// newProxyRun reads the command line and the policy. Nothing is started before that. The exit code
-// is 2 for errors in the command line, and 125 for all other errors.
+// newProxyRun reads the command line and the policy. It starts nothing. The exit code is 2 for
+// errors in the command line, and 125 for all other errors.
 func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	p := &proxyRun{command: c.Args().Slice(), spec: session.Spec{Peer: session.Peer{Name: c.String("server")}, Stderr: os.Stderr}}
 	if err := p.checkCommand(); err != nil {
@@ -126,7 +128,7 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 		return nil, err
 	}
 	p.spec.Peer.Guess, p.spec.Peer.Is = guessName(p.command, p.spec.Peer.Name), p.describeServer()
-	// the client has started us in its folder; after an error there is no project
+	// The client has started us in its folder. After an error there is no project.
 	p.spec.Files.Project, _ = os.Getwd()
 	if p.remote == nil {
 		p.spec.Peer.Command, p.spec.Files.Disk, p.here = p.command, disk.SystemDisk(), !stdio.RunsElsewhere(p.command)
@@ -197,7 +199,7 @@ func closeRun(open io.Closer, err error) error {
 	return nil
 }
 
-// serverFolder returns the folder in which the server resolves relative paths, or "" if it is
+// serverFolder returns the folder from which the server resolves relative paths, or "" if this is
 // unknown.
 func (p *proxyRun) serverFolder() string {
 	if len(p.command) == 0 || p.remote != nil || stdio.MovesAway(p.command) {
@@ -207,7 +209,7 @@ func (p *proxyRun) serverFolder() string {
 	return dir
 }
 
-// serverSystem returns Windows if the server runs here on Windows, and "" otherwise.
+// serverSystem returns policy.Windows if the server runs here on Windows. Otherwise it returns "".
 func (p *proxyRun) serverSystem() string {
 	if runtime.GOOS != policy.Windows || !p.here {
 		return ""
@@ -245,8 +247,8 @@ func (p *proxyRun) carryMessages(one *session.Session) (int, error) {
 	return code, err
 }
 
-// pumpFrames carries the frames. If the server ended by itself, pumpFrames returns the server's
-// exit code. If clawai had to end it with a signal after a requested stop, pumpFrames returns 0.
+// pumpFrames carries the frames. If the server ended by itself, it returns the server's exit code.
+// If a stop was requested and the server needed a signal, it returns 0.
 func (p *proxyRun) pumpFrames(one *session.Session, child *server) (int, error) {
 	err := proxy.Run(one.All.Context(), proxy.Options{
 		ClientIn: stdio.Stdin(), ClientOut: stdio.Stdout(), ClientGone: stdio.StdoutGone(), Server: child.Upstream, Gate: one.Session,

@@ -20,16 +20,16 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// envReference begins the text env:NAME in place of an address. The address is then the value of
+// envReference begins the text env:NAME, which stands for an address. The address is the value of
 // the environment variable NAME. An address with a secret must not be on a command line, because
-// every process on the machine can read that.
+// every process on the machine can read a command line.
 const envReference = "env:"
 
 // remoteServer is a remote server: its address on the command line, and its headers.
 type remoteServer struct {
 	url    *url.URL
 	header http.Header
-	sse    bool // the server uses the transport of version 2024-11-05, according to the client's file
+	sse    bool // the client's file says that the server uses the transport of version 2024-11-05
 }
 
 // isRemote reports whether a command is the address of a remote server.

@@ -15,10 +15,10 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// secrets has the values that the server gets from the vault. Our own environment still has the
-// references instead of the values.
+// secrets has the values that the server gets from the vault. Our own environment has only the
+// references.
 type secrets struct {
-	env   []string      // environment for the server; nil for our environment
+	env   []string      // environment of the server; nil if it is our environment
 	known *redact.Known // the values; nil if there are none
 }
 
@@ -56,7 +56,7 @@ func notStarted(err error, r *vault.Resolver) error {
 	return proxyError(fmt.Errorf("the server %q is not started: %w", r.Server.Name, vaultplace.AdviseBinding(err, r.Server)))
 }
 
-// hideInError removes the values from the vault from an error's text.
+// hideInError replaces the values from the vault in the text of an error.
 func (s secrets) hideInError(err error) error {
 	if err == nil || !s.known.ContainsKnown([]byte(err.Error())) {
 		return err
@@ -64,14 +64,13 @@ func (s secrets) hideInError(err error) error {
 	return errors.New(s.known.MaskText(err.Error()))
 }
 
-// toldWait is the maximum time to wait for the last output of a server that has ended. There is a
-// limit, because a process that the server has left may keep its stderr open.
+// toldWait is the maximum wait for the last output of a server that has ended. It is limited,
+// because a process that the server has left may keep its stderr open.
 const toldWait = time.Second
 
-// screenStderr returns the file for the server's stderr. If there are values to hide, this file is
-// a pipe, and the values are removed from the output. The caller must call started after the server
-// has the file, or if the server does not start. told waits until all output of the ended server is
-// passed on.
+// screenStderr returns the file for the server's stderr. If there are values to hide, the file is a
+// pipe, and the values are removed from its output. The caller must call started after the server
+// was started or has failed to start. told waits until all output of the ended server is passed on.
 func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
 		return all.Stderr(), all.CloseServerEnd, func() {}, nil
@@ -100,8 +99,8 @@ func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err 
 	return w, func() { _ = w.Close() }, err
 }
 
-// pipeFiltered returns a pipe w. It copies the data from the pipe to the file to, without the
-// values, until all processes have closed w. Then it closes done.
+// pipeFiltered returns a pipe w. It copies data from w to the file to, without the values, until
+// all processes have closed w. Then it closes done.
 func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -110,7 +109,7 @@ func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err 
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.known.CopyMasked(to, r) // if stderr fails, there is no place for an error message
+		_ = s.known.CopyMasked(to, r) // without stderr, the error cannot be shown
 		_ = r.Close()
 	}()
 	return w, done, nil

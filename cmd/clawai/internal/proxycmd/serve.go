@@ -46,7 +46,7 @@ type ownServer struct {
 	run     *proxyRun
 	hide    func(*redact.Known) // keeps the values out of the record
 	tally   *tally
-	servers []string // all server names, also of the hub's servers
+	servers []string // names of all servers, with the hub's servers
 
 	mu   sync.Mutex
 	used [][]byte // the values that the agent has got so far
@@ -63,8 +63,8 @@ func runServe(c *cli.Context) error {
 	if err := s.run.readOptions(c); err != nil {
 		return err
 	}
-	// An MCP form would ask on the agent's side. The agent must not approve its own request for a
-	// credential.
+	// A form of the client would ask on the agent's side, and the agent must not approve its own
+	// request for a credential.
 	spec.NoForm = true
 	var tools config.Serve
 	spec.Prepare = func() (_ *redact.Known, err error) {
@@ -115,8 +115,8 @@ func (s *ownServer) serveClient(one *session.Session, tools config.Serve) error 
 	return err
 }
 
-// sessionStatus returns the status that the agent may know: nothing about rules, other sessions or
-// arguments.
+// sessionStatus returns what the agent may know about its session. It has no rules, no other
+// sessions and no arguments.
 func (s *ownServer) sessionStatus(detail string) (any, error) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()
@@ -151,11 +151,11 @@ func (s *ownServer) sessionLabels() []string {
 	return labels
 }
 
-// errNotShown is also the error for a missing entry, so that the agent cannot find out names.
+// errNotShown is also the error for a missing entry, so that the agent cannot find out the names of
+// entries.
 var errNotShown = errors.New("there is no such credential for agents; the owner says which there are")
 
-// readSecret returns the value of an entry in the vault. The owner must have allowed agents to see
-// this entry.
+// readSecret returns the value of an entry in the vault, if the owner lets agents see this entry.
 func (s *ownServer) readSecret(skill, key string) (string, error) {
 	name := skill + "." + key
 	if strings.Contains(skill, ".") || vault.CheckName(name) != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// server is the server's end of a session: a child process or a remote server.
+// server is the upstream of a session: a child process or a remote server.
 type server struct {
 	proxy.Upstream
 	exitCode func() int  // exit code of the child; 0 for a remote server

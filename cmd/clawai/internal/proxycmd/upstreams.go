@@ -18,8 +18,8 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// readUpstreams reads the servers of --upstream and --wrapped. Each has the form NAME=URL. Without
-// NAME=, the name is the host of the URL.
+// readUpstreams reads the servers of --upstream and --wrapped. Each has the form NAME=URL. If NAME
+// is missing, the name is the host of the URL.
 func (l *listenRun) readUpstreams(c *cli.Context) error {
 	texts := c.StringSlice("upstream")
 	if c.Bool("wrapped") {
@@ -67,8 +67,8 @@ func (l *listenRun) readUpstreams(c *cli.Context) error {
 	return nil
 }
 
-// headerFiles returns the header files by server name. The key "" has the files for all servers. A
-// file for an unknown server is an error, because some server would not get its secrets.
+// headerFiles returns the header files by server name. The key "" is for all servers. A file for an
+// unknown server is an error, because its secrets are meant for some server.
 func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 	files := make(map[string][]string)
 	for _, text := range texts {

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/term"
 )
 
-// tellWaiting tells a person who has started a server by hand why nothing happens. how says how a
-// client starts the server.
+// tellWaiting tells a person why nothing happens after a server was started by hand. how is a text
+// about how a client starts the server.
 func tellWaiting(w io.Writer, command, how string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		_, _ = fmt.Fprintf(w, "clawai %s waits for an MCP client on its standard input: clients start it. %s To end it: Ctrl-D\n", command, how)
 	}
 }
 
-// launchers lists programs that run a server. One of their arguments names the server.
+// launchers lists programs that run a server. An argument of such a program names the server.
 var launchers = []string{"npx", "bunx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "docker", "podman"}
 
 // guessName returns a name for the record if the server has no name: the program, or the package or
@@ -44,7 +44,7 @@ func guessName(command []string, name string) string {
 		if strings.HasPrefix(arg, "-") || slices.Contains([]string{"run", "exec", "dlx", "tool"}, arg) {
 			continue
 		}
-		// in @scope/package, the scope says who owns the package, so the name stays complete
+		// In @scope/package, the scope says who owns the package, so the name is not shortened.
 		if strings.HasPrefix(arg, "@") {
 			return arg
 		}
@@ -61,7 +61,7 @@ func parseSize(text string) (int, error) {
 			number, unit = strings.TrimSpace(rest), factor
 		}
 	}
-	const most = 1 << 30 // a larger frame needs more memory than a small machine has
+	const most = 1 << 30 // a small machine has no memory for a larger frame
 	n, err := strconv.Atoi(number)
 	if err != nil || n <= 0 || n > most/unit {
 		return 0, fmt.Errorf("%q is not a size up to 1GiB such as 64MiB", text)
