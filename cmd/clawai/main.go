@@ -2,8 +2,8 @@
 // calls that its owner's rules allow.
 //
 // This package has the table of commands, the help and the completion. Each group of commands is a
-// package below internal. A command converts flags into options of a package, and the result into
-// an exit code. These packages decide nothing about calls.
+// package below internal. A command turns flags into options of other packages, and their results
+// into an exit code. The packages of commands decide nothing about calls.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-	_ "time/tzdata" // for time zones in rules, on a system that has no table of time zones
+	_ "time/tzdata" // rules with time zones need it on a system without a table of time zones
 
 	"github.com/urfave/cli/v2"
 
@@ -48,7 +48,7 @@ func main() {
 
 // runClawai does the work of main and returns the exit code.
 func runClawai(args []string, stdout, stderr io.Writer) int {
-	// this process has its own namespaces, so its capabilities are harmless
+	// This process runs in its own namespaces, so its capabilities are harmless.
 	if len(args) > 1 && args[1] == cage.HelperArgument {
 		return layer.RunHelper("clawai", args[2:])
 	}
@@ -59,7 +59,7 @@ func runClawai(args []string, stdout, stderr io.Writer) int {
 		}
 		return proxycmd.ExitProxy
 	}
-	// net/http logs data of servers, and a person at the terminal must not read such data
+	// net/http logs unexpected data of servers. A person at the terminal must not read such data.
 	log.SetOutput(io.Discard)
 	err := newApp(stdout, stderr).Run(args)
 	if err == nil {
@@ -75,8 +75,8 @@ func runClawai(args []string, stdout, stderr io.Writer) int {
 	return exit.Code
 }
 
-// adviseSharing returns advice if another program keeps the file open. This is the error
-// ERROR_SHARING_VIOLATION of Windows.
+// adviseSharing returns advice for ERROR_SHARING_VIOLATION, an error of Windows: another program
+// keeps the file open.
 func adviseSharing(err error) string {
 	if runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(32)) {
 		return "; another program has it open: close it there and try again"
@@ -101,9 +101,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:    stdout,
 		ErrWriter: stderr,
 		UsageText: "clawai COMMAND [options]",
-		// our own help command hides hidden commands, and exits with 2 after an error
+		// Our own help command hides hidden commands, and exits with 2 after an error.
 		HideHelpCommand: true,
-		// the library adds the help flag only together with its own help command
+		// The library adds the help flag only together with its own help command.
 		Flags:                     []cli.Flag{cmdline.ColorFlag(), cli.HelpFlag},
 		DisableSliceFlagSeparator: true,
 		Commands:                  listCommands(),
@@ -111,7 +111,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		OnUsageError:              onUsageError,
 		CommandNotFound:           nil,
 		// The handler does nothing, because runClawai returns the exit code. An exit inside a
-		// command would skip deferred work, such as the last line of the record.
+		// command would skip deferred work, such as the last entry of the record.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
 			if name := c.Args().First(); name != "" {

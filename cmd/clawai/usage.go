@@ -21,7 +21,7 @@ func describeFlag(f cli.Flag) string {
 	for _, nothing := range []string{" (default: false)", " (default: 0)"} {
 		line = strings.TrimSuffix(line, nothing)
 	}
-	// the library writes a repeatable flag as --x X [ --x X ]
+	// The library writes a repeatable flag as --x X [ --x X ].
 	if once, again, ok := strings.Cut(line, " [ "); ok {
 		if _, usage, ok := strings.Cut(again, " ]"); ok && strings.HasPrefix(again, once+" ]") {
 			line = once + "..." + usage
@@ -134,7 +134,7 @@ func visibleCommands(cmds []*cli.Command) []*cli.Command {
 	return slices.DeleteFunc(slices.Clone(cmds), func(c *cli.Command) bool { return c.Hidden })
 }
 
-// dashed matches a flag as the flag package writes it: with one dash before any name.
+// dashed matches a flag in the form of the flag package: one dash before any name.
 var dashed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[ "])-([[:alnum:]][[:alnum:]-]+)(:|$)`) })
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
