@@ -10,13 +10,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// These are the numbers of columns of the parts of a line on a terminal.
+// These constants are the numbers of columns of the parts of a line on a terminal.
 const (
 	timeCells = len("15:04:05")
 	wordCells = len("observed")
 	endCells  = len("no reply")
 	gap       = "  "
-	roomy     = 100 // a line with at least this many columns has the record's id
+	roomy     = 100 // minimum number of columns of a line that shows the record's id
 	idCells   = len("k3f9x2m7qa-1234")
 )
 
@@ -40,7 +40,7 @@ func (p *Printer) printDate(r *Row) error {
 func (p *Printer) fitRow(r *Row) string {
 	e := &r.Entry
 	word, color := verdictWord(e)
-	left := max(p.Width, 60) - 1 // minus 1, because the terminal would wrap a full line
+	left := max(p.Width, 60) - 1 // minus 1, because the terminal breaks a line of the full width
 	parts := []string{
 		cmdline.Paint(p.Color, cmdline.Dim, e.Time.Local().Format("15:04:05")),
 		cmdline.Paint(p.Color, color, cmdline.Pad(word, wordCells)),
@@ -53,7 +53,7 @@ func (p *Printer) fitRow(r *Row) string {
 	}
 	id := ""
 	if p.Width >= roomy {
-		// never shortened, because a part of an id finds no record
+		// The id is never shortened, because a part of an id finds no record.
 		shown := cmdline.Pad(term.VisibleLine(e.Record), idCells)
 		left -= len(gap) + view.Width(shown)
 		id = gap + cmdline.Paint(p.Color, cmdline.Dim, shown)
@@ -78,7 +78,7 @@ func toolOf(e *event.Entry) string {
 	return Short(e.Method, MaxText)
 }
 
-// callEnding returns how a call ended, in a few characters.
+// callEnding returns the result of a call in a few characters.
 func callEnding(r *Row) (text, color string) {
 	switch {
 	case r.Call != nil:
@@ -96,8 +96,8 @@ func callEnding(r *Row) (text, color string) {
 }
 
 // fitDetails returns the main argument and the details of an entry in at most room columns. cells
-// is the number of columns that they use. If the required details need the room, the argument is
-// shortened. An optional detail is omitted if it does not fit.
+// is the number of columns that it has used. If there is too little room, it shortens the argument
+// and omits optional details. It keeps the required details.
 func (p *Printer) fitDetails(e, reply *event.Entry, room int) (text string, cells int) {
 	main := term.VisibleText(shortenHome(view.MainArgument(e.Args), p.Home))
 	must := strings.Join(p.requiredParts(e, reply), separator)
@@ -176,7 +176,8 @@ func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 // because the reason is about this call.
 func (p *Printer) reasonTexts(e *event.Entry) (all []string) {
 	detail := e.Detail
-	if e.Kind == event.Start || e.Kind == event.Policy { // this text is our own, about the owner's files
+	// this text is from clawai itself, about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy {
 		detail = shortenHome(detail, p.Home)
 	}
 	for _, s := range []string{e.Reason, e.RuleText, e.Words, detail} {

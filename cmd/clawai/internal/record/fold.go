@@ -2,16 +2,16 @@ package record
 
 import "github.com/clawai/clawai/internal/event"
 
-// window is the maximum number of rows that wait for the reply to the first row. A later reply gets
-// a separate line.
+// window is the maximum number of rows that wait for a reply to the first of them. A later reply
+// gets a separate line.
 const window = 1024
 
-// Folder joins a call and its reply into one row. The rows have the order of their first entries.
+// Folder joins a call and its reply into one row. The rows are in the order of the calls.
 type Folder struct {
 	Emit func(*Row) error
-	Lone func(*event.Entry) bool // reports whether to show a reply without its call; nil means never
+	Lone func(*event.Entry) bool // reports whether to show a reply whose call is not shown; nil means never
 
-	rows []*Row          // rows that were read but not emitted yet
+	rows []*Row          // rows that are read but not emitted
 	open map[string]*Row // rows that still wait for a reply, by the record's id
 }
 

@@ -21,15 +21,15 @@ type Printer struct {
 	Color  bool
 	Home   string // the home folder, which becomes ~ in paths; "" shortens no path
 	Width  int    // columns of a line on a terminal; 0 if lines are not shortened
-	server int    // columns of the widest server name so far, when lines are not shortened
+	server int    // columns of the widest server name so far; used if lines are not shortened
 	day    string // day of the previous row, on a terminal
 }
 
 // MaxText is the maximum length of one text in a line, in characters.
 const MaxText = 100
 
-// Print writes a row as one line. On a terminal, the line has only the parts that fit, and a new
-// date gets a separate line before it. Elsewhere, the line has all parts.
+// Print writes a row as one line. On a terminal, the line has only the parts that fit, and each new
+// date is printed on a line before it. Elsewhere, the line has all parts.
 func (p *Printer) Print(r *Row) error {
 	if p.Width > 0 {
 		if err := p.printDate(r); err != nil {
@@ -51,7 +51,7 @@ func (p *Printer) Print(r *Row) error {
 	return err
 }
 
-// serverName returns the server of an entry. A name that is only a guess has a question mark.
+// serverName returns the server of an entry. If the name is only a guess, it adds a question mark.
 func serverName(e *event.Entry) string {
 	if e.Server == "" && e.ServerGuess != "" {
 		return Short(e.ServerGuess, 23) + "?"
@@ -114,7 +114,7 @@ func verdictWord(e *event.Entry) (word, color string) {
 		return string(e.Kind), cmdline.Dim
 	case event.Dropped, event.Muted, event.Recovery, event.Upkeep:
 		return string(e.Kind), cmdline.Yellow
-	default: // also kinds of later versions of clawai
+	default: // also for kinds that only later versions of clawai write
 		return Short(string(e.Kind), 8), cmdline.Dim
 	}
 }
@@ -159,7 +159,8 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("told: %s", Short(e.Words, 2*MaxText))
 	}
 	detail := e.Detail
-	if e.Kind == event.Start || e.Kind == event.Policy { // this text is our own, about the owner's files
+	// this text is from clawai itself, about the owner's files
+	if e.Kind == event.Start || e.Kind == event.Policy {
 		detail = shortenHome(detail, home)
 	}
 	for _, s := range []string{e.RuleText, e.Reason, detail} {
@@ -232,10 +233,10 @@ func Short(s string, n int) string {
 }
 
 // ParseKind parses a kind from the command line. Lines show some kinds as other words, such as
-// allow or done. For such a word it returns an error that names the right option.
+// allow or done. For such a word, ParseKind returns an error that names the right option.
 func ParseKind(word string) (event.Kind, error) {
 	switch word {
-	case "answer": // an older version of clawai printed this word
+	case "answer": // a word that older versions of clawai printed
 		return event.Answered, nil
 	case "allow", "deny":
 		return "", cmdline.Usagef("--kind: %s is how a decision is printed; those alone are shown by --decision %s", word, word)

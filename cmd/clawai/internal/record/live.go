@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Live prints entries when they arrive. It prints a call at once. On a terminal, the reply
-// completes the line of the call if no other line follows yet. Otherwise the reply gets a separate
+// Live prints entries when they arrive. It prints a call at once. On a terminal it adds the reply
+// to the line of the call, if that is still the last line. Otherwise the reply gets a separate
 // line, which names the call's tool.
 type Live struct {
 	Printer
-	Lone func(*event.Entry) bool // reports whether to show a reply without its call
+	Lone func(*event.Entry) bool // reports whether to show a reply whose call was not shown
 
 	calls openCalls
-	last  *Row // the row of a line that has no end yet; nil if the cursor is at the start of a line
+	last  *Row // the row whose line has no line end yet; nil if there is none
 }
 
 // Add prints the next entry of the record.
@@ -39,7 +39,7 @@ func (l *Live) Add(e *event.Entry) error {
 			reply := *e
 			reply.Names, reply.Args, reply.Method = call.Entry.Names, call.Entry.Args, call.Entry.Method
 			if l.Width > 0 {
-				reply.Ref = "" // the line of this reply already shows the tool and the argument
+				reply.Ref = "" // this line already shows the tool and the argument of the call
 			}
 			return l.showRow(&Row{Entry: reply, Call: call})
 		case l.Lone == nil || !l.Lone(e):
@@ -54,7 +54,7 @@ func (l *Live) Add(e *event.Entry) error {
 	return l.showRow(row)
 }
 
-// openCalls holds the latest calls that wait for a reply, at most window calls.
+// openCalls has the latest calls that wait for a reply, at most window of them.
 type openCalls struct {
 	rows  map[string]*Row // by the record's id
 	order []string        // record ids, the oldest first
@@ -72,7 +72,8 @@ func (o *openCalls) addCall(row *Row) {
 	o.order = append(o.order, row.Entry.Record)
 }
 
-// showRow begins the line of a row. It ends the line if no reply can complete it.
+// showRow prints the line of a row. If a reply may still be added to the line, it prints no line
+// end.
 func (l *Live) showRow(row *Row) error {
 	if err := l.Close(); err != nil {
 		return err
@@ -88,14 +89,14 @@ func (l *Live) showRow(row *Row) error {
 	return err
 }
 
-// finishLine writes the line of a row again, now with the reply, and ends the line.
+// finishLine prints the line of a row again, with its reply and with a line end.
 func (l *Live) finishLine(row *Row) error {
 	l.last = nil
 	_, err := io.WriteString(l.Out, "\r"+l.fitRow(row)+"\n")
 	return err
 }
 
-// Close ends a line that has no end yet.
+// Close prints the line end that the last line may still need.
 func (l *Live) Close() error {
 	if l.last == nil {
 		return nil

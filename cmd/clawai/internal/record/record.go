@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// FindLogDir returns the folder with the record of this account.
+// FindLogDir returns the folder in which this account's record is.
 func FindLogDir() (string, error) {
 	dirs, err := config.ReadFolders()
 	return filepath.Join(dirs.State, "audit"), err

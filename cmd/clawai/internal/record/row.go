@@ -13,7 +13,7 @@ type Row struct {
 	Entry event.Entry
 	Reply *event.Entry // nil if the reply has not arrived, or is not in the record
 	Over  bool         // the session has ended, so no reply will arrive
-	Call  *Row         // if this row is a reply, its call; nil if not known
+	Call  *Row         // the call, if this row is a reply; nil if the call is not known
 }
 
 // isWithheld reports whether the reply to a call was withheld from the client.
@@ -44,14 +44,14 @@ func isReply(e *event.Entry) bool {
 	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed)
 }
 
-// judgesReply reports whether an entry is a decision about a reply. Such an entry gets a separate
-// row, and it is also the outcome of its call.
+// judgesReply reports whether an entry is a decision about a reply. Such an entry gets a row of its
+// own, and it is also the outcome of its call.
 func judgesReply(e *event.Entry) bool {
 	return e.Kind == event.Decision && e.Ref != "" && e.Subject == ""
 }
 
-// CanRelease reports whether an entry is a withheld reply that clawai release accepts. A release
-// lets the next reply to the same call through.
+// CanRelease reports whether clawai release accepts an entry. The entry must be a withheld reply. A
+// release lets the next reply to the same call through.
 func CanRelease(e *event.Entry) bool {
 	return judgesReply(e) && e.Release != "" && e.Decision == "deny"
 }

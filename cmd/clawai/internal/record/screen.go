@@ -42,12 +42,12 @@ func (c *Calls) Add(e *event.Entry) error {
 	return nil
 }
 
-// ScreenLine returns a row as one line without colors. word is the word for its result.
+// ScreenLine returns a row as one line without colors. word is the word for the result of the row.
 func ScreenLine(r *Row, width int, home string) (line, word string) {
 	p := Printer{Width: width + 1, Home: home}
 	shown := *r
 	if len(shown.Entry.Names) == 0 && shown.Entry.Method == "" {
-		shown.Entry.Method = "(no call)" // so that all rows have the same columns
+		shown.Entry.Method = "(no call)" // without this text, the columns of this row would be shifted
 	}
 	word, _ = verdictWord(&shown.Entry)
 	return p.fitRow(&shown), word
@@ -79,8 +79,8 @@ func WasAsked(e *event.Entry) bool { return e.Policy == "prompt" }
 // CanExplain reports whether a recorded decision about a call can be judged again.
 func CanExplain(e *event.Entry) bool { return replay.IsJudged(e) && !judgesReply(e) }
 
-// CanOpen reports whether a new rule could allow a recorded call. This is so if the call was
-// refused or asked about.
+// CanOpen reports whether a new rule could allow a recorded call. The call must have been refused
+// or asked about.
 func CanOpen(e *event.Entry) bool { return CanExplain(e) && (e.Decision != "allow" || WasAsked(e)) }
 
 // Facts returns everything in the record about a call, as lines of at most width columns. The lines
