@@ -41,7 +41,7 @@ type installRun struct {
 	store    *installed.Store
 	pins     *pinning.Store
 	change   *installed.Change
-	lists    pin.SelfDescription // what the new version lists: tools, prompts and templates
+	lists    pin.SelfDescription // lists of the new version: tools, prompts and templates
 }
 
 func (r *installRun) say(format string, a ...any) {
@@ -49,7 +49,7 @@ func (r *installRun) say(format string, a ...any) {
 }
 
 func runInstall(c *cli.Context) error {
-	if _, err := cmdline.ParseArguments(c); err != nil { // this also sets options that follow the name
+	if _, err := cmdline.ParseArguments(c); err != nil { // ParseArguments also sets the options after the name
 		return err
 	}
 	if c.Bool("remove") {
@@ -116,8 +116,9 @@ func readDownload(t *target) (d servers.Download, err error) {
 	return d, nil
 }
 
-// install installs the version that the command line, the client's entry, the present installation
-// or the lock names. It asks the person only if the server's lists differ from the approved lists.
+// install installs one version. The command line, the client's entry, the present installation or
+// the lock names the version. It asks the person only if the server's lists differ from the
+// approved lists.
 func (r *installRun) install() error {
 	version := r.c.String("version")
 	old := r.change.Old
@@ -134,7 +135,7 @@ func (r *installRun) install() error {
 		version = r.lockedVersion()
 	}
 	if version == "" {
-		version = r.download.Version // a range, a tag, or ""
+		version = r.download.Version // a range of versions, a tag, or ""
 	}
 	m, files, err := r.prepare(version)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r *installRun) install() error {
 		return err
 	}
 	r.say("%s@%s lists %s.", m.Package, m.Version, lockcmd.DescribeCounts(&r.lists))
-	was.Start = r.lists.Start // without this, the version would be shown again as a difference
+	was.Start = r.lists.Start // the version is already printed, so it must not be a difference
 	if known {
 		looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 		if err != nil {
@@ -161,7 +162,7 @@ func (r *installRun) install() error {
 	return r.commit(m, files)
 }
 
-// update installs the newest version in a new folder. Then it asks the person whether to use this
+// update installs a newer version in a new folder. Then it asks the person whether to use this
 // version.
 func (r *installRun) update() error {
 	old := r.change.Old
@@ -189,7 +190,7 @@ func (r *installRun) update() error {
 		return err
 	}
 	r.say("%s: %s in place of %s", m.Package, m.Version, old.Version)
-	was.Start = r.lists.Start // without this, the version would be shown again as a difference
+	was.Start = r.lists.Start // the version is already printed, so it must not be a difference
 	looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 	switch {
 	case err != nil:
@@ -207,7 +208,7 @@ func (r *installRun) confirm(question, refusal string) error {
 	return cmdline.ConfirmAction(r.c, question, refusal, choose.HasTerminal(os.Stdin, os.Stdout))
 }
 
-// prepare installs a version into the new folder. Then it starts the server from this folder in its
+// prepare installs a version into the new folder. Then it starts the server from this folder in a
 // sandbox, and reads the server's lists.
 func (r *installRun) prepare(version string) (m installed.Manifest, files installed.Measured, err error) {
 	done := cmdline.ShowProgress("Installing " + r.download.Package)
@@ -234,14 +235,14 @@ func (r *installRun) prepare(version string) (m installed.Manifest, files instal
 	if r.lists, err = list.Describe(servers.PinVersion(r.t.command, m.Version)); err != nil {
 		return m, files, err
 	}
-	// without the server's arguments, because they may be secrets
+	// The arguments of the server are removed, because they may be secrets.
 	r.lists.Start = slices.Clone(servers.PinVersion(r.t.command[:len(r.t.command)-len(r.download.Args)], m.Version))
 	m.Lists = string(pin.Lock{r.t.name: r.lists}.Text())
 	return m, files, nil
 }
 
-// listCaged starts the new version in a sandbox and returns the server's lists. It uses the sandbox
-// in the policy, or the proposed sandbox if the policy has none.
+// listCaged starts the new version in a sandbox and returns the server's lists. The sandbox is from
+// the policy. If the policy has none, it is the proposed sandbox.
 func (r *installRun) listCaged(ctx context.Context, m *installed.Manifest) (list listing.List, err error) {
 	command := append([]string{m.Runner}, m.Options...)
 	command = append(append(command, filepath.Join(r.change.Dir, m.Script)), r.download.Args...)

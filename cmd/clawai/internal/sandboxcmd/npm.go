@@ -32,7 +32,7 @@ import (
 // npmWithin is the time limit for npm.
 const npmWithin = 10 * time.Minute
 
-// npmRun is the installation of one package into an empty folder.
+// npmRun installs one package into an empty folder.
 type npmRun struct {
 	server  string
 	folders config.Folders
@@ -40,9 +40,9 @@ type npmRun struct {
 	net     []string // hosts that npm may reach in addition to the registry
 }
 
-// installPackage runs npm to install the package. npm runs in a cage that allows only the folder
-// and the registry, and it runs no scripts of packages (--ignore-scripts). Programs that npm starts
-// run in the same cage, for example git for a dependency from a repository.
+// installPackage installs the package with npm. npm runs in a cage that allows only the folder and
+// the registry. It runs no scripts of packages (--ignore-scripts). Programs that npm starts run in
+// the same cage, for example git.
 func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("there is no npm in PATH; install Node.js, or start the server without npx")
@@ -115,7 +115,7 @@ const maxSaid = 1 << 20
 // lines of npm's output, and the hosts that the cage has refused.
 func describeFailure(said *os.File, code int, refused []string) error {
 	text := make([]byte, 4096)
-	length, _ := said.ReadAt(text, 0) // read from the open file, because another file may have its name now
+	length, _ := said.ReadAt(text, 0) // from the open file, because another file may have this name now
 	var lines []string
 	for line := range strings.Lines(string(text[:length])) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, "npm error"), "npm ERR!"))
@@ -157,8 +157,8 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// Own must not have a folder of clawai that contains the new folder. Such a folder is closed
-	// without Own too, because the table allows only the new folder in it.
+	// Own may not contain a folder of clawai that has the new folder in it. Such a folder stays
+	// closed without Own, because the table allows only the new folder.
 	dir, err := filepath.EvalSymlinks(n.dir)
 	if err != nil {
 		return nil, err
@@ -250,8 +250,8 @@ func mustPort(text string) uint16 {
 const maxText = 32 << 20
 
 // describePackage returns the manifest of the package in a folder. All values come from the
-// package, so describePackage accepts only values in the valid form. scripts names the packages
-// with install scripts.
+// package, so describePackage accepts only values in the valid form. scripts are the names of the
+// packages with install scripts.
 func describePackage(dir string, d servers.Download) (m installed.Manifest, scripts []string, err error) {
 	m = installed.Manifest{Launcher: d.Launcher, Package: d.Package, Asked: d.Version, Named: d.Program, Installed: time.Now().UTC().Format(time.DateOnly)}
 	var lock struct {
@@ -260,9 +260,10 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 			Integrity        string `json:"integrity"`
 			HasInstallScript bool   `json:"hasInstallScript"`
 			Resolved         string `json:"resolved"`
-			// it is a part of its parent package, and the parent's digest covers it
+			// InBundle is true if the package came inside its parent package. The digest of the
+			// parent covers it.
 			InBundle bool `json:"inBundle"`
-			// a symbolic link; Measure refuses a link that leaves the folder
+			// Link is true for a symbolic link. Measure refuses a link that leaves the folder.
 			Link bool `json:"link"`
 		} `json:"packages"`
 	}
@@ -276,7 +277,7 @@ func describePackage(dir string, d servers.Download) (m installed.Manifest, scri
 	}
 	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
 		p := lock.Packages[path]
-		// git verifies the files by the commit
+		// A package from git has no digest, because git verifies the files by the commit.
 		fromGit := strings.HasPrefix(p.Resolved, "git") && strings.Contains(p.Resolved, "#")
 		if path != "" && p.Integrity == "" && !p.InBundle && !p.Link && !fromGit {
 			return m, nil, fmt.Errorf("its registry gives no digest of %s, so nothing shows that it arrived as it is there; use a registry that does, or start the server by npx (clawai sandbox propose NAME --launcher)", term.VisibleValue(strings.TrimPrefix(path, "node_modules/")))
@@ -354,8 +355,8 @@ func readBin(src json.RawMessage, pkg string) (servers.Bin, error) {
 	return several, nil
 }
 
-// readOptions returns the options for node in the first line of a script. It returns an error if
-// the script is for another program, because the first line could name any file on this machine.
+// readOptions returns the options for node in the first line of a script. If the script is for
+// another program, it returns an error, because its first line could name any file on this machine.
 func readOptions(script string) (options []string, err error) {
 	f, err := os.Open(script)
 	if err != nil {

@@ -77,7 +77,7 @@ func Command() *cli.Command {
 	}
 }
 
-// keys are the keys of a sandbox's table whose lists the command can extend.
+// keys are the keys of a sandbox's table. The command can extend the lists of these keys.
 var keys = []string{"read", "write", "net", "env"}
 
 func runOpen(c *cli.Context) error {
@@ -100,7 +100,7 @@ func runOpen(c *cli.Context) error {
 	return policycmd.WriteSandbox(c, names[0], "", openings, openCommand(names[0], openings))
 }
 
-// openCommand returns the command line that adds the openings, without the word clawai.
+// openCommand returns the command line that adds the openings, as words after clawai.
 func openCommand(server string, openings []policycmd.Opening) []string {
 	words := []string{"sandbox", "open", server}
 	for _, o := range openings {
@@ -109,23 +109,23 @@ func openCommand(server string, openings []policycmd.Opening) []string {
 	return words
 }
 
-// target is the server that the command line names, with its policy and its command.
+// target is the server of a command, with what is known about it.
 type target struct {
 	name    string
 	command []string // the command in the client's file
-	started []string // the command that clawai really starts: the command of the installation, or else command
+	started []string // the command that clawai starts: the installed one, or else command
 	program string   // folder of the installation; "" if the server is not installed
 	env     []string // nil for the environment of this process
-	// the client's own sandbox in its entry, in the form of clienttable.Read; empty if there is
-	// none
+	// sandbox is the client's own sandbox in its entry, in the form of clienttable.Read. It is
+	// empty if there is none.
 	sandbox []string
 	table   *propose.Table
 	folders config.Folders
 	loaded  *config.Loaded
 }
 
-// findTarget reads the command line and the policy. If the command line has no command, it also
-// reads the clients' files.
+// findTarget reads the command line and the policy. If the command line does not contain the
+// server's command, it also reads the clients' files.
 func findTarget(c *cli.Context) (*target, error) {
 	words, err := cmdline.ParseArguments(c)
 	if err != nil {
@@ -236,14 +236,14 @@ func runPropose(c *cli.Context) error {
 	return err
 }
 
-// openLauncher adds the openings that npx needs to the proposed table. For other launchers it
-// returns an error, because their needs were never tested.
+// openLauncher adds the openings that npx needs to the proposed table. For another launcher it
+// returns an error, because the needs of other launchers were never tested.
 func (t *target) openLauncher(ctx context.Context) error {
 	if filepath.Base(t.command[0]) != "npx" {
 		return cmdline.Usagef("--launcher is about npx; %s is started by %s", term.VisibleText(t.name), term.VisibleValue(t.command[0]))
 	}
 	d, _ := servers.ParseDownload(t.command)
-	dir, err := os.MkdirTemp("", "clawai-npm") // for the files that npm itself writes
+	dir, err := os.MkdirTemp("", "clawai-npm") // for files that npm writes for itself
 	if err != nil {
 		return err
 	}
@@ -257,8 +257,8 @@ func (t *target) openLauncher(ctx context.Context) error {
 	return nil
 }
 
-// commandWords returns the server's command, if the command line has it after the name. A command
-// line in the output must repeat these words.
+// commandWords returns the server's command if it was on this command line. A printed command must
+// repeat these words.
 func (t *target) commandWords(c *cli.Context) []string {
 	if words, err := cmdline.ParseArguments(c); err == nil && len(words) > 1 {
 		return append([]string{"--"}, words[1:]...)
@@ -271,7 +271,8 @@ var (
 	errOff     = errors.New(`its table in the policy has level = "off", so there is no sandbox to start it in; write level = "enforce" or "try" there`)
 )
 
-// isSwitchedOff reports whether the policy's table for the server switches the sandbox off.
+// isSwitchedOff reports whether the policy has a table for the server that switches its sandbox
+// off.
 func (t *target) isSwitchedOff() bool {
 	return len(t.sandbox) == 0 && len(t.loaded.Policy.Cages(t.name)) > 0 && t.loaded.Policy.CageLevel(t.name) <= policy.CageOff
 }

@@ -28,11 +28,11 @@ import (
 	"github.com/clawai/clawai/proxy/listing"
 )
 
-// tryWithin is the time limit for a server: it must start and send its lists in this time.
+// tryWithin is the time limit for starting a server and reading its lists.
 const tryWithin = 30 * time.Second
 
-// trial has the results of two starts of a server: free without a sandbox, and caged in its
-// sandbox.
+// trial has the results of two starts of a server. free is the start without a sandbox, and caged
+// is the start in the sandbox.
 type trial struct {
 	free, caged       listing.List
 	freeErr, cagedErr error
@@ -99,7 +99,7 @@ func (t *target) planCage(proposed bool) (*cage.Plan, error) {
 }
 
 // planCageOf is like planCage, but for another command that starts the server. program is the
-// folder of clawai with the program of the command, or "".
+// folder of clawai in which the command's program is, or "".
 func (t *target) planCageOf(command []string, program string, proposed bool) (*cage.Plan, error) {
 	loaded := *t.loaded
 	if proposed {
@@ -133,7 +133,7 @@ func (t *target) tryServer(ctx context.Context, plan *cage.Plan) (r trial) {
 		defer mu.Unlock()
 		r.refused = append(r.refused, one)
 	}})
-	mu.Lock() // the cage's proxy may still call Refused
+	mu.Lock() // the proxy of the cage may still call Refused
 	defer mu.Unlock()
 	return r
 }
@@ -158,7 +158,7 @@ func (t *target) tryFree(ctx context.Context) (list listing.List, seen *traced.S
 		one, _ := os.ReadFile(file)
 		text.Write(one)
 	}
-	if text.Len() == 0 { // strace is missing, or the system does not allow it
+	if text.Len() == 0 { // strace is missing, or the system forbids it
 		if missing == nil && err != nil {
 			list, err = listing.ListServer(ctx, listing.Options{Args: t.started, Env: t.env, Within: tryWithin})
 		}
@@ -223,9 +223,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns the paths that the cage does not open: they are outside the places in open,
-// or inside a place in shut. If three or more paths are in one folder, it returns the folder
-// instead.
+// gatherPlaces returns the paths that the cage does not open. They are outside the places in open,
+// or inside a place in shut. If three or more of these paths are in one folder, it returns the
+// folder instead.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}
@@ -262,7 +262,7 @@ func shortenPath(path, home string) string {
 	return path
 }
 
-// sameLists reports whether the server sent the same lists in both starts, byte for byte.
+// sameLists reports whether the server sent the same lists in both starts, byte by byte.
 func sameLists(a, b *listing.List) bool {
 	return fmt.Sprint(a.Version, a.Instructions, bytesOf(a)) == fmt.Sprint(b.Version, b.Instructions, bytesOf(b))
 }
