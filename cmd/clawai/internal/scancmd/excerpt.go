@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// secretPlaces has the places of the secrets and the likely secrets in a text. The first call of
-// hasAny searches for them.
+// secretPlaces has the places of secrets and likely secrets in a text. hasAny searches for them at
+// its first call.
 type secretPlaces struct {
 	text  string
-	spans [2][]redact.Span // secrets, and likely secrets; both are sorted and do not overlap
+	spans [2][]redact.Span // secrets and likely secrets, each sorted and without overlap
 	read  bool
 }
 
@@ -43,13 +43,12 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 	return false
 }
 
-// maxExcerpt is the maximum number of bytes of a finding that are read, because an excerpt is only
-// one line.
+// maxExcerpt is how many bytes of a finding are read. The excerpt is only one line.
 const maxExcerpt = 4 << 10
 
-// excerpt returns the text of a finding for a person in shows. Tag characters are replaced by their
-// letters. If the text contains a secret or a likely secret in any spelling, shows is "". words is
-// the text without the marks around it; it is set even if shows is "".
+// excerpt returns the text of a finding in two forms. shows is for a person, with tag characters
+// replaced by their letters. It is "" if the text contains a secret or a likely secret in any
+// spelling. words is the text without the marks around it.
 func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
@@ -83,17 +82,16 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	return view.Cut(term.VisibleText(text), 60), words
 }
 
-// surround matches the marks around a comment or around the title of a terminal.
+// surround matches the marks around the words of a comment or of a terminal's title.
 var surround = regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
 
-// showFindings returns an excerpt for each finding. If an excerpt has a part of a secret, it
-// returns "" instead. The secret may be spread over several findings, or its name may be in the
-// text before a finding.
+// showFindings returns an excerpt for each finding. An excerpt is "" if it has a part of a secret.
+// A secret may be spread over several findings, or its name may be in the text before a finding.
 func showFindings(text string, found []inspect.Found) (shows []string) {
 	p := secretPlaces{text: text}
 	shows = make([]string, len(found))
 	words := make([]string, len(found))
-	rows := map[inspect.Kind][]int{} // indexes of the findings with words, by kind; the key "" has all of them
+	rows := map[inspect.Kind][]int{} // indexes of the findings with words, by kind; the key "" is for all kinds
 	for i, f := range found {
 		if shows[i], words[i] = p.excerpt(f); words[i] != "" {
 			rows[f.Kind] = append(rows[f.Kind], i)
@@ -109,9 +107,9 @@ func showFindings(text string, found []inspect.Found) (shows []string) {
 
 const nearRow = 512 // how many bytes before and after a finding are read
 
-// hideRow joins the words of the findings in row to one text. If between is true, it also adds the
-// text between the findings. It clears the excerpts that have a part of a secret in the joined
-// text.
+// hideRow joins the words of the findings in row to one text. If between is true, it also joins the
+// text between the findings. If it finds a secret in the joined text, it clears the excerpts that
+// have a part of the secret.
 func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []string, between bool) {
 	for n, first := range row {
 		at := found[first].Start
@@ -133,7 +131,8 @@ func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []
 		if between {
 			joined += spellTags(p.text[at:min(len(p.text), at+nearRow)])
 		}
-		// a second time without the text before, because a word there may hide the start of a key
+		// The text before is left out the second time, because a word there may hide the start of a
+		// key.
 		for _, from := range []int{0, begin} {
 			read := joined[from:]
 			for s, is := redact.FindSecret(read, 0); is; s, is = redact.FindSecret(read, max(s.End, s.Start+1)) {
@@ -168,7 +167,7 @@ func tagLetter(r rune) rune {
 	switch {
 	case r >= 0xe0020 && r < 0xe007f:
 		return r - 0xe0000
-	case r >= 0xe0100 && r <= 0xe01ef: // they encode the bytes 16 to 255
+	case r >= 0xe0100 && r <= 0xe01ef: // the bytes 16 to 255
 		return r - 0xe0100 + 16
 	}
 	return -1

@@ -107,7 +107,7 @@ func readPacks(files []string) (own []*inspect.Pack, err error) {
 	return own, nil
 }
 
-// maxFile is the maximum number of bytes that are read of a file. No real text is larger.
+// maxFile is the maximum number of bytes that are read of a file. No ordinary text is larger.
 const maxFile = 64 << 20
 
 // readText reads a complete file. If name is "-", it reads standard input.
@@ -131,7 +131,7 @@ func readText(name string) (string, error) {
 // findPlaces returns the findings in a text, with the lines and columns where they start.
 func findPlaces(name, text string, wanted inspect.Kinds) (all []place) {
 	line, column, at := 1, 1, 0
-	found := inspect.SearchDocument(text, wanted) // sorted by their start
+	found := inspect.SearchDocument(text, wanted) // the findings are sorted by their start
 	shows := showFindings(text, found)
 	for i, f := range found {
 		before := text[at:f.Start]
