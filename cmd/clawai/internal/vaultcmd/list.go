@@ -134,7 +134,7 @@ func runCheck(c *cli.Context) error {
 	return err
 }
 
-// checkEntry returns an error if no server can get the entry.
+// checkEntry returns an error if no server would get the entry.
 func checkEntry(store vault.Store, name string) error {
 	e, err := store.Get(name)
 	if errors.Is(err, vault.ErrNone) {

@@ -60,7 +60,7 @@ func Command() *cli.Command {
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print one JSON document"} }
 
-// oneName returns the only name on the command line. It checks that the vault accepts the name.
+// oneName returns the only name on the command line, if it is valid for an entry.
 func oneName(c *cli.Context, names []string) (string, error) {
 	if len(names) != 1 {
 		return "", cmdline.Usagef("which entry? write: %s", c.Command.UsageText)
@@ -97,7 +97,7 @@ func runSet(c *cli.Context) error {
 	}
 	var servers []string
 	err = store.Change(name, func(e *vault.Entry) error {
-		e.Value, e.Moved = value, false // the owner has set the value, so it was not moved by clawai
+		e.Value, e.Moved = value, false // the owner has set the value, so it does not count as moved
 		e.Set = time.Now().UTC().Truncate(time.Second)
 		if given {
 			e.MaxAge = age
@@ -216,7 +216,7 @@ func runBind(c *cli.Context) error {
 	if server == "" {
 		return cmdline.Usagef("which server? write: clawai vault bind %s --server SERVER -- COMMAND", name)
 	}
-	dir, err := filepath.Abs(c.String("folder")) // "" means the current folder
+	dir, err := filepath.Abs(c.String("folder")) // "" gives the current folder
 	if err != nil {
 		return cmdline.Usagef("--folder: %w", err)
 	}
