@@ -15,8 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// LocateVault returns the place of this user's vault. A different state folder (--state) does not
-// change this place.
+// LocateVault returns the place of this user's vault. The place does not depend on --state.
 func LocateVault() (vault.Place, error) {
 	f, err := config.ReadFolders()
 	return vault.Place{
@@ -39,8 +38,8 @@ func Open() (vault.Store, error) {
 	return place.Open()
 }
 
-// NewResolver returns a resolver that replaces the references of one server by values. dir is the
-// folder in which the server starts; "" means the current folder.
+// NewResolver returns a resolver. It replaces the references of one server by values from the
+// vault. dir is the folder in which the server starts; "" means the current folder.
 func NewResolver(server string, command []string, dir string) *vault.Resolver {
 	if dir == "" {
 		dir, _ = os.Getwd() // after an error, dir stays "" and matches no binding to a folder
@@ -48,8 +47,8 @@ func NewResolver(server string, command []string, dir string) *vault.Resolver {
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command), Dir: dir}, Now: time.Now()}
 }
 
-// BoundCommand returns the words to which an entry is bound. They are the command of a server, or
-// the address of a remote server. The query of the address is removed, because it may contain a
+// BoundCommand returns the words to which an entry is bound: the command of a server, or the
+// address of a remote server. It removes the query of the address, because the query may contain a
 // secret.
 func BoundCommand(words []string) []string {
 	if len(words) != 1 || !strings.Contains(words[0], "://") {
@@ -63,9 +62,9 @@ func BoundCommand(words []string) []string {
 	return []string{u.String()}
 }
 
-// AdviseBinding adds a command to a refusal. With that command, the owner lets the server get the
-// entry. If the server's command is unknown or contains a secret, AdviseBinding writes COMMAND in
-// its place.
+// AdviseBinding adds advice to a refusal: a command with which the owner lets the server use the
+// entry. If the server's command is unknown or contains a secret, the advice has COMMAND in its
+// place.
 func AdviseBinding(err error, s vault.Requester) error {
 	refused, ok := errors.AsType[*vault.Refusal](err)
 	if !ok || !refused.Bind {
