@@ -18,8 +18,8 @@ import (
 // version matches three numbers with dots between them.
 var version = regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`)
 
-// TriedVersion returns the version of a client with which clawai was tested, or "" if this version
-// does not have three numbers.
+// TriedVersion returns the version of the client with which clawai was tested. It returns "" if
+// this version does not have three numbers.
 func TriedVersion(h wrap.Hooks) string {
 	if row := client.FindRow(h.Row.HookWord()); row != nil {
 		return version.FindString(row.Seen)
@@ -41,9 +41,9 @@ func InstalledVersion(h wrap.Hooks) string {
 		return ""
 	}
 	if found := version.FindString(filepath.Base(path)); found != "" {
-		return found // Claude Code's installer writes the version into the path of the program
+		return found // the installer of Claude Code writes the version into the program's path
 	}
-	const depth = 4 // number of folders to search upwards for package.json
+	const depth = 4 // how many folders upwards to search for package.json
 	for dir, i := filepath.Dir(path), 0; i < depth; dir, i = filepath.Dir(dir), i+1 {
 		if found := packageVersion(filepath.Join(dir, "package.json")); found != "" {
 			return found
@@ -76,7 +76,7 @@ func NewerClient(h wrap.Hooks, installed string) string {
 	return h.Row.Name + " " + installed + " is newer than " + tried + ", with which clawai was tried: how it names its tools, what it writes to a hook and what it does with the answer may differ"
 }
 
-// CompareVersions compares two versions with three numbers. The result is like that of cmp.Compare.
+// CompareVersions compares two versions of three numbers, with results as from cmp.Compare.
 func CompareVersions(a, b string) int {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(x), len(y)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// chooseForm reads --remote, the form in which remote servers are wrapped.
+// chooseForm reads --remote. Its value says how remote servers are wrapped.
 func (r *wrapRun) chooseForm(c *cli.Context) error {
 	switch form := c.String("remote"); form {
 	case "", "bridge":
@@ -33,7 +33,7 @@ func (r *wrapRun) chooseForm(c *cli.Context) error {
 		return cmdline.Usagef("--listen is ADDRESS:PORT of your proxy on this machine, as in 127.0.0.1:8808")
 	}
 	if r.Judge.HTTPProxy.Secret == "" {
-		r.Judge.HTTPProxy.Secret = rand.Text() // the secret is stored when files are written
+		r.Judge.HTTPProxy.Secret = rand.Text() // the secret is stored later, together with the other files
 	}
 	r.Judge.HTTPProxy.SetAddress(c.String("listen"))
 	return nil
@@ -58,7 +58,7 @@ func (r *wrapRun) saveProxyState(changes []wrap.Change) error {
 	return nil
 }
 
-// tellProxy prints how to start the proxy to which the clients' URLs now point.
+// tellProxy prints how to start the proxy, because the clients' URLs now lead to it.
 func (r *wrapRun) tellProxy(changes []wrap.Change) {
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
 		fmt.Fprintf(r.prose, "The urls work while this runs; restart it after each wrap: clawai proxy --listen %s --wrapped\n", r.c.String("listen"))

@@ -18,11 +18,12 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// hookRules has the starter's rules for the agents' own tools. They are added to a policy that
-// allows none of an agent's own tools, because the new hook would refuse all these tools.
+// hookRules has the starter's rules for the agents' own tools. A policy may allow none of an
+// agent's own tools. Then the new hook would refuse them all, so these rules are added to the
+// policy.
 type hookRules struct {
 	path          string
-	before, after []byte // the text of the policy without the rules, and with the rules
+	before, after []byte // text of the policy without the rules, and with them
 	rules         string
 	count         int
 	agents        []string // names of the agents, for a person
@@ -77,7 +78,7 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 		return err
 	}
 	named := strings.Contains(m.rules, fixtures.Folders)
-	// the table of folders is added later, because it must be above all rules
+	// The table of folders is added later, because it must be above all rules.
 	m.rules = strings.Replace(m.rules, fixtures.Folders, "", 1)
 	refusesTools := func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() }
 	if i := slices.IndexFunc(standing.Sources(), refusesTools); i >= 0 {
@@ -100,9 +101,9 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 	return nil
 }
 
-// ownToolRules returns the starter's rules for the agents' own tools, as text for the policy. The
-// text is an [[extends]] table. If the policy extends others with a list, the text is the rules
-// themselves.
+// ownToolRules returns the starter's rules for the agents' own tools, as text for the policy.
+// Usually the text is an [[extends]] table. If the policy extends others with a list, the text has
+// the rules themselves.
 func ownToolRules(path string, src []byte) (string, error) {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace {
@@ -112,13 +113,14 @@ func ownToolRules(path string, src []byte) (string, error) {
 	return extendOwnTools()
 }
 
-// extendOwnTools returns an [[extends]] table for the starter policy for the agents' own tools.
+// extendOwnTools returns the [[extends]] table of the starter policy with rules for the agents' own
+// tools.
 func extendOwnTools() (string, error) {
 	rules, err := policyfile.ExtendProfile(ownTools, nil)
 	return "# The tools that agents bring along\n" + rules, err
 }
 
-// tellRules prints which rules the policy gets. verb says whether they are already written.
+// tellRules prints the rules that the policy gets. verb says whether the rules are written yet.
 func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	if m == nil {
 		return
@@ -128,7 +130,7 @@ func (m *hookRules) tellRules(r *wrapRun, verb string) {
 	fmt.Fprintln(r.prose, "  "+builtInTools)
 }
 
-// builtInTools tells the person what the starter policy for the agents' own tools allows.
+// builtInTools is a text for the person about what these rules allow.
 const builtInTools = "Built-in tools read below your home, write in your folders, build and test; keys stay shut, and you are asked about the rest."
 
 // writeRules writes the rules into the policy. If m is nil, it does nothing.

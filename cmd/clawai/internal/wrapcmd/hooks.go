@@ -20,7 +20,7 @@ func hooksFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "hooks", Usage: "instead of servers, the hooks of the clients that you name or choose"}
 }
 
-// checkHooks returns an error for options that have no meaning together with --hooks.
+// checkHooks returns an error for options that cannot be used together with --hooks.
 func checkHooks(c *cli.Context) error {
 	for _, name := range []string{"client", "scope", "file", "remote", "listen"} {
 		if c.Bool("hooks") && c.IsSet(name) {
@@ -39,7 +39,7 @@ func (f *Found) FindHooks(named ...string) ([]wrap.Hooks, error) {
 	return wrap.FindHooks(f.env, rows, f.Judge.Program, named...), nil
 }
 
-// planHooks plans the changes of hooks for --hooks.
+// planHooks plans the changes for --hooks.
 func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error) {
 	words, err := hookClients(r.selection.Names)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *wrapRun) planHooks(ctx context.Context) ([]wrap.Change, []error, error)
 	return chosen, refused, err
 }
 
-// hookClients parses names of clients. A name is from the catalogue, or it is a client's name for
+// hookClients parses names of clients. It accepts the names of the catalogue and the names of
 // clawai-hook.
 func hookClients(names []string) (words []string, err error) {
 	rows, err := client.HookRows()
@@ -95,8 +95,8 @@ func hookClients(names []string) (words []string, err error) {
 }
 
 // selectHooks returns the hooks of the named clients. A client may also run the hooks of other
-// clients (Row.Through). selectHooks also returns the hooks of the last of these other clients, if
-// the named client has no hooks yet, or for unwrap.
+// clients (Row.Through). If such a client has no hooks yet, or for unwrap, selectHooks also returns
+// the hooks of the last of these other clients.
 func (r *wrapRun) selectHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil
@@ -180,7 +180,7 @@ func (r *wrapRun) chooseHooks(ctx context.Context, changes []wrap.Change) (chose
 	return chosen, nil
 }
 
-// tellHooks prints the change of one file of hooks, and what the person must do after it.
+// tellHooks prints the change of one file of hooks, and what the person must do next.
 func (r *wrapRun) tellHooks(c wrap.Change) {
 	switch {
 	case c.Gone:
@@ -205,10 +205,10 @@ func (r *wrapRun) tellHooks(c wrap.Change) {
 type editedSettings struct {
 	Client  string   `json:"client"`
 	Path    string   `json:"path"`
-	Events  []string `json:"events,omitempty"`  // events with hooks
+	Events  []string `json:"events,omitempty"`  // events that have a hook
 	Routes  []string `json:"routes,omitempty"`  // routes to models
-	Removed bool     `json:"removed,omitempty"` // the file is removed, because it would be empty
-	After   string   `json:"after,omitempty"`   // what the person must do so that the edit takes effect
+	Removed bool     `json:"removed,omitempty"` // the file is removed, because nothing else was in it
+	After   string   `json:"after,omitempty"`   // what the person must do before the change takes effect
 	Error   string   `json:"error,omitempty"`   // the reason why the file was not changed
 }
 

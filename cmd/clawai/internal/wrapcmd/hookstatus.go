@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookStatus is the state of one client's hooks, for the output.
+// HookStatus is the state of one client's hooks, for JSON and for the screen.
 type HookStatus struct {
 	Client string         `json:"client"`
 	Name   string         `json:"name"`
-	Server string         `json:"server"` // the name for the client's own tools, in rules and in the record
+	Server string         `json:"server"` // name of the client's own tools, in rules and in the record
 	State  wrap.HookState `json:"state"`
 	Words  string         `json:"words"`
 	Why    string         `json:"why,omitempty"`
-	// if the hooks have drifted, each difference from the hooks that wrap writes
+	// Differs has each difference from the hooks that wrap writes, if the hooks have drifted.
 	Differs []string `json:"differs,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
 	Others  int      `json:"others,omitempty"` // number of hooks of other programs in these files
@@ -58,7 +58,7 @@ func (f *Found) HookStatus() ([]HookStatus, error) {
 }
 
 // hasBrokenHooks reports whether some installed hooks do not work. A client without hooks does not
-// count, because the owner may want this.
+// count, because that may be the owner's choice.
 func hasBrokenHooks(hooks []HookStatus) bool {
 	return slices.ContainsFunc(hooks, func(h HookStatus) bool {
 		return !h.State.IsCovered() && h.State != wrap.HookBare && h.State != wrap.HookObserved
@@ -70,7 +70,7 @@ var hookColors = map[wrap.HookState]string{
 	wrap.HookDrifted: cmdline.Red, wrap.HookUnreadable: cmdline.Red, wrap.HookBare: cmdline.Dim,
 }
 
-// printHooks writes the state of a client's hooks. The client's files are printed above it.
+// printHooks prints the state of a client's hooks, below the client's files.
 func (p *statusPrinter) printHooks(h HookStatus) {
 	line := "  hooks: " + p.paint(hookColors[h.State], h.Words)
 	if len(h.Paths) > 0 && h.State != wrap.HookBare {

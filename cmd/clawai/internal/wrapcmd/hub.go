@@ -29,7 +29,8 @@ func (f *Found) readHub() (*wrap.Hub, error) {
 	return &h, err
 }
 
-// chooseHub reads the command line of wrap --hub. There, a name is the name of a client.
+// chooseHub reads the command line of wrap --hub. There, the name is the name of a client and not
+// of a server.
 func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 	if !c.Bool("hub") || r.op == wrap.Unwrap {
 		return names, nil
@@ -73,8 +74,8 @@ func (r *wrapRun) settleHub(ctx context.Context) error {
 	return nil
 }
 
-// HubTrouble returns texts about moves that are not complete, and about servers that are missing in
-// the hub.
+// HubTrouble returns texts about problems with the hub: unfinished moves of servers, and servers
+// that are missing.
 func (f *Found) HubTrouble() (all []string) {
 	if f.Judge.Hub.HasUnsettled(f.Places) {
 		all = append(all, "servers were being moved between a client's file and the hub when clawai was cut off; they are where they were. To clear up, run: clawai unwrap --client all --dry-run, then again without --dry-run")

@@ -51,11 +51,11 @@ type initRun struct {
 	policy     policycmd.Starter
 	kept       bool     // the policy already existed, and stays
 	unnamed    []error  // servers that are skipped because no rule can name them
-	hooked     []string // clients that have hooks but get none
+	hooked     []string // clients that can have hooks but get none
 	policyDone bool     // the policy is written, or the existing policy has got its missing rules
 
 	bareClients []string // clients that cannot get hooks
-	hookFault   error    // the reason: clawai-hook is missing or cannot be used
+	hookFault   error    // the reason: clawai-hook is missing or unusable
 }
 
 func runInit(c *cli.Context) error {
@@ -124,8 +124,8 @@ func newInitRun(c *cli.Context) (*initRun, error) {
 	return &initRun{wrapRun: w, mode: mode}, nil
 }
 
-// preparePolicy loads the existing policy. If there is none, it finds the servers that the new
-// policy needs rules for.
+// preparePolicy loads the existing policy. If there is none, it finds the servers for which the new
+// policy needs rules.
 func (r *initRun) preparePolicy() error {
 	r.policy.Path, r.policy.Profiles = r.folders.PolicyFile(), []string{}
 	loaded, err := config.LoadPolicyFor(r.policy.Path, policyfile.PolicyOptions(r.folders.Home))

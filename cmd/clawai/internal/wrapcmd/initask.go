@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// askDoc describes how a question reaches the person.
+// askDoc says how a question reaches the person.
 type askDoc struct {
 	Order   []string `json:"order"`   // the ways to ask, in the order of the settings
 	Open    []string `json:"open"`    // the ways that work from here now
@@ -20,8 +20,8 @@ type askDoc struct {
 	Command string   `json:"command"` // the command with which the person answers all questions
 }
 
-// readAskSettings reads the settings of questions, and finds out which ways to ask work from here.
-// It leaves out our terminal, because a client may start the proxy in another place.
+// readAskSettings reads the settings of questions, and finds the ways to ask that work from here.
+// It does not count our terminal, because a client may start the proxy in another place.
 func (r *initRun) readAskSettings() (askDoc, error) {
 	ask, err := session.LoadAsk(r.folders)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // filesystem is the starter policy for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders stores the folders of a filesystem server. It skips folders that "policy allow" would
-// refuse, so the rules ask about calls in these folders.
+// noteFolders stores the folders of a filesystem server. It skips folders that clawai policy allow
+// would refuse. For these, the rules ask about each call.
 func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	folders, all := foldersOf(e, at.Home)
 	for _, folder := range folders {
@@ -36,8 +36,8 @@ func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	}
 }
 
-// folderSpellings returns the servers' own folders in the form of rules. A folder below the home
-// folder starts with ~, so that the rule also matches a call with a ~.
+// folderSpellings returns the servers' own folders as rules name them. A folder below the home
+// folder starts with ~, so that a rule also matches a call that uses ~.
 func (p *starterPlan) folderSpellings() []string {
 	all := slices.Clone(p.folders)
 	for i, folder := range all {
@@ -60,8 +60,8 @@ func (p *starterPlan) foldersTable() string {
 	return strings.Replace(table, preset, policytext.FormatList(policytext.QuoteAll(p.folderSpellings())), 1)
 }
 
-// presetFolders returns the servers' own folders, or the default folder. The rules use them if the
-// person does not change the answer.
+// presetFolders returns the servers' own folders, or the default folder if there are none. These
+// folders are the default answer of the question.
 func (p *starterPlan) presetFolders() []string {
 	if len(p.folders) > 0 {
 		return p.folderSpellings()
@@ -69,7 +69,7 @@ func (p *starterPlan) presetFolders() []string {
 	return []string{defaultFolder}
 }
 
-// defaultFolder is the folder in the starter policies.
+// defaultFolder is the folder that the starter policies name.
 const defaultFolder = "~/projects"
 
 // askFolders asks the person in which folders the rules allow calls.
@@ -124,8 +124,8 @@ func (r *initRun) parseFolders(text string) (folders []string, err error) {
 	return slices.Compact(folders), nil
 }
 
-// furtherFolders returns a rule that asks about calls in folders that the servers may use but no
-// other rule names. It returns "" if there are no such servers.
+// furtherFolders returns a rule for servers that may use more folders than the other rules name.
+// The rule asks about calls there. It returns "" if there are no such servers.
 func (p *starterPlan) furtherFolders(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.askedServers, name) })
 	if len(names) == 0 || p.mode == modeStrict {
@@ -137,8 +137,8 @@ func (p *starterPlan) furtherFolders(names []string) string {
 }
 
 // foldersOf returns the absolute folders in the arguments of a filesystem server. all is false if
-// the server may use more folders: another argument may be a folder, and a server without folders
-// asks its client for folders.
+// the server may use other folders too. This is so if another argument may be a folder, or if there
+// is no folder, because the server then asks its client for folders.
 func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	server := slices.IndexFunc(e.Args, func(word string) bool {
 		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hasOurHooks reports whether at least one client already has our hooks.
+// hasOurHooks reports whether a client already has our hooks.
 func (r *initRun) hasOurHooks() (bool, error) {
 	all, err := r.FindHooks()
 	return slices.ContainsFunc(all, func(h wrap.Hooks) bool {

@@ -9,8 +9,7 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// pickTargets chooses the mode and the servers. They come from the command line, or the person is
-// asked.
+// pickTargets chooses the mode and the servers, from the command line or by asking the person.
 func (r *initRun) pickTargets() error {
 	if r.mode == "" && r.terminal && len(r.pendingTargets(modeAsk)) > 0 {
 		answer, err := r.askLine(modeQuestion)

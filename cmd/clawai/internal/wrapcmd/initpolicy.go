@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// initMode says how the policy of init treats calls.
+// initMode is how the new policy treats calls.
 type initMode string
 
 const (
@@ -31,16 +31,16 @@ type starterPlan struct {
 	told         map[string][]toldTool           // the tools that unknown servers list, by the server's name
 	profiles     []string                        // in the order of fixtures.ListProfiles
 	known        []catalogueServer               // in the order of servers in the catalogue
-	agents       bool                            // clients have hooks or get them, so the policy needs rules for their own tools
-	home         string                          // the folder that ~ means
+	agents       bool                            // clients have or get hooks, so the policy needs rules for the clients' own tools
+	home         string                          // the home folder, which ~ means
 	folders      []string                        // the servers' own folders; empty if no server has any
 	named        bool                            // some rules use the list of folders
-	askedServers []string                        // filesystem servers that may use more folders; a person is asked about calls there
+	askedServers []string                        // filesystem servers that may use further folders; calls there are asked about
 	text         []byte
 }
 
-// planStarter chooses the rules for the servers. If two files use one name for different servers,
-// the name counts as unknown, because rules see only the name.
+// planStarter chooses the rules for the servers. If one name is used for different servers in two
+// files, the name counts as unknown, because rules see only the name.
 func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldTool, at config.Folders) (starterPlan, error) {
 	p := starterPlan{mode: mode, servers: map[string]*servers.KnownServer{}, told: told, home: at.Home}
 	for _, t := range targets {
@@ -61,9 +61,9 @@ func planStarter(mode initMode, targets []wrap.Target, told map[string][]toldToo
 	return p, nil
 }
 
-// writePolicyText makes the text of the policy: the starter policies, the rules from the catalogue,
-// the rules from the servers' own lists, and the rules for all other servers. Only a deny rule may
-// name no servers or agents.
+// writePolicyText makes the text of the policy. It has the starter policies, rules from the
+// catalogue, rules from the servers' own lists, and rules for all other servers. Every rule except
+// a deny rule names its servers or agents.
 func (p *starterPlan) writePolicyText() error {
 	p.profiles, p.known = nil, nil
 	parts := []string{policyHead}
@@ -103,7 +103,7 @@ func (p *starterPlan) writePolicyText() error {
 	if len(silent) > 0 {
 		parts = append(parts, p.unknownRules(silent))
 	}
-	if p.agents { // after the rules for servers, because a server may have the name of an agent
+	if p.agents { // last, because a server may have the name of an agent
 		rules, err := extendOwnTools()
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (p *starterPlan) writePolicyText() error {
 	if table := p.foldersTable(); table != "" {
 		parts = slices.Insert(parts, 1, table)
 	}
-	// for every server, because the replies of unknown servers may be the worst
+	// These rules are for every server, because an unknown server may send the worst replies.
 	rules, err := policyfile.ExtendProfile(replyTier, nil)
 	if err != nil {
 		return err
@@ -132,8 +132,8 @@ const policyHead = `# Written by clawai init. The first rule that matches decide
 // replyTier is the starter policy with the rules about replies. It allows no calls.
 const replyTier = "default"
 
-// starterRules returns the [[extends]] table of a starter policy for some servers. It also sets
-// named if the rules use the list of folders.
+// starterRules returns the [[extends]] table of a starter policy for some servers. It sets named if
+// the rules use the list of folders.
 func (p *starterPlan) starterRules(profile fixtures.Profile, names []string) (string, error) {
 	rules, err := fixtures.ReadProfile(profile.Name)
 	if err != nil {
@@ -169,8 +169,8 @@ func (p *starterPlan) unknownServers() []string {
 	return p.serverNames(func(s *servers.KnownServer) bool { return s == nil })
 }
 
-// recogniseServer returns the known server that an entry starts or whose address it has. It returns
-// nil if clawai does not know the server.
+// recogniseServer returns the known server for an entry, by the entry's command or address. It
+// returns nil if clawai does not know the server.
 func recogniseServer(e client.Entry) (*servers.KnownServer, error) {
 	return servers.RecogniseServer(e.Command, e.Args, e.URL)
 }

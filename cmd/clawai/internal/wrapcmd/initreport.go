@@ -124,7 +124,7 @@ func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) erro
 		fmt.Fprintln(r.prose, "Nothing was written (--dry-run).")
 		return r.tellErrors(refused)
 	}
-	if r.terminal { // the person has seen the summary before the question
+	if r.terminal { // the person has already seen the summary
 		r.tellPolicyPlace(r.policyTitle("Wrote a policy"))
 	} else {
 		r.tellPolicy(r.policyTitle("Wrote a policy"))
@@ -205,8 +205,8 @@ type initDoc struct {
 
 type initPolicy struct {
 	policycmd.Starter
-	// Written is false if the policy already existed. In a dry run it is also false, and WouldWrite
-	// is set instead.
+	// Written is true if a new policy was written. In a dry run it is false, and WouldWrite is true
+	// instead.
 	Written    bool     `json:"written"`
 	WouldWrite bool     `json:"would_write,omitempty"`
 	Folders    []string `json:"folders,omitempty"`

@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// toldTool is a tool that a server lists, and how the new policy treats its calls. The server's own
-// claims can only make this stricter.
+// toldTool is a tool that a server lists, and how the new policy treats calls of this tool. The
+// server's own claims can only make the treatment stricter.
 type toldTool struct {
 	name  string
 	reads bool // the name and the server both say that the tool changes nothing
 	grave bool // the name or the server says that the tool removes, runs or sends something
-	allow bool // the person has chosen to allow it
+	allow bool // the person has chosen it
 }
 
-// effects has an action and a description for each effect of a known tool.
+// effects has an action and a description for each effect that a known tool can have.
 var effects = []struct {
 	name, action, why string
 }{

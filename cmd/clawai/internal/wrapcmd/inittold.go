@@ -30,8 +30,8 @@ const (
 	toldTools  = 500
 )
 
-// askServers asks the unknown servers for their tools. It starts these servers only if the person
-// or the command line agrees.
+// askServers asks unknown servers for their tools. It starts these servers only if the person or
+// the command line agrees.
 func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, error) {
 	entries, err := askableServers(targets)
 	if err != nil || len(entries) == 0 || r.mode == modeStrict {
@@ -148,8 +148,8 @@ func LaunchCommand(e client.Entry) (args, env []string) {
 	return args, env
 }
 
-// expandVariables replaces variables as clients do. The forms are ${NAME} and ${env:NAME}, both
-// also with a default (:-).
+// expandVariables replaces variables as clients do: ${NAME} and ${env:NAME}, both also with a
+// default value (:-).
 func expandVariables(text string) string {
 	if !strings.Contains(text, "${") {
 		return text
@@ -175,8 +175,8 @@ type toolClaim struct {
 	} `json:"inputSchema"`
 }
 
-// judgeTool classifies a tool by its name. The server's claims can only make the result stricter,
-// and so can arguments that name a place. It returns false for a name that no rule can contain.
+// judgeTool classifies a tool by its name. The server's claims, and arguments that name a place,
+// can only make the result stricter. It returns false for a name that no rule can contain.
 func (c *toolClaim) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {

@@ -12,7 +12,7 @@ import (
 // wrapDoc is the output of wrap --json and unwrap --json.
 type wrapDoc struct {
 	DryRun bool `json:"dry_run"`
-	// the changed servers, or in a dry run the servers that would change
+	// Servers has the changed servers. In a dry run it has the servers that would change.
 	Servers []editedServer   `json:"servers"`
 	Hooks   []editedSettings `json:"hooks,omitempty"`
 	Models  []editedSettings `json:"models,omitempty"`
@@ -25,7 +25,7 @@ type editedServer struct {
 	Name    string `json:"name"`
 	Client  string `json:"client"`
 	Path    string `json:"path"`
-	Restart string `json:"restart,omitempty"` // what the person must do so that the edit takes effect
+	Restart string `json:"restart,omitempty"` // what the person must do before the change takes effect
 	Profile string `json:"profile,omitempty"` // only for init: the starter policy for the server
 	Known   string `json:"known,omitempty"`   // only for init: the server's name in the catalogue
 	Error   string `json:"error,omitempty"`   // the reason why the entry was not changed

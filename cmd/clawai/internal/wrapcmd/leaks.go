@@ -30,7 +30,7 @@ func (f *Found) ByClient() map[string][]leaks.ClientServer {
 }
 
 // tellLeaks prints a leak that the newly wrapped servers make possible. It prints nothing if the
-// flow level of the policy is ask or stricter.
+// flow level of the policy is already ask or stricter.
 func (r *wrapRun) tellLeaks(changes []wrap.Change) {
 	if r.op != wrap.Wrap || r.hooks || r.models || r.Judge.Observe || r.rules != nil && r.rules.FlowLevel() >= policy.Ask {
 		return

@@ -25,7 +25,7 @@ func modelsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "llm", Usage: "instead of servers, the address of the model of the clients that you name"}
 }
 
-// checkModels returns an error for options that have no meaning together with --llm.
+// checkModels returns an error for options that cannot be used together with --llm.
 func checkModels(c *cli.Context) error {
 	for _, name := range []string{"client", "scope", "file", "remote", "hooks", "hub", "vault", "observe"} {
 		if c.Bool("llm") && c.IsSet(name) {
@@ -43,7 +43,7 @@ const serveModels = "clawai llm-proxy --wrapped"
 const moveModels = "clawai wrap --llm --all --listen 127.0.0.1:PORT"
 
 // FindModelFiles returns the files with addresses of models, for the clients on this machine and
-// the named clients. It also returns the routes of the owner's proxy, which have the real
+// the named clients. It also returns the routes of the owner's proxy. The routes have the real
 // addresses.
 func (f *Found) FindModelFiles(named ...string) (*wrap.ModelRoutes, []wrap.ModelFile, error) {
 	routes, err := wrap.ReadModelRoutes(f.folders.State)
@@ -54,8 +54,8 @@ func (f *Found) FindModelFiles(named ...string) (*wrap.ModelRoutes, []wrap.Model
 	return routes, files, err
 }
 
-// findLedFiles returns the files with addresses of models for three groups: the clients on this
-// machine, the named clients, and the clients that have a route through clawai.
+// findLedFiles returns the files with addresses of models. They are the files of the clients on
+// this machine, of the named clients, and of the clients with a route through clawai.
 func (f *Found) findLedFiles(routes *wrap.ModelRoutes, named ...string) ([]wrap.ModelFile, error) {
 	rows, err := client.ModelRows()
 	if err != nil {
@@ -69,8 +69,8 @@ func (f *Found) findLedFiles(routes *wrap.ModelRoutes, named ...string) ([]wrap.
 	return wrap.FindModelFiles(f.env, rows, named...), nil
 }
 
-// readModels reads the routes and returns the files with addresses of models. Unwrap continues if
-// the routes cannot be read, because it needs only the files.
+// readModels reads the routes and returns the files with addresses of models. If the routes cannot
+// be read, unwrap continues, because it needs only the files.
 func (r *wrapRun) readModels(named ...string) (files []wrap.ModelFile, err error) {
 	r.routes, err = wrap.ReadModelRoutes(r.folders.State)
 	if err != nil && r.op == wrap.Unwrap {
@@ -83,7 +83,7 @@ func (r *wrapRun) readModels(named ...string) (files []wrap.ModelFile, err error
 	return r.findLedFiles(r.routes, named...)
 }
 
-// modelClients parses names of clients. A name is from the catalogue, or it is a client's name in
+// modelClients parses names of clients. It accepts the names of the catalogue and the names in
 // rules.
 func modelClients(names []string) (words []string, err error) {
 	rows, err := client.ModelRows()
@@ -105,7 +105,7 @@ func modelClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// planModels plans the changes of models' addresses for --llm.
+// planModels plans the changes for --llm.
 func (r *wrapRun) planModels() ([]wrap.Change, []error, error) {
 	words, err := modelClients(r.selection.Names)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *wrapRun) chooseModelAddress(words []string) error {
 		r.routes.Listen = wrap.DefaultModelListen
 	}
 	if r.routes.Secret == "" {
-		r.routes.Secret = rand.Text() // the secret is stored when files are written
+		r.routes.Secret = rand.Text() // the secret is stored later, together with the other files
 	}
 	return nil
 }
@@ -170,9 +170,8 @@ func (r *wrapRun) modelChoices(files []wrap.ModelFile) string {
 }
 
 // saveModelRoutes stores the routes before any client's file is changed. Another clawai may have
-// changed the routes meanwhile. So saveModelRoutes locks the routes, reads them again and plans
-// again. shown are the changes that the person has seen. If the new plan is different, it returns
-// an error.
+// changed the routes, so it locks them, reads them again and plans again. shown are the changes
+// that the person has seen. If the new plan is different, it returns an error.
 func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, refused []error, err error) {
 	unlock, err := wrap.LockModelRoutes(r.folders.State)
 	if err != nil {
@@ -207,8 +206,7 @@ func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, r
 	return changes, refused, nil
 }
 
-// forgetModelRoutes removes the routes of the clients whose files contain the service's own address
-// again.
+// forgetModelRoutes removes the routes of the clients that use their service's own address again.
 func (r *wrapRun) forgetModelRoutes(changes []wrap.Change, failed []error) error {
 	if r.op != wrap.Unwrap || r.routes == nil || r.routesLost {
 		return nil
@@ -227,7 +225,7 @@ func (r *wrapRun) forgetModelRoutes(changes []wrap.Change, failed []error) error
 	return wrap.ForgetModelRoutes(r.folders.State, gone)
 }
 
-// tellModel prints the change of one address, and what the person must do after it.
+// tellModel prints the change of one address, and what the person must do next.
 func (r *wrapRun) tellModel(c wrap.Change) {
 	switch {
 	case c.Gone:
@@ -265,8 +263,8 @@ type ModelStatus struct {
 	State  wrap.ModelState `json:"state"`
 	Why    string          `json:"why,omitempty"`
 	Path   string          `json:"path,omitempty"`
-	// time of the last request to the proxy; before the first request, time of the change of the
-	// client's file
+	// Seen is the time of the last request to the proxy. Before the first request, it is the time
+	// when the client's file was changed.
 	Seen   *time.Time `json:"seen,omitempty"`
 	Unseen bool       `json:"unseen,omitempty"`
 }
@@ -289,7 +287,8 @@ func (s *ModelsStatus) NextCommand() string {
 	return serveModels
 }
 
-// unseenAfter is how long a client may work without a request to the proxy before this is reported.
+// unseenAfter is how long a client may work without a request to the proxy before clawai reports
+// this.
 const unseenAfter = 10 * time.Minute
 
 // FindModels returns the state of all clients' connections to their models.
@@ -321,8 +320,8 @@ func (f *Found) FindModels(ctx context.Context) (s ModelsStatus, err error) {
 	return s, nil
 }
 
-// lastSeen returns the time of a client's last request to the proxy. unseen means that the client
-// has worked in the last day, and more than unseenAfter after that request.
+// lastSeen returns the time of a client's last request to the proxy. unseen is true if the client
+// has worked in the last day, but more than unseenAfter after its last request.
 func (f *Found) lastSeen(file wrap.ModelFile) (seen *time.Time, unseen bool) {
 	for _, a := range file.Addresses {
 		info, err := os.Stat(wrap.ModelSeenFile(f.folders.State, a.Route))

@@ -42,7 +42,7 @@ func addServerCommand() *cli.Command {
 	}
 }
 
-// findServersFor returns the names of the servers in the clients' files that fit a starter policy.
+// findServersFor returns the names of the clients' servers that a starter policy is about.
 func findServersFor(profile string) (names []string, err error) {
 	found, err := FindServers()
 	if err != nil {
@@ -123,7 +123,7 @@ func targetsNamed(found Found, name string) (targets []wrap.Target, err error) {
 	return targets, policycmd.CheckNameable(name)
 }
 
-// additionFor returns the addition to the policy for one server of the plan.
+// additionFor returns the rules of the plan for one server, as an addition to a policy.
 func (p *starterPlan) additionFor(name string) policycmd.Addition {
 	names, known := []string{name}, p.servers[name]
 	a := policycmd.Addition{Profile: profileOf(known), Servers: names}

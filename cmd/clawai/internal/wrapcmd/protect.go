@@ -11,7 +11,7 @@ import (
 
 const protect = "protect"
 
-// ProtectCommand returns "clawai protect". It is init for one client; other tools have a command
+// ProtectCommand returns "clawai protect", which is init for one client. Other tools have a command
 // with this name.
 func ProtectCommand() *cli.Command {
 	return &cli.Command{
@@ -41,8 +41,7 @@ func runProtect(c *cli.Context) error {
 	return runInit(c)
 }
 
-// chatGPT lists the steps for the person, because ChatGPT has no file on this machine that clawai
-// could change.
+// chatGPT is a list of steps for the person, because ChatGPT has no file on this machine.
 const chatGPT = `ChatGPT keeps its servers with your account and reaches them over the internet: there is no file here
 to edit, and servers that are started here it cannot use. What it does with remote ones, clawai can judge:
 

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reportChanges prints four things: the changes, how they take effect, the servers that stay
-// without clawai, and how to undo the changes.
+// reportChanges prints the changes, what the person must do next, the servers that stay without
+// clawai, and how to undo the changes.
 func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	verb := "Wrapped"
 	if r.op == wrap.Unwrap {
@@ -45,7 +45,8 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	back := r.undoArguments(slices.Clone(done))
 	editedHooks, editedModels := listSettings(changes, failed)
 	hooks := r.undoSettings("--hooks", editedHooks)
-	// unwrap --all removes the hooks too
+	// The hooks have no separate undo command after wrap --all, because unwrap --all removes them
+	// too.
 	if hooks != "" && (r.op == wrap.Unwrap || len(done) == 0 || !strings.HasPrefix(back, "--all")) {
 		fmt.Fprintf(r.prose, "Undo: %s\n", hooks)
 	}
@@ -71,7 +72,7 @@ func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	fmt.Fprintf(r.prose, "Undo: clawai %s %s\n", r.op.Undo(), back)
 }
 
-// tellAftercare prints what the person must do after the change of one file.
+// tellAftercare prints what the person must do after a change of one file.
 func (r *wrapRun) tellAftercare(c wrap.Change) {
 	var afterwards, readers []string
 	experimental := false
@@ -110,9 +111,9 @@ func (r *wrapRun) tellAftercare(c wrap.Change) {
 	}
 }
 
-// tellCorrections prints the changes of other people in wrappers that wrap has now undone. The
-// owner may have wanted such a change. If it named a layer, the rules of that layer no longer
-// apply.
+// tellCorrections prints the changes in wrappers that wrap has now undone. Another person or
+// program made these changes, and the owner may have wanted them. For example, without a layer in
+// the wrapper, the rules of this layer no longer apply.
 func (r *wrapRun) tellCorrections(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if was := e.Entry.Wrapped; r.op == wrap.Wrap && was != nil && len(was.Differs) > 0 {
@@ -121,8 +122,8 @@ func (r *wrapRun) tellCorrections(c wrap.Change) {
 	}
 }
 
-// tellSignIn prints the remote servers at which the client may have signed in, because clawai signs
-// in to them from now on.
+// tellSignIn prints the remote servers at which the client may be signed in. From now on, clawai
+// signs in to these servers instead.
 func (r *wrapRun) tellSignIn(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {
@@ -136,8 +137,8 @@ func (r *wrapRun) tellSignIn(c wrap.Change) {
 	}
 }
 
-// tellVariables prints the variables that set clawai's folders. The proxy gets them only if its
-// client passes them on.
+// tellVariables prints the variables that set clawai's folders. The proxy has these variables only
+// if its client passes them on.
 func (r *wrapRun) tellVariables() {
 	var set []string
 	for _, name := range []string{"CLAWAI_CONFIG_DIR", "CLAWAI_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
@@ -190,8 +191,8 @@ func NameWords(names []string) (words []string) {
 	return words
 }
 
-// tellUncovered prints the selected servers that stay without clawai. It points to clawai status if
-// there are also things that clawai can never cover.
+// tellUncovered prints the selected servers that stay without clawai. It mentions clawai status if
+// there are things that no change of a file can cover.
 func (r *wrapRun) tellUncovered() {
 	var lines []string
 	for _, t := range wrap.SelectTargets(r.Places, r.selection) {

@@ -31,20 +31,20 @@ type wrapRun struct {
 	c         *cli.Context
 	op        wrap.Op
 	out, errs io.Writer
-	prose     io.Writer // writes sentences to out, with the lines fitted to the terminal
+	prose     io.Writer // writes sentences to out, and breaks lines at the terminal's width
 	diffs     io.Writer // writes diffs to out, in color
 	in        *bufio.Reader
 	Found
 	selection  wrap.Selection
-	all        bool              // set by --all: every selected server or client
+	all        bool              // true with --all: every selected server or client
 	hooks      bool              // the run changes hooks, not servers
 	models     bool              // the run changes the addresses of models, not servers
 	routes     *wrap.ModelRoutes // routes of the owner's proxy of models; nil if they were not read
-	routesLost bool              // the routes cannot be read, so the run does not change them
+	routesLost bool              // true if the routes cannot be read; then they are not changed
 	dryRun     bool
-	terminal   bool           // a person can answer questions at the terminal
+	terminal   bool           // true if a person can answer at the terminal
 	vault      *vaultMoves    // never nil
-	rules      *policy.Policy // the owner's policy; nil if it was not read or if this run has created it
+	rules      *policy.Policy // the owner's policy; nil if it is not read, or if this run creates it
 	hookRules  *hookRules     // rules that the policy lacks for the new hooks; nil if it lacks none
 }
 
@@ -101,7 +101,7 @@ func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) 
 			return nil, err
 		}
 	}
-	// without this, SIGPIPE from "| head" would end clawai before it has written the files
+	// Without this, a closed pipe (| head) would end clawai before it has written the files.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	r := &wrapRun{
 		c: c, op: op, in: bufio.NewReader(os.Stdin),
@@ -118,7 +118,7 @@ func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) 
 		return nil, err
 	}
 	if c.Command.Name == protect {
-		names = nil // the only argument is a client, and the flag already has it
+		names = nil // the only argument is the client, which the flag already has
 	} else if names, err = r.chooseHub(c, names); err != nil {
 		return nil, err
 	}
@@ -162,9 +162,9 @@ func (r *wrapRun) askLine(question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// findUncoverable returns the places on this machine that clawai cannot cover by editing a file. A
-// place with paths is there if one of its paths exists. A place without paths is there if its
-// client is used. id selects one client; "" selects all.
+// findUncoverable returns the places on this machine that no change of a file can cover. A place
+// with paths counts if one of the paths exists. A place without paths counts if its client is used.
+// id selects one client; "" selects all.
 func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// selectionFlags returns the flags that select servers. All commands have the same flags.
+// selectionFlags returns the flags that select servers. They are the same for all commands.
 func selectionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "client", Usage: "only this `CLIENT`'s files, as clawai status names it; all: every client's"},
@@ -45,8 +45,8 @@ func (f *Found) selectionOf(c *cli.Context, names []string) (wrap.Selection, err
 	return s, nil
 }
 
-// selectFile selects one file. If a client is named, the file may be outside the catalogue, and it
-// is read in the form of that client.
+// selectFile selects one file. With --client, the file may be outside the catalogue, because it is
+// then read in the form of that client.
 func (f *Found) selectFile(s *wrap.Selection, path string) (err error) {
 	if s.File, err = filepath.Abs(path); err != nil {
 		return err

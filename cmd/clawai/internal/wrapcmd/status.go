@@ -42,20 +42,21 @@ func StatusCommand() *cli.Command {
 // Status is the output of clawai status --json.
 type Status struct {
 	Clawai string `json:"clawai"`
-	// path of the program that wrap writes into entries
+	// Program is the path of the program that wrap would write into entries.
 	Program    string             `json:"program,omitempty"`
 	Files      []FileStatus       `json:"files"`
 	Hooks      []HookStatus       `json:"hooks"`
 	NotCovered []statusUncovered  `json:"not_covered"`
 	Counts     map[wrap.State]int `json:"counts"`
 	Unreadable int                `json:"unreadable"`
-	// problems with moves between clients' files and the hub
+	// Hub has the problems with moves between the clients' files and the hub.
 	Hub      []string     `json:"hub,omitempty"`
 	Models   ModelsStatus `json:"models"`
 	Policy   string       `json:"policy,omitempty"`   // the reason why the policy does not load
 	Sessions []flow.Shown `json:"sessions,omitempty"` // the labels of agents' sessions
 
-	// state of this laptop's enrolment at the team's centre; nil if it is not enrolled
+	// Centre is the state of the enrolment at the team's centre. It is nil if this laptop is not
+	// enrolled.
 	Centre *enrolment.Standing `json:"centre,omitempty"`
 }
 
@@ -65,7 +66,7 @@ type FileStatus struct {
 	Name         string         `json:"name"`
 	Scope        client.Scope   `json:"scope"`
 	Path         string         `json:"path"`
-	Real         string         `json:"real,omitempty"` // the target, if Path is a symbolic link
+	Real         string         `json:"real,omitempty"` // the target if Path is a symbolic link
 	Experimental bool           `json:"experimental,omitempty"`
 	Tracked      bool           `json:"tracked,omitempty"` // git tracks the file
 	Error        string         `json:"error,omitempty"`
@@ -80,15 +81,17 @@ type ServerStatus struct {
 	Line  int        `json:"line"`
 	State wrap.State `json:"state"`
 	Why   string     `json:"why,omitempty"`
-	// if the entry has drifted, each difference from the entry that wrap writes
+	// Differs has each difference from the entry that wrap writes, if the entry has drifted.
 	Differs []string `json:"differs,omitempty"`
 	Remote  bool     `json:"remote,omitempty"` // the server has a URL
 	Project string   `json:"project,omitempty"`
-	// level of the sandbox from the policy and the client's file, or the reason why there is none
+	// Sandbox is the level of the sandbox from the policy and the client's file, or the reason why
+	// the sandbox is not in force.
 	Sandbox string `json:"sandbox,omitempty"`
-	// installation of the server, or the launcher that downloads it
+	// Program describes the installation of the server, or the launcher that downloads the server.
 	Program string `json:"program,omitempty"`
-	// program in the server's own command that runs the server in a sandbox or a container
+	// Within is a program in the server's own command that runs the server in a sandbox or a
+	// container.
 	Within string `json:"within,omitempty"`
 }
 
@@ -171,8 +174,8 @@ func (f *Found) addSandboxes(doc *Status) {
 	}
 }
 
-// describeProgram returns a text about a server that a launcher downloads: its installation, or
-// that it is downloaded at each start. For other servers it returns "".
+// describeProgram returns a text for a server that a launcher downloads. It describes the
+// installation, or says that each start downloads the server. For other servers it returns "".
 func (f *Found) describeProgram(e client.Entry) string {
 	if e.Kind != client.Stdio || e.Unclear {
 		return ""
@@ -271,7 +274,8 @@ func clientsSandbox(state wrap.State, e client.Entry) string {
 	return ""
 }
 
-// fileNotes returns texts that the owner of a file should know. They are not about its servers.
+// fileNotes returns texts that the owner of a file should know, apart from the state of its
+// servers.
 func fileNotes(p *wrap.ConfigFile) (all []string) {
 	if p.HasMark() {
 		all = append(all, "the file starts with a byte order mark, which "+p.Row.Name+" may not read: save it without")
@@ -311,7 +315,7 @@ func (f *Found) FindUnruled(rules []policy.Source) (shut, elsewhere []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {
 			if state, _ := f.Judge.EntryState(&f.Places[i], e); state != wrap.Wrapped || e.Wrapped.Hub {
-				continue // rules are about the servers in the hub, and these are in the hub's own file
+				continue // rules see the servers of the hub, and these are in the hub's own file
 			}
 			switch openFor(rules, e, starterFor(e)) {
 			case closed:

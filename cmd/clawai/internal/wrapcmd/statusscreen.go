@@ -19,7 +19,7 @@ var stateColors = map[wrap.State]string{
 	wrap.Wrapped: cmdline.Green, wrap.Observed: cmdline.Yellow, wrap.Bare: cmdline.Yellow, wrap.Drifted: cmdline.Red, wrap.Uncovered: cmdline.Dim,
 }
 
-// statusPrinter prints the status of all clients as text.
+// statusPrinter prints the status of the clients as text.
 type statusPrinter struct {
 	*Found
 	out    strings.Builder
@@ -90,7 +90,8 @@ func (p *statusPrinter) printClients(doc *Status) {
 			if path == "" {
 				p.printHeading(file.Name, word)
 			}
-			if path != file.Path { // one file may have servers in several places, but its path is printed once
+			// one file may have servers in several places, but its path is printed only once
+			if path != file.Path {
 				p.printPath(file)
 			}
 			path = file.Path
@@ -112,7 +113,7 @@ func (p *statusPrinter) paint(color, s string) string { return cmdline.Paint(p.c
 
 // printHeading writes the heading of a client: its name, and the value for --client.
 func (p *statusPrinter) printHeading(name, word string) {
-	name, _, _ = strings.Cut(name, " (") // the text in brackets is only about one file of the client
+	name, _, _ = strings.Cut(name, " (") // the text in brackets is about only one of the client's files
 	fmt.Fprintf(&p.out, "%s  %s\n", p.paint(cmdline.Bold, name), p.paint(cmdline.Dim, word))
 }
 
@@ -152,7 +153,7 @@ func (p *statusPrinter) printFile(file *FileStatus) {
 	}
 }
 
-const unreadable = "unreadable" // the state of everything in the file
+const unreadable = "unreadable" // state of everything in a file that cannot be read
 
 // printRow prints one server with its state and the reason. A long reason continues in the same
 // column on the next line.

@@ -21,8 +21,8 @@ import (
 type tokenCost struct {
 	Server string `json:"server"`
 	Tools  int    `json:"tools"` // number of tools in the server's list
-	// number of these tools that clawai has removed from the list, because of a rule or list =
-	// "allowed"
+	// LeftOut is the number of these tools that the client did not get, because of a rule or list =
+	// "allowed".
 	LeftOut int       `json:"left_out"`
 	Tokens  int       `json:"tokens_estimate"`
 	Listed  time.Time `json:"listed"`
@@ -73,7 +73,7 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 			name = e.ServerGuess + "?"
 		}
 		if e.Method != "tools/list" || name == "hub?" {
-			return nil // the hub's list only repeats the lists of its servers
+			return nil // the hub's list is the lists of its servers together
 		}
 		if by[name] == nil {
 			by[name] = &tokenCost{Server: name}

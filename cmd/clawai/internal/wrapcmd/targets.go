@@ -15,9 +15,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// findTargets returns the servers to change. If the command line is ambiguous, it asks the person.
-// If no person can be asked, it returns an error that lists the choices. It returns no servers if
-// there is nothing to do.
+// findTargets returns the servers to change, or none if there is nothing to do. If the command line
+// is ambiguous, it asks the person. If no person can be asked, it returns an error that lists the
+// choices.
 func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	matched := wrap.SelectTargets(r.Places, r.selection)
 	var pending []wrap.Target
@@ -40,7 +40,7 @@ func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	return r.chooseServers(pending)
 }
 
-// isAmbiguous reports whether the command line does not say which servers to change. This is so if
+// isAmbiguous reports whether the command line leaves the choice of servers open. This is so if
 // several servers have the same name, or if no name was given and there are several servers.
 func (r *wrapRun) isAmbiguous(pending []wrap.Target) bool {
 	if len(r.selection.Names) == 0 {
@@ -76,8 +76,8 @@ func (r *wrapRun) notFound(name string) error {
 	return cmdline.Usagef("there is no server %s; there are %s%s", term.VisibleValue(name), strings.Join(slices.Compact(known), ", "), unread)
 }
 
-// explainNothing prints why there is nothing to change. If everything is already as requested,
-// there is no error. If a named server cannot be changed, it returns an error.
+// explainNothing prints why there is nothing to change. It returns an error if a named server
+// cannot be changed. If everything is already as requested, it returns nil.
 func (r *wrapRun) explainNothing() error {
 	if err := r.printDocument(nil, nil); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (r *wrapRun) renderTarget(t wrap.Target) string {
 	return s
 }
 
-// projectFolder returns the project's folder. It is the part of the key path at the place of "*".
+// projectFolder returns the project's folder: the part of the key path that "*" stands for.
 func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
@@ -162,7 +162,7 @@ func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func
 	return chosen, err
 }
 
-// errLeft is the error for a person who leaves a list without a choice.
+// errLeft is the error for a person who leaves a list without choosing.
 var errLeft error = &cmdline.ExitError{Code: cmdline.ExitInterrupted, Err: choose.ErrLeft}
 
 func chooseSeveral(ctx context.Context, question string, options []choose.Option) ([]int, error) {

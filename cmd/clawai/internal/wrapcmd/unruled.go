@@ -22,7 +22,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 	}
 	rules := r.rules.Sources()
 	var shut, narrow, again []string
-	profiles := map[string]string{} // the starter policies for these servers, by the server's name
+	profiles := map[string]string{} // starter policies for these servers, by the server's name
 	for _, c := range changes {
 		for _, e := range c.Edits {
 			profile := starterFor(e.Entry)
@@ -56,7 +56,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		}
 	}
 	if r.Judge.Hub.Into {
-		return // the hub has no mode that only observes
+		return // the hub cannot only observe
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
@@ -71,17 +71,17 @@ func starterFor(e client.Entry) string {
 	return profileOf(known)
 }
 
-// opening says how much the rules of a policy allow for one server.
+// opening is how much the rules of a policy allow for one server.
 type opening uint8
 
 const (
 	closed          opening = iota // no rule allows anything for this server
-	openedElsewhere                // rules without a server allow some names, but this server may not have these names
+	openedElsewhere                // rules without a server allow some names, but perhaps not names of this server
 	opened                         // a rule names the server, or names one of its tools, resources or prompts
 )
 
 // openFor returns how much the rules allow for a server. It does not ask the server for its tools.
-// It uses the names in the server's starter policy, if there is one.
+// It knows only the names in the server's starter policy, if there is one.
 func openFor(rules []policy.Source, e client.Entry, profile string) opening {
 	found := closed
 	for i := range rules {
@@ -111,8 +111,7 @@ func matchesAny(globs []string, name string) bool {
 	})
 }
 
-// namesOf returns the names that the rules of a starter policy allow, as they are in the rules. A
-// name can be a glob.
+// namesOf returns the names that the rules of a starter policy allow. The names may be globs.
 func namesOf(profile string) (names []string) {
 	if profile == "" {
 		return nil

@@ -18,7 +18,7 @@ import (
 )
 
 // vaultMoves moves secrets between the clients' files and the vault. A secret goes into the vault
-// before its file is written, and it leaves the vault after its file is written.
+// before the client's file is written. It leaves the vault after the file is written.
 type vaultMoves struct {
 	run   *wrapRun
 	store vault.Store
@@ -32,7 +32,7 @@ type vaultMove struct {
 	origin  vault.Origin
 	server  vault.Requester
 	label   string // name of the variable or header, for a person
-	bound   bool   // this move has added the binding to the server, so its undo may remove the binding
+	bound   bool   // this move has bound the entry to the server, so its undo may remove the binding
 	written bool   // the vault already has the secret and its origin
 }
 
@@ -109,8 +109,8 @@ func (r *wrapRun) folderOf(t wrap.Target) string {
 	return ""
 }
 
-// findEntryName returns the name of the entry for a value. It is an existing entry with the same
-// value, or a new name.
+// findEntryName returns the name of the entry for a value: an entry that already has this value, or
+// a new name.
 func (m *vaultMoves) findEntryName(wanted string, value []byte) (string, error) {
 	clean := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && vault.CheckName("a"+string(r)) == nil {
@@ -146,8 +146,9 @@ next:
 	}
 }
 
-// ReturnToken returns the text that replaces wrap's reference in the client's file. It is the
-// original text. If the value in the vault has changed, it is the new value with quotes.
+// ReturnToken returns the text that replaces wrap's reference in the client's file. It is the text
+// from before wrap. If the value in the vault has changed since then, it is the new value in
+// quotes.
 func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, give bool, err error) {
 	if vault.CheckName(s.Value) != nil {
 		return "", false, nil
@@ -173,7 +174,7 @@ func (m *vaultMoves) ReturnToken(t wrap.Target, s client.Secret) (token string, 
 	if was, ok := client.DecodeToken(t.File.Row, string(o.Token)); ok && was == whole {
 		return string(o.Token), true, nil
 	}
-	return client.Quote(whole), true, nil // the value has changed after wrap
+	return client.Quote(whole), true, nil // the value has changed since wrap
 }
 
 // filterMoves removes the moves of servers that will not be edited.
@@ -214,7 +215,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 	return err
 }
 
-// takeBack undoes moves into the vault: those for which lost returns true.
+// takeBack undoes the moves into the vault for which lost returns true.
 func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	for i := len(m.moves) - 1; i >= 0; i-- {
 		v := &m.moves[i]
@@ -243,16 +244,17 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 	return err
 }
 
-// hasStayed reports whether the client's file still has the secret and has no reference to it. If
-// not, the vault may have the only copy. A failed edit may also have changed a part of the file.
+// hasStayed reports whether the client's file still has the secret and no reference to it.
+// Otherwise, the vault may have the only copy, because a failed edit may also have changed the
+// file.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
 	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))
 }
 
-// finishMoves completes the moves after the clients' files are written. For wrap, it takes secrets
-// out of the vault again if their files could not be written and still have them. For unwrap, it
-// removes the secrets of the written files from the vault.
+// finishMoves completes the moves after the clients' files are written. For wrap, it removes a
+// secret from the vault if the file could not be written and still has the secret. For unwrap, it
+// removes the secrets of all written files from the vault.
 func (m *vaultMoves) finishMoves(changes []wrap.Change, failed []error) error {
 	written := map[string]bool{}
 	for i := range changes {

@@ -136,8 +136,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	if err := r.vault.keepSecrets(); err != nil {
 		return err
 	}
-	// From here the run handles interrupts itself, because it writes files. An earlier interrupt
-	// ends the run at once.
+	// From here the run handles an interrupt itself. Before this line, an interrupt ends the run at
+	// once.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	unlock, err := r.Judge.Hub.LockRuns(ctx, r.applyOptions())
@@ -170,8 +170,9 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	return errors.Join(r.printDocument(changes, failed), r.tellErrors(append(refused, failed...)))
 }
 
-// dropUnwritable removes the changes of files that cannot be written, before the person sees the
-// changes. A move into the hub or the vault needs all its files, so it then returns an error.
+// dropUnwritable drops the changes of files that cannot be written, before the person sees the
+// changes. A move into the hub or the vault needs all its files. For such a move, it returns an
+// error instead.
 func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
 	writable, failed := r.applyOptions().SplitWritable(changes)
 	if len(failed) > 0 && (r.Judge.Hub.Into || r.Judge.Secrets != nil) {
@@ -265,8 +266,8 @@ func (r *wrapRun) firstRules() string {
 	return "clawai init writes one, or: clawai policy init --profile filesystem"
 }
 
-// offerPolicy asks the person whether to write a policy. It returns an init run with the policy for
-// these servers.
+// offerPolicy asks the person whether to write a policy. It returns an init run that has the policy
+// for these servers.
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.askLine(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.ShortPath(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
@@ -305,8 +306,8 @@ func (r *wrapRun) tellErrors(errs []error) error {
 	return nil
 }
 
-// tellUnreadable prints the files that could not be read, and returns true if this is an error. If
-// the command line names servers, it is only a warning, because these servers may be in other
+// tellUnreadable prints the files that could not be read. It returns true if this is an error. If
+// the command line names servers, it is only a warning, because the user may mean servers in other
 // files.
 func (r *wrapRun) tellUnreadable() bool {
 	bad := false
