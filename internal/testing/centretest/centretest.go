@@ -33,7 +33,7 @@ type Centre struct {
 	tokens   map[string]string // the laptop of each token
 	bundle   []byte
 	who      *enrolment.Identity
-	fail     int // status of every answer; 0 means that answers do not fail
+	fail     int // status of every answer; 0 means that answers do not fail on purpose
 	segments map[string]*stored
 	reports  []enrolment.Report
 	requests []string
@@ -104,7 +104,7 @@ func (c *Centre) Publish(src []byte) {
 	c.bundle = src
 }
 
-// Tell sets the owner that the centre names to laptops. nil means that it names none.
+// Tell sets the owner whom the centre names to laptops. nil means that it names nobody.
 func (c *Centre) Tell(who *enrolment.Identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +170,7 @@ func (c *Centre) serve(w http.ResponseWriter, r *http.Request) {
 	c.requests = append(c.requests, fmt.Sprintf("%s %s %d", r.Method, r.URL.RequestURI(), status))
 	if raw, is := answer.([]byte); is {
 		w.WriteHeader(status)
-		_, _ = w.Write(raw) //nolint:gosec // the bundle comes from the test
+		_, _ = w.Write(raw) //nolint:gosec // the bundle is from the test
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -233,7 +233,7 @@ func (c *Centre) answer(w http.ResponseWriter, r *http.Request, body []byte) (in
 			return http.StatusBadRequest, refuse("invalid_request")
 		}
 		c.reports = append(c.reports, report)
-		if c.who == nil { // like an old centre, which does not know owners
+		if c.who == nil { // an old centre does not know owners
 			return http.StatusNoContent, nil
 		}
 		return http.StatusOK, enrolment.Told{Who: c.who}
