@@ -211,8 +211,9 @@ func CagedServers(p *policy.Policy) (names []string) {
 	return slices.Compact(names)
 }
 
-// checkName returns an error for a server that has no cage, but has almost the same name as a
-// server with a cage. It may be the same server under another spelling.
+// checkName returns an error if the policy has an enforced cage that may be meant for this server.
+// That is so if the server has no name, or if its name and the name in the policy differ only in
+// upper and lower case.
 func checkName(p *policy.Policy, server string) error {
 	for _, name := range CagedServers(p) {
 		switch {
