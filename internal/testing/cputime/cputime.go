@@ -1,5 +1,5 @@
-// Package cputime measures work by the processor time of this process. Elapsed time would also
-// contain the work of other processes on a busy machine.
+// Package cputime measures work by the processor time of this process. On a busy machine, the
+// elapsed time would also depend on the work of other processes.
 package cputime
 
 import (
@@ -16,11 +16,11 @@ func Of(t testing.TB, f func()) time.Duration {
 	return Used(t) - start
 }
 
-// CheckLinear fails the test if f takes more than linear time for the texts of makeText. It
-// compares a text of 64 KiB with a text of 8 KiB. The long text takes 8 times as long if f is
-// linear, and 64 times if f is quadratic. Caches, the garbage collector and reading up to 4 KiB
-// ahead can make linear work some times slower, so the limit is 28 times. After a failure it
-// measures again.
+// CheckLinear fails the test if the processor time of f grows faster than linearly with the size of
+// its text. It measures f with a text of 64 KiB and with a text of 8 KiB from makeText. The long
+// text takes 8 times as long if f is linear, and 64 times as long if f is quadratic. Caches, the
+// garbage collector and reading up to 4 KiB ahead can make linear work a few times slower, so the
+// limit is 28 times. After a failure, CheckLinear measures again.
 func CheckLinear(t *testing.T, unit string, makeText func(size int) string, f func(text string)) {
 	t.Helper()
 	const size = 8 << 10
