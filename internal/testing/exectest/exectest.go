@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Write writes a program to path. All users may start it. No other test starts a process while the
-// file is open for writing. Such a process would inherit the open file, and then the program could
+// Write writes a program to path. All users may start it. No other test starts a process while
+// Write has the file open: such a process would inherit the open file, and then the program could
 // not be started (ETXTBSY, golang.org/issue/22315).
 func Write(t testing.TB, path string, program []byte) {
 	t.Helper()
