@@ -1,5 +1,5 @@
-// Package gatetest has the requirements for every gate.Approver, in the form of tests. The tests of
-// each Approver run them.
+// Package gatetest contains tests that every gate.Approver must pass. The test of each Approver
+// calls Run.
 package gatetest
 
 import (
@@ -15,19 +15,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Person answers the questions of the Approver in a test. A test may call a method before the
-// question is visible. Then the method must wait for the question.
+// Person answers the questions of the Approver in a test. If a method is called before the question
+// is visible, it must wait for the question.
 type Person interface {
 	Say(r gate.Reply) // answers the only open question
 	Leave()           // ends the input without an answer
 }
 
-// Reader is a Person for an Approver that does not show a long question at once. Such an Approver
-// must not allow a call before the person has seen the end of the question.
+// Reader is a Person for an Approver that shows only a part of a long question at first. Such an
+// Approver must not allow a call before the person has seen the end of the question.
 type Reader interface {
 	Person
-	Hurry() // tries to allow the only open question before its end; this must not be an answer; Say follows
-	Read()  // reads the only open question to its end; Say follows
+	// Hurry tries to allow the only open question before the person has seen its end. The Approver
+	// must ignore this. The test then calls Say.
+	Hurry()
+	// Read moves to the end of the only open question. The test then calls Say.
+	Read()
 }
 
 // Approver describes the gate.Approver to test.
@@ -36,7 +39,8 @@ type Approver struct {
 	New func(t testing.TB) (gate.Approver, Person)
 	// Replies lists the replies that the person can give to this gate.Approver.
 	Replies []gate.Reply
-	// Prompt is the time limit for Ask after a stop or a reply. The default is 1 minute.
+	// Prompt is the maximum time in which Ask must return after a stop or a reply. The default is 1
+	// minute.
 	Prompt time.Duration
 }
 
@@ -89,15 +93,15 @@ type result struct {
 	err error
 }
 
-// allows reports whether the gate would let the call of q through after this result.
+// allows reports whether the gate would let the call of q through with this result.
 func (r result) allows(q gate.Question) bool {
 	return r.err == nil && r.Reply.Allows() && r.Digest == q.Digest
 }
 
 var errSlow = errors.New("Ask did not return in time")
 
-// ask starts Ask with q, calls meanwhile, and returns the result. A panic in Ask is an error. It is
-// also an error if Ask does not return in time after meanwhile.
+// ask calls a.Ask with q in a goroutine, then calls meanwhile, and returns the result of Ask. It
+// returns an error if Ask panics, or if Ask does not return soon after meanwhile.
 func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
 	got, fell := make(chan result, 1), make(chan any, 1)
 	go func() {
@@ -165,7 +169,7 @@ func stops(t testing.TB, r Approver) error {
 	return err
 }
 
-// several asks several questions at the same time, and stops each question separately.
+// several asks several questions at the same time, and cancels each question separately.
 func several(t testing.TB, r Approver) error {
 	a, _ := r.New(t)
 	var stopped [3]chan error
@@ -204,7 +208,7 @@ func leaves(t testing.TB, r Approver) error {
 	return err
 }
 
-// reads checks an Approver only if its person is a Reader.
+// reads checks an Approver whose person is a Reader. It does nothing for other Approvers.
 func reads(t testing.TB, r Approver) error {
 	q := long()
 	for _, hurries := range []bool{true, false} {
@@ -270,8 +274,8 @@ func survives(t testing.TB, r Approver) error {
 	return nil
 }
 
-// denied checks that Ask returns an error, or an answer that does not let the call through. when
-// describes the situation for the error.
+// denied checks that Ask returns an error, or an answer that does not let the call through. The
+// error text contains when, which describes the situation.
 func (r Approver) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
 	res, err := r.ask(ctx, a, q, meanwhile)
 	if err == nil && res.allows(q) {
