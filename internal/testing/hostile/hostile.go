@@ -1,5 +1,5 @@
-// Package hostile has frames that common parsers read in different ways. With such a frame, one
-// parser could check a call and another parser could execute a different call. The tests of all
+// Package hostile contains frames that common parsers read in different ways. With such a frame,
+// one parser could check a call and another parser could execute a different call. The tests of all
 // readers of frames use these frames.
 package hostile
 
@@ -11,14 +11,14 @@ import (
 // Frame is a line that every reader of frames must refuse.
 type Frame struct {
 	Name, Line string
-	Code       string // code of the refusal
-	ID         string // the id that the refusal may answer; "" if it must have no id
+	Code       string // expected code of the refusal
+	ID         string // the id that the answer to the refused frame may have; "" if the answer must have no id
 }
 
 const (
 	call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe","arguments":{}}}`
 	ping = `{"jsonrpc":"2.0","id":6,"method":"ping"}`
-	deep = 62 // number of levels that still fit below the message and its params
+	deep = 62 // number of levels that are still allowed inside the message and its params
 )
 
 // id1 is the start of a call up to its params. id1a is the start up to the call's arguments.
@@ -27,8 +27,8 @@ const (
 	id1a = id1 + `"name":"safe","arguments":{`
 )
 
-// Frames returns all frames. They are built by a function and not at the start, because some test
-// binaries start hundreds of times as helper programs and do not need them.
+// Frames returns all frames. It builds them only when it is called, because some test binaries
+// start hundreds of times as helper programs and do not need the frames.
 func Frames() []Frame {
 	return []Frame{
 		// Two members have the same name. Most parsers take the last member, some take the first,
@@ -98,7 +98,7 @@ func Frames() []Frame {
 		{"__proto__ nested", id1a + `"a":[{"__proto__":1}]}}}`, "proto_name", "1"},
 		{"__proto__ in the envelope", `{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}`, "unknown_member", "1"},
 
-		// These lines have batches, several values, or line ends.
+		// These lines are batches, or contain several values or line ends.
 		{"batch", `[` + call + `]`, "batch", ""},
 		{"empty batch", `[]`, "batch", ""},
 		{"two values", ping + call, "trailing", ""},
