@@ -21,7 +21,8 @@ func (p *Provider) Trust(key crypto.PublicKey) {
 	p.trusted, p.used = key, make(map[string]bool)
 }
 
-// verifyAssertion checks an assertion (RFC 7523 section 3). It accepts each assertion only once.
+// verifyAssertion reports whether an assertion is valid (RFC 7523 section 3). It accepts each
+// assertion only once.
 func (p *Provider) verifyAssertion(form url.Values, audience string) bool {
 	parts := strings.Split(form.Get("client_assertion"), ".")
 	if len(parts) != 3 || form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" {

@@ -16,31 +16,35 @@ import (
 	"time"
 )
 
-// ProviderKind describes how one common provider differs from others. Each test provider is as
-// strict as the real provider with its name, so it also refuses the mistakes of a client.
+// ProviderKind describes how one real provider differs from others. The imitated provider is as
+// strict as the real one, so it also refuses the same mistakes of a client.
 type ProviderKind struct {
 	Name string
 	Path string // path of the issuer; it ends with a slash if the real provider's path does
-	// place of the metadata: "oauth" or "openid" (RFC 8414), "append" (below the issuer), "" for no
-	// metadata
+	// Document says where the metadata are: "oauth" or "openid" (RFC 8414), or "append" (below the
+	// issuer). It is "" if there are no metadata.
 	Document string
-	// returns the resource in the server's metadata; nil if the server has no such metadata
+	// Resource returns the value of resource in the MCP server's metadata. It is nil if the server
+	// has no such metadata.
 	Resource func(server string) string
-	// the challenge contains the address of the metadata; if false, they are at the server's origin
+	// Hint says that the challenge contains the address of the MCP server's metadata. Without it, a
+	// client must look for them at the server's origin.
 	Hint    bool
 	Status  int      // status of the answer to a request without a token; 0 means 401
 	Methods []string // value of token_endpoint_auth_methods_supported; nil if it is absent
-	// how the provider registers a client: "echo" repeats the requested auth method, "bare" names
-	// no method, "post" and "basic" give a secret; "" if it registers none
+	// Client says how the provider registers a client: "echo" repeats the requested auth method,
+	// "bare" names no method, "post" and "basic" give a secret. It is "" if the provider registers
+	// no clients.
 	Client string
-	// the parameter iss of the answer: "said" is also announced in the metadata, "unsaid" is not,
-	// "slash" has one slash more; "" for no iss
+	// Issuer says whether the authorization answer has the parameter iss. With "said" the metadata
+	// announce it, with "unsaid" they do not, and with "slash" its value has an extra slash at the
+	// end. It is "" if there is no iss.
 	Issuer  string
-	Offline bool     // there is no refresh token without the scope offline_access
+	Offline bool     // the provider gives no refresh token without the scope offline_access
 	Form    bool     // the token endpoint answers with a form instead of JSON
 	Scopes  []string // scopes_supported of the resource; the challenge has no scopes
-	// the member with the page's address in the answer for a device code; "" if the provider has no
-	// device codes
+	// Device is the name of the member with the page's address in the answer for a device code. It
+	// is "" if the provider has no device codes.
 	Device   string
 	Audience string   // the audience that assertions must have: "issuer" or "token"
 	NoTarget bool     // the provider refuses the parameter resource
@@ -49,8 +53,8 @@ type ProviderKind struct {
 	Allows   []string // scopes that a client may get; nil for all
 	Polite   bool     // the provider refuses with HTTP status 200
 
-	// Bend changes a JSON answer before it is sent. It can change the members or the header. A
-	// result that is not nil replaces the complete text. path is the path of the request.
+	// Bend can change the members and the header of a JSON answer before it is sent. If its result
+	// is not nil, the result is sent instead of the members. path is the path of the request.
 	Bend func(path string, header http.Header, doc map[string]any) []byte
 }
 
@@ -82,8 +86,8 @@ func FindKind(name string) ProviderKind {
 	return all[slices.IndexFunc(all, func(k ProviderKind) bool { return k.Name == name })]
 }
 
-// Provider imitates a provider of one kind. It is an authorization server and an MCP server that
-// uses it.
+// Provider imitates a real provider. It consists of an authorization server, and of an MCP server
+// that uses it.
 type Provider struct {
 	ProviderKind
 	Server string       // address of the MCP server
@@ -105,36 +109,39 @@ type Provider struct {
 type Played struct {
 	Pages     []url.Values // the query of each request for the authorization page
 	Refreshed int
-	Outage    string // name of a failure in Outages that the token endpoint now has
+	Outage    string // name of the outage (see Outages) that the token endpoint has now; "" for none
 	Tried     int    // number of requests to the token endpoint during the outage
-	// the token endpoint replaces the refresh token at once, but answers only after this time
+	// Late delays the answer of the token endpoint. The endpoint replaces the refresh token before
+	// this time.
 	Late     time.Duration
-	Lives    int          // lifetime of a token in seconds
-	Needs    string       // a scope that the MCP server requires
-	Refuses  bool         // the MCP server refuses every token
-	Bare     bool         // requests must not name a resource, because the owner has chosen this
-	Callback string       // the only address to which browsers are sent; "" for any address
-	Ends     string       // the error code that ends the wait for a device code; "" if the owner enters the code
-	Pending  []string     // error codes for the first polls with the device code
-	Online   bool         // the provider refuses the scope offline_access
-	Granted  []url.Values // the form of each request that got a token
-	Devices  int          // number of requests for a device code
+	Lives    int    // lifetime of a token in seconds
+	Needs    string // a scope that the MCP server requires
+	Refuses  bool   // the MCP server refuses every token
+	Bare     bool   // requests must not name a resource, as an owner can demand in the settings
+	Callback string // the only address to which browsers are sent; "" for any address
+	// the error code that ends the wait for a device code; "" if the owner of the account enters
+	// the code
+	Ends    string
+	Pending []string     // error codes for the first polls with the device code
+	Online  bool         // the provider refuses the scope offline_access
+	Granted []url.Values // the form of each request for which a token was issued
+	Devices int          // number of requests for a device code
 
 	access, scope, refresh string
 	until                  time.Time
 }
 
-// These are the id and the secret of a client that the owner has registered by hand. They are for
-// providers without registration.
+// The id and the secret of a client that the owner has registered by hand. It is for providers that
+// do not register clients themselves.
 const (
 	OwnedID     = "owned"
 	OwnedSecret = "owned-s3cret"
 )
 
-// Play starts a provider on loopback servers. It ends with the test.
+// Play starts a provider on loopback servers. The servers end with the test.
 func Play(t testing.TB, k ProviderKind) *Provider { return PlayOn(t, k, httptest.NewServer) }
 
-// PlayOn is like Play, but start starts the servers.
+// PlayOn is like Play, but it calls start to start each server.
 func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Server) *Provider {
 	p := &Provider{ProviderKind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
 	server := start(http.HandlerFunc(p.resource))
@@ -148,7 +155,7 @@ func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Ser
 	return p
 }
 
-// Change calls do with the state, which do can read or change.
+// Change calls do with the state, which do may read or change.
 func (p *Provider) Change(do func(*Played)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +174,7 @@ func (p *Provider) issuer() string { return p.as.URL + p.Path }
 
 func (p *Provider) base() string { return strings.TrimRight(p.issuer(), "/") }
 
-// named returns the resource that requests for tokens must contain.
+// named returns the resource that requests for tokens must name.
 func (p *Provider) named() string {
 	if p.Resource == nil {
 		return p.Server
@@ -175,7 +182,7 @@ func (p *Provider) named() string {
 	return p.Resource(p.Server)
 }
 
-// resource handles the requests to the MCP server and for its metadata.
+// resource handles requests to the MCP server, also those for its metadata.
 func (p *Provider) resource(w http.ResponseWriter, r *http.Request) {
 	const metadata = "/.well-known/oauth-protected-resource"
 	switch {
@@ -406,8 +413,8 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	switch {
 	case !p.knows(r):
-		// the client may send an assertion for the other audience first, and then use the same code
-		// again
+		// A client may send an assertion for the other audience first, and then repeat the request
+		// with the same code. So this is not a mistake of the client.
 		if !r.PostForm.Has("client_assertion") {
 			p.t.Errorf("%s: the client was not known: %v, Authorization %q", p.Name, r.PostForm, r.Header.Get("Authorization"))
 		}
@@ -497,9 +504,9 @@ type outageAnswer struct {
 
 // outageAnswers has the answers, by the name of the outage.
 var outageAnswers = map[string]outageAnswer{
-	// the database of the endpoint has failed
+	// Here the database of the endpoint has failed.
 	"status": {http.StatusServiceUnavailable, "application/json", `{"error":"invalid_client"}`},
-	// a network that requires its own sign-in sends this page
+	// A network that requires its own sign-in sends this page.
 	"page":         {http.StatusOK, "text/html", "<html>welcome to the hotel</html>"},
 	"moved":        {http.StatusNotFound, "text/html", "<html>nothing is here</html>"},
 	"filter":       {http.StatusBadRequest, "text/html", "<html>nothing is here</html>"},
@@ -514,7 +521,7 @@ var outageAnswers = map[string]outageAnswer{
 	"object":       {http.StatusBadRequest, "application/json", `{"error":{"code":"invalid_grant"}}`},
 }
 
-// Outages returns the names of the outages. The value says whether another try can succeed.
+// Outages returns the names of the outages. The value is true if a later attempt can succeed.
 func Outages() map[string]bool {
 	all := map[string]bool{"hang-up": true, "status": true, "page": true}
 	for name := range outageAnswers {
@@ -525,8 +532,7 @@ func Outages() map[string]bool {
 	return all
 }
 
-// failToken answers as a token endpoint that fails. how is the name of the outage. "silence" gives
-// no answer.
+// failToken answers like a token endpoint with the outage how. For "silence" it gives no answer.
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "hang-up":

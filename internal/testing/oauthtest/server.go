@@ -1,5 +1,5 @@
-// Package oauthtest imitates two servers for tests, in one process: an MCP server that requires a
-// sign-in, and the authorization server that it names.
+// Package oauthtest imitates an MCP server that requires a sign-in, and the authorization server
+// that it names. Both run in the process of the test.
 package oauthtest
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // Server is both servers. A test must set the fields before the first request. If another process
-// sends the request, it must set them in Change.
+// sends the requests, the test must set them inside Change.
 type Server struct {
 	URL      string // address of the authorization server; also its issuer
 	Resource string // address of the MCP server
@@ -27,8 +27,8 @@ type Server struct {
 	Bend     func(path string, doc map[string]any) // changes a metadata document before it is sent
 	Returns  func(back url.Values)                 // changes the query with which the browser returns to the client
 	Redirect func(path string) string              // returns the address of a redirect with status 307; "" for no redirect
-	// like a server of version 2024-11-05: it answers POST with 405, and its stream requires a
-	// token
+	// Stream imitates a server of version 2024-11-05. It answers POST with status 405, and its
+	// event stream requires a token.
 	Stream bool
 	Evil   string // the answer to a registration at /evil
 
@@ -40,14 +40,14 @@ type Server struct {
 	n     int
 }
 
-// State is the common state of both servers. Only Change may change it.
+// State is the common state of both servers. A test must change it only inside Change.
 type State struct {
 	Codes   map[string]url.Values // the authorization request of each code
 	Valid   string                // the only valid access token
 	Scope   string                // scope of the valid token
 	Refresh string
 	Lives   int    // lifetime of a token in seconds; 0 means that tokens do not expire
-	Needs   string // the scope that requests must have
+	Needs   string // the scope that a token must have
 }
 
 // New starts both servers on one loopback port. They end with the test.
