@@ -1,6 +1,6 @@
-// Package oidctest imitates a team's identity provider for tests: OpenID Connect with the code flow
-// and with signing keys. A test can make each of its answers wrong. The package also signs tokens
-// of workloads.
+// Package oidctest imitates the identity provider of a team. It supports OpenID Connect with the
+// code flow and signing keys. A test can make each of its answers wrong. The package also signs
+// tokens of workloads.
 package oidctest
 
 import (
@@ -24,17 +24,18 @@ import (
 	"time"
 )
 
-// These are the id and the secret of the only client that the provider accepts.
+// The id and the secret of the only client that the provider accepts.
 const (
 	ClientID = "centre"
 	Secret   = "the client's secret"
 )
 
-// Provider is an identity provider. A browser at its authorization page is signed in at once, as
-// the person in Claims. A test must change the fields in Set. If a value in Claims or Header is
-// nil, the token does not have that member.
+// Provider is an identity provider. A browser that opens its authorization page is signed in at
+// once, as the person in Claims. A test must change the fields inside Set. A nil value in Claims or
+// Header removes that member from the token.
 type Provider struct {
-	// claims of the ID token; they replace the default values of iss, aud, exp, iat and nonce
+	// Claims are claims of the ID token. They replace the default values of iss, aud, exp, iat and
+	// nonce.
 	Claims   map[string]any
 	UserInfo map[string]any // members of the answer at /me in addition to sub; nil for only sub
 	Header   map[string]any // members of the token's header; they replace the default values
@@ -74,7 +75,8 @@ func Start(t testing.TB) *Provider {
 // Issuer returns the address of the provider. The address is also its issuer.
 func (p *Provider) Issuer() string { return p.server.URL }
 
-// Set calls change with the provider. During the call, the provider answers no request.
+// Set calls change, which may change the provider's fields. Until change returns, the provider
+// answers no request.
 func (p *Provider) Set(change func(p *Provider)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,14 +90,13 @@ func (p *Provider) KeysRead() int {
 	return p.keysRead
 }
 
-// PublicPEM returns the public key as PEM. An attacker would use this text as the secret of an
-// HMAC.
+// PublicPEM returns the public key as PEM. An attacker can use this text as the secret of an HMAC.
 func (p *Provider) PublicPEM() []byte {
 	raw, _ := x509.MarshalPKIXPublicKey(&p.key.PublicKey)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: raw})
 }
 
-// SignHMAC returns a function for Provider.Sign. It signs with HS256 and this secret.
+// SignHMAC returns a function for Provider.Sign that signs with HS256 and this secret.
 func SignHMAC(secret []byte) func([]byte) []byte {
 	return func(input []byte) []byte {
 		h := hmac.New(sha256.New, secret)
@@ -159,7 +160,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if p.NoIss {
 		answer.Del("iss")
 	}
-	// the test itself has chosen this address
+	// The redirect is safe, because the test itself has chosen this address.
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound) //nolint:gosec
 }
 
@@ -189,8 +190,8 @@ func (p *Provider) makeToken(nonce string) string {
 	return p.sign(claims)
 }
 
-// SignToken returns a signed token with these claims, and with the members of Header. It omits
-// claims that are nil.
+// SignToken returns a signed token with these claims and the members of Header. It omits claims
+// that are nil.
 func (p *Provider) SignToken(claims map[string]any) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
