@@ -1,5 +1,5 @@
-// Package rulemix generates random policies, and calls about which these policies decide
-// differently. Tests use them to check that a changed policy allows no call that a rule denies.
+// Package rulemix generates random policies, and calls on which these policies decide differently.
+// Tests use them to check that a change of a policy never allows a call that a rule denies.
 package rulemix
 
 import (
@@ -38,7 +38,7 @@ func WritePolicy(r *rand.Rand) string {
 
 func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words))] }
 
-// ListCalls returns calls of all kinds about which these policies may decide differently.
+// ListCalls returns calls of all kinds on which these policies may decide differently.
 func ListCalls() (all []policy.Call) {
 	for _, server := range []string{"files", "git", "web", ""} {
 		for _, tool := range []string{"read_file", "read_text", "write_file", "list_folder", "remove"} {
