@@ -1,5 +1,5 @@
-// Package slow marks slow tests. `go test -short ./...` skips them, so that a short run is fast
-// enough for every save.
+// Package slow marks slow tests. `go test -short ./...` skips these tests, so it is fast enough to
+// run after every small change.
 package slow
 
 import (
@@ -18,8 +18,9 @@ func Test(t testing.TB) {
 	}
 }
 
-// Waiting allows three parallel tests for each processor, if -parallel is not set. A package calls
-// it before its tests run. Its tests mostly wait for other processes and terminals.
+// Waiting sets the number of parallel tests to three for each processor, unless -parallel is set.
+// It is for packages whose tests mostly wait for other processes or terminals. Such a package calls
+// it before its tests run.
 func Waiting() {
 	flag.Parse()
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
