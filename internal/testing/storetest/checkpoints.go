@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/state/checkpoint"
 )
 
-// sign is a function for AddCheckpoint. It returns the new hashes of the tree and a checkpoint. The
-// note of the checkpoint is the tree's root instead of a signed text.
+// sign is a function for AddCheckpoint. It returns the new hashes of the tree, and a checkpoint
+// whose note is the tree's root instead of a signed text.
 func sign(size int64, heads []checkpoint.Head, tree tlog.HashReader) (all []tlog.Hash, c store.Checkpoint, err error) {
 	grown := tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) {
 		hashes := make([]tlog.Hash, len(places))
@@ -67,16 +67,16 @@ func testCheckpoints(t *testing.T, s, other store.Store) {
 	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, func(int64, []checkpoint.Head, tlog.HashReader) ([]tlog.Hash, store.Checkpoint, error) {
 		return nil, store.Checkpoint{}, broken
 	}), broken)
-	unlogged(6) // nothing was stored
+	unlogged(6) // nothing was stored, so 6 bytes are still not in the tree
 	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{head, {Laptop: "laptop2", Segment: segment, Size: 1}}, sign))
 	unlogged(0)
-	// the tree already has this head
+	// The tree already has this head.
 	wants(t, s.AddCheckpoint(ctx, []checkpoint.Head{head}, sign), store.ErrNone)
 	must(t, extend(t, s, "", true, store.Extension{}))
 	unlogged(6) // the segment is complete now, so the tree needs a new head of it
 	whole := head
 	whole.Complete = true
-	// the second head is older, so it is not added
+	// The second head is older than the first, so the tree does not get it.
 	must(t, s.AddCheckpoint(ctx, []checkpoint.Head{whole, head}, sign))
 	unlogged(0)
 
@@ -135,8 +135,8 @@ func testCheckpoints(t *testing.T, s, other store.Store) {
 	}
 }
 
-// testRacingCheckpoints checks centres that add heads at the same time. They must make one tree,
-// and the tree must have each state of a segment only once.
+// testRacingCheckpoints adds heads from several centres at the same time. The result must be one
+// tree that contains each state of a segment only once.
 func testRacingCheckpoints(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

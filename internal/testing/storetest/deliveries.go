@@ -34,7 +34,7 @@ func testDeliveries(t *testing.T, s, other store.Store) {
 	if open, err := s.ListOpen(ctx, "slack C1"); len(open) != 0 || err != nil {
 		t.Errorf("%+v, %v", open, err)
 	}
-	// If several centres find the same delivery, only one of them may send it.
+	// If several centres try to claim the same delivery, only one of them may succeed.
 	for _, found := range []store.Delivery{{Question: "q9", Way: "w"}, {Question: "q9", Way: "w2", Told: "pending 0", Open: true, Next: began.Add(time.Hour)}} {
 		if found.Told != "" {
 			must(t, s.ReplaceDelivery(ctx, none, found))

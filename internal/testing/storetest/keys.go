@@ -22,17 +22,17 @@ func testKeys(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v, %q, %v", got, hash, err)
 	}
 	must(t, s.TouchKey(ctx, "one", began.Add(hour)))
-	must(t, s.TouchKey(ctx, "one", began)) // a late write does not move the time back
+	must(t, s.TouchKey(ctx, "one", began)) // an earlier time must not replace a later time
 	wants(t, s.TouchKey(ctx, "nobody", began), store.ErrNone)
 
-	// A second key replaces the first key.
+	// AddKey with a second key must set an end for the first key.
 	next := k
 	next.ID, next.Created = "two", began.Add(time.Minute)
 	wants(t, s.AddKey(ctx, next, "hash2", "nobody", began), store.ErrNone)
 	must(t, s.AddKey(ctx, next, "hash2", "one", began.Add(2*hour)))
 	third := next
 	third.ID, third.Created = "three", began.Add(2*time.Minute)
-	must(t, s.AddKey(ctx, third, "hash3", "one", began.Add(9*hour))) // the earlier end stays
+	must(t, s.AddKey(ctx, third, "hash3", "one", began.Add(9*hour))) // the first key keeps its earlier end
 	k.Used, k.Ends = began.Add(hour), began.Add(2*hour)
 	if all, err := s.ListKeys(ctx); err != nil || len(all) != 3 || !reflect.DeepEqual(all[2], k) || all[0].ID != "three" {
 		t.Errorf("%+v, %v", all, err)

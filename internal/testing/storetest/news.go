@@ -24,8 +24,8 @@ func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
 }
 
 // Marker makes changes in the store From, and waits until the store To sends notifications of them.
-// A database sends notifications in the order of the changes. So after the notification of a mark,
-// the notifications of all earlier changes have been sent.
+// A database sends notifications in the order of the changes. So after the notification of such a
+// change, the notifications of all earlier changes have been sent.
 type Marker struct {
 	T        *testing.T
 	From, To store.Store
@@ -46,11 +46,11 @@ func (m *Marker) Mark() {
 }
 
 // Settle waits until To receives notifications. When To begins to listen, it wakes all watches
-// once. So only a second mark proves that To really listens.
+// once, even without a change. So only a second mark proves that To really listens.
 func (m *Marker) Settle() { m.Mark(); m.Mark() }
 
-// NewMarker returns a Marker for changes in from, of which to sends notifications. It enrols a
-// laptop for the Marker in from.
+// NewMarker returns a Marker that makes changes in from and waits for their notifications in to. It
+// enrols a laptop in from for these changes.
 func NewMarker(t *testing.T, from, to store.Store) *Marker {
 	t.Helper()
 	enrol(t, from, 90)

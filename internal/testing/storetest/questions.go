@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// kept is how long an approval is valid in these tests.
+// kept is how long an approval stays valid in these tests.
 const kept = 10 * time.Minute
 
 // question returns a question from laptop n.
@@ -63,8 +63,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%d pending, %v", n, err)
 	}
 
-	// Two people must allow the call, and the same person counts only once. A change that fails
-	// must store nothing.
+	// Two people must allow the call. The same person counts only once. A change that returns an
+	// error must store nothing.
 	change := func(id string, f func(q *store.Question) error) (store.Question, error) {
 		return s.ChangeQuestion(ctx, id, f)
 	}
@@ -95,7 +95,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%+v", found.Votes)
 	}
 
-	// The same call gets the approval. The approval can be used once, and only before it expires.
+	// The next question about the same call uses the approval. An approval can be used once, and
+	// only before it expires.
 	again.ID, again.Created = "q6", at.Add(time.Second)
 	if got, err = add(again, 2); err != nil || got.ID != "q1" || got.State != enrolment.QuestionApproved || len(got.Votes) != 2 {
 		t.Errorf("%+v, %v", got, err)
@@ -127,7 +128,7 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = change("t", votes(vote("eve", false, began)))
 	wants(t, err, store.ErrOver)
 
-	// If a clock is moved back, a question or an approval must not live longer.
+	// If the clock is set back, a question or an approval must not become valid for longer.
 	_, err = add(question("u", 0, "u", 1), 2)
 	must(t, err)
 	_, err = change("u", votes(vote("ana", true, began.Add(-2*time.Minute))))
@@ -137,8 +138,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	_, err = change("u", func(q *store.Question) error { return q.Use(at.Add(-2 * time.Minute)) })
 	wants(t, err, store.ErrOver)
 
-	// The size of one laptop's questions is limited. ListPending returns the pending questions, the
-	// oldest first.
+	// The total size of one laptop's questions has a limit. ListPending returns the pending
+	// questions, the oldest first.
 	_, err = s.AddQuestion(ctx, question("v", 0, "v", 1), 9, 100)
 	wants(t, err, store.ErrFull)
 	waits, err := s.ListPending(ctx, began, store.Question{}, 1)
@@ -185,8 +186,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 	}
 }
 
-// testApprovers lets fifty approvers answer at the same time, and lets fifty retries use the
-// approval. There must be one decision and one use.
+// testApprovers lets fifty approvers answer at the same time, and then lets fifty retries of the
+// call use the approval at the same time. There must be one decision and one use.
 func testApprovers(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

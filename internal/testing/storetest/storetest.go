@@ -1,5 +1,5 @@
-// Package storetest tests whether an implementation of store.Store does what the interface demands.
-// The tests of each database run it.
+// Package storetest tests whether an implementation of store.Store meets the requirements of the
+// interface. The tests of each database call Run.
 package storetest
 
 import (
@@ -23,10 +23,10 @@ var admin = principal.Principal{Issuer: "https://idp.example", Subject: "7", Nam
 
 var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 
-// Run runs all tests. open creates an empty database, and returns a function that opens the store
-// of one organisation in it. If several centres can share the database, two stores of one
-// organisation act as two centres. The stores must not poll, because a poll would hide a missing
-// notification.
+// Run runs all tests. open creates an empty database. The function that it returns opens the store
+// of one organisation in this database. If several centres can share the database, Run opens two
+// stores of one organisation, as for two centres. The stores must not poll, because a poll would
+// hide a missing notification.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
@@ -109,7 +109,7 @@ func testEnrolments(t *testing.T, s, other store.Store) {
 	wants(t, s.DecideEnrolment(ctx, "user4", store.Denied, admin), store.ErrTwice)
 	id, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "a", Enrolled: began}, "token1")
 	must(t, err)
-	// the answer to the first call was lost
+	// The client repeats the call, because it did not get the first answer.
 	again, err := s.AddLaptop(ctx, "device4", store.Laptop{ID: "b", Enrolled: began}, "token2")
 	must(t, err)
 	l, hash, err := s.FindLaptop(ctx, id)
@@ -129,7 +129,7 @@ func testLaptops(t *testing.T, s, other store.Store) {
 	must(t, s.TouchLaptop(ctx, id, began))
 	report := enrolment.Report{Counter: 7, Version: "2", Error: "<b>", Backlog: 5, Time: began}
 	must(t, s.AddReport(ctx, id, report, began.Add(time.Hour)))
-	must(t, s.TouchLaptop(ctx, id, began.Add(time.Minute))) // a late write does not move the time back
+	must(t, s.TouchLaptop(ctx, id, began.Add(time.Minute))) // an earlier time must not replace a later time
 	l, _, err := s.FindLaptop(ctx, id)
 	must(t, err)
 	if l.Report != report || l.Version != "2" || !l.Seen.Equal(began.Add(time.Hour)) || !l.Enrolled.Equal(began) || !l.Revoked.IsZero() {
@@ -196,7 +196,7 @@ func record(n int, at time.Time, look store.Look, tool string) store.Record {
 	}
 }
 
-// extend adds a part to the segment that these tests use.
+// extend adds text to the end of the segment that these tests use.
 func extend(t *testing.T, s store.Store, text string, complete bool, x store.Extension) error {
 	t.Helper()
 	return s.ExtendSegment(t.Context(), "laptop1", "k3f9x2m7qa", segment, func(h store.Holding) (store.Extension, error) {
@@ -285,7 +285,7 @@ func testSegments(t *testing.T, s, other store.Store) {
 	}))
 	found, err := s.ListFindings(ctx, "", "", 10)
 	must(t, err)
-	// note is newer than finding, so it is second
+	// The list is in the order of time, and note is newer than finding.
 	if len(found) != 2 || found[0] != finding || found[1] != note {
 		t.Errorf("%+v", found)
 	}
@@ -308,10 +308,10 @@ func testRecords(t *testing.T, s, other store.Store) {
 	looks := []store.Look{store.LookAllowed, store.LookAsked, store.LookRefused}
 	var all []store.Record
 	for n := range 60 {
-		// Four records have the same time.
+		// Always four records have the same time.
 		all = append(all, record(n, began.Add(time.Duration(n/4)*10*time.Minute), looks[n%3], fmt.Sprint("tool", n%5)))
 	}
-	// a list of texts must return each of these texts unchanged
+	// Lists that contain such texts must be read as they were written.
 	all[7].About, all[8].About, all[9].About = `NULL`, `{"a\\b","c'd",}`, ""
 	all[10].Kind = "answered"
 	must(t, extend(t, s, "x", false, store.Extension{Records: all}))
@@ -422,14 +422,15 @@ func testPeople(t *testing.T, s, other store.Store) {
 	if l, _, err := other.FindLaptop(ctx, foreign); err != nil || !reflect.DeepEqual(l.Owner, store.Owner{Principal: admin, Seen: began}) {
 		t.Errorf("another organisation's laptop: %+v, %v", l.Owner, err)
 	}
-	// the other sessions have expired
+	// All other sessions have expired at this time.
 	must(t, s.AddSession(ctx, "late", p, began.Add(time.Hour), began.Add(2*time.Hour)))
 	_, _, err = s.FindSession(ctx, "hers", began)
 	wants(t, err, store.ErrNone)
 }
 
-// testRaces sends requests at the same time. One link must sign in once, one bundle of each counter
-// must be stored, the parts of a segment must follow each other, and one decision must count.
+// testRaces sends requests at the same time. One sign-in with the link must succeed, one bundle for
+// each counter must be stored, the parts of a segment must not overlap, and one decision must
+// count.
 func testRaces(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)
