@@ -1,5 +1,5 @@
 // Package termtest is a terminal for tests. It supports only the sequences that clawai's screens
-// may use. It reports all others as problems.
+// may use, and reports all others as problems.
 package termtest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Emulator is a terminal. It reports a problem for each title, clipboard access, query, mode or
-// style that is not allowed. Its cells have the characters that a person would see. Several
+// Emulator is a terminal. Its cells contain the characters that a person would see. It reports a
+// problem for each title, clipboard access, query, mode or style that is not allowed. Several
 // goroutines may use it at the same time.
 type Emulator struct {
 	Colors   bool // colors of text are allowed
@@ -129,8 +129,8 @@ func (e *Emulator) Complaint() error {
 	return nil
 }
 
-// HangUp ends the terminal like a lost connection. After that, Complaint does not check the
-// alternate screen and the modes.
+// HangUp imitates a lost connection. After that, Complaint does not check the alternate screen and
+// the modes.
 func (e *Emulator) HangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,8 +154,8 @@ func (e *Emulator) Write(p []byte) {
 	e.changed = make(chan struct{})
 }
 
-// step handles the first character or sequence in p. It returns the length in bytes, or 0 if the
-// sequence is incomplete.
+// step handles the first character or sequence in p, and returns its length in bytes. It returns 0
+// if the sequence is incomplete.
 func (e *Emulator) step(p []byte) int {
 	switch c := p[0]; {
 	case c == 0x1b:
@@ -221,7 +221,8 @@ func (e *Emulator) reverseLineFeed() {
 	e.y = max(0, e.y-1)
 }
 
-// scroll moves the rows from the row from to the end of the scrolling region up by n rows.
+// scroll moves rows up by n rows. It moves all rows from index from to the end of the scrolling
+// region. If n is negative, it moves them down.
 func (e *Emulator) scroll(from, n int) {
 	roll(e.cells[from:e.bottom], n, func() []rune { return blank(1, e.cols)[0] })
 	roll(e.looks[from:e.bottom], n, func() []Look { return plain(1, e.cols)[0] })

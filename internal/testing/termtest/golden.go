@@ -31,9 +31,9 @@ func Masked(screen string) string {
 	return screen
 }
 
-// Golden compares a screen with its golden file testdata/NAME. Output arrives in pieces, so Golden
-// reads the screen again until both are equal. If CLAWAI_UPDATE is set, Golden waits until the
-// screen no longer changes, and writes the file. It ignores empty rows at the end.
+// Golden compares a screen with its golden file testdata/NAME. It ignores empty rows at the end.
+// Output arrives in pieces, so Golden reads the screen again until it is equal to the file. If
+// CLAWAI_UPDATE is set, Golden waits until the screen no longer changes, and then writes the file.
 func Golden(t testing.TB, name string, screen func() string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))

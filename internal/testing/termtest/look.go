@@ -51,7 +51,7 @@ func (e *Emulator) style(params string) {
 	}
 }
 
-// These are the width and the height of a cell in a picture, in SVG units.
+// The width and the height of a cell in a picture, in SVG units.
 const cellWide, cellHigh = 8.4, 18
 
 var ink = map[int]string{0: "#d7dae0", 31: "#f2777a", 32: "#7ec98f", 33: "#e0b25c", 36: "#6cb6d9"}
