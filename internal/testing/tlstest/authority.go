@@ -1,5 +1,5 @@
-// Package tlstest imitates the network of a company for tests. It has a separate certificate
-// authority, valid and invalid certificates, and proxies.
+// Package tlstest imitates the network of a company for tests, with a certificate authority, valid
+// and invalid certificates, and proxies.
 package tlstest
 
 import (
@@ -79,7 +79,7 @@ func (a *Authority) Issue(l Leaf) (cert, key []byte) {
 	return encodePEM("CERTIFICATE", made.Raw), encodePEM("PRIVATE KEY", raw)
 }
 
-// ServerConfig returns the TLS settings of a server with such a certificate.
+// ServerConfig returns the TLS settings of a server whose certificate is issued for l.
 func (a *Authority) ServerConfig(l Leaf) *tls.Config {
 	a.t.Helper()
 	pair, err := tls.X509KeyPair(a.Issue(l))

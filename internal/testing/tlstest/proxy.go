@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// Proxy is a proxy that connects every host name to this machine.
+// Proxy is a proxy that connects to this machine for every host name.
 type Proxy struct {
 	Address string // HOST:PORT
 	Refuses int    // status with which an HTTP proxy refuses all hosts; 0 if it refuses none
@@ -40,8 +40,8 @@ func (p *Proxy) note(host string) {
 	p.asked = append(p.asked, host)
 }
 
-// NewHTTPProxy starts an HTTP proxy. If set is not nil, clients must connect to it with TLS. It
-// ends with the test.
+// NewHTTPProxy starts an HTTP proxy. If set is not nil, clients must connect to it with TLS. The
+// proxy ends with the test.
 func NewHTTPProxy(t testing.TB, name, password string, set *tls.Config) *Proxy {
 	p := &Proxy{name: name, password: password}
 	s := httptest.NewUnstartedServer(p)
@@ -128,7 +128,7 @@ func copyBoth(here net.Conn, from io.Reader, there net.Conn) {
 	<-done
 }
 
-// NewSOCKSProxy starts a SOCKS5 proxy (RFC 1928, RFC 1929). It ends with the test.
+// NewSOCKSProxy starts a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy ends with the test.
 func NewSOCKSProxy(t testing.TB, name, password string) *Proxy {
 	p := &Proxy{name: name, password: password}
 	in, err := net.Listen("tcp", "127.0.0.1:0")
@@ -205,7 +205,8 @@ func (p *Proxy) serveSOCKS(c net.Conn) error {
 	return nil
 }
 
-// readSized skips some bytes. Then it reads one byte as a length, and returns that number of bytes.
+// readSized skips some bytes, reads one byte as a length, and returns the next bytes of this
+// length.
 func readSized(r *bufio.Reader, skipped int) ([]byte, error) {
 	if _, err := r.Discard(skipped); err != nil {
 		return nil, err
