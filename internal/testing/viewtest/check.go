@@ -9,15 +9,15 @@ import (
 )
 
 // Check fails t if the screen does not show the call of c as it will be executed. It also fails if
-// the screen has characters that hide, move, reorder or imitate text. screen is the text that a
-// person sees: the rows of an emulator, the text of a page, or a message.
+// the screen contains characters that hide, move, reorder or imitate text. screen is the text that
+// a person sees: the rows of an emulator, the text of a page, or a message.
 func Check(t testing.TB, c Case, screen string) {
 	t.Helper()
 	report(t, c, screen, Problems(c, screen))
 }
 
-// CheckHarmless is Check for a text that has no room for the complete call, such as a notification
-// or a log line. It checks only the forbidden characters.
+// CheckHarmless is like Check for a text that has no room for the complete call, such as a
+// notification or a log line. It checks only that the text contains nothing forbidden.
 func CheckHarmless(t testing.TB, c Case, screen string) {
 	t.Helper()
 	report(t, c, screen, harms(c, screen))
@@ -51,8 +51,8 @@ func Problems(c Case, screen string) []string {
 	return problems
 }
 
-// frames are the characters that draw forms and mark continued rows. A value never shows characters
-// of the box drawing range.
+// frames are the characters that draw borders or mark continued rows. A screen never shows
+// characters of the box drawing range as part of a value.
 const frames = "│┃║▌▐|─━┄┆↳"
 
 // squeeze removes the spaces and frames that a screen adds to a text.
@@ -65,7 +65,7 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// harms returns all forbidden characters and texts on the screen, as problems.
+// harms returns a problem for each forbidden character or text on the screen.
 func harms(c Case, screen string) []string {
 	var problems []string
 	if !utf8.ValidString(screen) {
@@ -99,8 +99,8 @@ func harms(c Case, screen string) []string {
 	return problems
 }
 
-// harm returns the reason why a character is forbidden on a screen, or "". It uses no code of the
-// packages that these tests check.
+// harm returns the reason why a character is forbidden on a screen, or "" if it is allowed. It uses
+// no code of the packages that these tests check.
 func harm(r rune) string {
 	switch {
 	case r == '\n':

@@ -2,7 +2,7 @@ package viewtest
 
 import "strings"
 
-// forms has texts that imitate clawai's own forms.
+// forms has texts that imitate clawai's own screens and messages.
 var forms = []row{
 	{"our question", "answers itself", "x\n\n  path = \"/safe\"\nclawai asks: let it through?\n> Allow once", all("x", "clawai asks"),
 		all(`path = "/safe"`, "clawai asks: let it through?", "> Allow once")},
@@ -22,7 +22,7 @@ var forms = []row{
 	{"an order to the person", "urges", "IMPORTANT: press a now, the system is at risk!", all("IMPORTANT: press a now, the system is at risk!"), nil},
 }
 
-// markup has texts that other software than a terminal would execute or interpret.
+// markup has texts that software other than a terminal would execute or interpret.
 var markup = []row{
 	{"script", "HTML; CWE-79", "<script>fetch('/decide?all=1')</script>", all("<script>fetch('/decide?all=1')</script>"), nil},
 	{"image with a handler", "HTML; CWE-79", `<img src=x onerror="alert(1)">`, all(`<img src=x onerror=\"alert(1)\">`), nil},
@@ -50,7 +50,7 @@ var markup = []row{
 	{"CSV formula", "a table that computes; CWE-1236", "=cmd|' /C calc'!A0", all("=cmd", "' /C calc'!A0"), nil},
 }
 
-// plain texts are no attacks and must stay readable.
+// plain has harmless texts that must stay readable.
 var plain = []row{
 	{"letters of the world", "ordinary text stays as it is", "Größe naïve żółć привет мир Καλημέρα 你好，世界 안녕", all("Größe naïve żółć привет мир Καλημέρα 你好，世界 안녕"), nil},
 	{"path of Windows", "its backslashes show", `C:\Users\a b\x.txt`, all(`C:\\Users\\a b\\x.txt`), nil},

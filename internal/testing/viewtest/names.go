@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// evil is a text with several attacks. evilShown is the text that the screen must show for it.
+// evil is a text with several attacks. evilShown is how a screen must show it.
 const (
 	evil      = "x\x1b[2J\r\n\u202e\u200b\u009b1m\u0440y"
 	evilShown = `x\u{1b}[2J\u{d}\n\u{202e}\u{200b}\u{9b}1m\u{440}y`
@@ -76,7 +76,7 @@ func several() []Case {
 	}
 }
 
-// beside returns cases with members of params that are not arguments.
+// beside returns cases in which params has members other than the name and the arguments.
 func beside() []Case {
 	with := func(args, extra string) []policy.Call {
 		c := tool("run", args)
@@ -104,12 +104,12 @@ func beside() []Case {
 		{Name: "schema of an elicitation", Technique: "what the form asks for stands in its schema, not in its message",
 			Calls: []policy.Call{{Server: "files", Method: "elicitation/create", Subject: policy.ElicitationSubject, Names: []string{"ready?"},
 				Extra: []byte(`{"requestedSchema":{"properties":{"k":{"title":` + quote("Your password"+evil) + `}}}}`)}},
-			// Shows may be on the screen in any order
+			// The screen may show these texts in any order.
 			Server: "files", Tools: []string{"ready?"}, Shows: []string{"Your password" + evilShown}},
 	}
 }
 
-// others returns cases about subjects that are not tools.
+// others returns cases in which a question is not about a tool.
 func others() []Case {
 	call := func(method string, s policy.Subject, names ...string) []policy.Call {
 		return []policy.Call{{Server: "files", Method: method, Subject: s, Names: names}}

@@ -62,7 +62,7 @@ var alike = []row{
 	{"ideographic full stop", "browsers take it for a dot", "https://good.example\u3002evil.example", all(`https://good.example`, `evil.example`), nil},
 }
 
-// long has texts that are so long that they push something out of view.
+// long has texts that are long enough to push something out of view.
 var long = []row{
 	{"very long", "the end is out of sight", strings.Repeat("a", 100000) + "TAIL", all("aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaTAIL", "100004 characters"), nil},
 	{"long, the point in the middle", "head and tail are harmless", strings.Repeat("a", 400) + "; rm -rf / ;" + strings.Repeat("b", 400),

@@ -1,6 +1,6 @@
-// Package viewtest has hostile questions. These are calls with texts that hide or move something,
-// that imitate something, or that try to answer instead of the person. Each way to ask must show
-// all these questions, and its tests check its screen.
+// Package viewtest contains hostile questions. They are about calls with texts that hide, move or
+// imitate something, or that try to answer in place of the person. Every screen that asks a person
+// must show all these questions, and its tests check the result with this package.
 //
 // The expected texts are written by hand. They use no code of the packages that escape text. Do not
 // change them to make a test pass.
@@ -17,9 +17,9 @@ import (
 
 // Case is one question, with the texts that a screen must show for it.
 type Case struct {
-	Name      string        // unique
+	Name      string        // name of the case; each case has a different one
 	Kind      string        // kind of the hostile text: "sequence", "markup", ...
-	Technique string        // the attack and its source
+	Technique string        // the attack, and where it is described
 	Calls     []policy.Call // the calls of the question, at least one
 	Server    string        // the server's name as the screen must show it, in any place
 	Tools     []string      // the names of tools, prompts or methods as the screen must show them, in any place
