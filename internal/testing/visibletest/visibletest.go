@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Back returns the text before the escaping. It returns an error if s is not a valid escaped text.
+// Back returns the original of an escaped text. It returns an error if s is not a valid escaped
+// text.
 func Back(s string) (string, error) {
 	var b []byte
 	for len(s) > 0 {
@@ -50,8 +51,8 @@ func Back(s string) (string, error) {
 	return string(b), nil
 }
 
-// Harmless returns an error for a text that moves, hides or reorders something, or that breaks the
-// line. It uses no code of the packages that escape text.
+// Harmless returns an error if a text moves, hides or reorders something, or breaks the line. It
+// uses no code of the packages that escape text.
 func Harmless(s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("not UTF-8")
