@@ -1,6 +1,6 @@
 package wordings
 
-// families are kinds of attacks on a model that acts for a person.
+// families are the kinds of attacks on a model that acts for a person.
 var families = []Family{
 	{"override", []string{
 		"{attention}{forget} {all} {earlier} {instructions}{and} {do}.",

@@ -2,8 +2,8 @@ package wordings
 
 import "maps"
 
-// ordinary has groups of harmless texts, as servers send them. Some texts contain orders, or are
-// about assistants or attacks.
+// ordinary has groups of harmless texts, as servers send them. Some of them contain instructions,
+// or are about assistants or attacks.
 var ordinary = [][]string{
 	{ // chat and mail
 		"please ignore my last message, I meant {day}.", "forget what I said about {topic}, {name} has solved it.", "hi {name}, can you send me {doc} before {day}?", "could you please {chore} when you are back?",

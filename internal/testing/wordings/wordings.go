@@ -1,7 +1,7 @@
 // Package wordings writes ordinary texts as servers send them, and texts that attack their readers.
 // The table of internal/text/inspect/injection is trained and tested with these texts. All texts
-// are made from the lists in this package. The lists were written for this purpose; no text comes
-// from a corpus.
+// are made from the lists in this package. We wrote the lists for this purpose. No text comes from
+// a collection of other people's texts.
 package wordings
 
 import (
@@ -13,8 +13,8 @@ import (
 // Source writes random texts. Two Sources with the same seed write the same texts.
 type Source struct{ r *rand.Rand }
 
-// New returns a Source for a seed.
-// the texts must be the same each time
+// New returns a Source for a seed. Its random generator is not secret, because the texts must be
+// the same each time.
 func New(seed uint64) *Source { return &Source{rand.New(rand.NewPCG(seed, 17))} } //nolint:gosec
 
 // Family is one kind of attack, with its templates.
@@ -26,7 +26,7 @@ type Family struct {
 // Attack returns a random attack of a family.
 func (s *Source) Attack(f *Family) string { return s.fill(s.pick(f.Made)) }
 
-// Plain returns the goal of an attack as a plain sentence, without words that are typical of
+// Plain returns the goal of an attack as one plain sentence, without words that are typical of
 // attacks.
 func (s *Source) Plain() string { return s.fill("{goal}.") }
 
@@ -41,8 +41,8 @@ func (s *Source) Ordinary(n int) string {
 	return b.String()
 }
 
-// Among returns a text with an attack in the middle of ordinary texts. The form around the attack
-// is one in which servers send texts of other people.
+// Among returns ordinary texts with an attack between them. The attack is inside a form in which
+// servers send texts of other people.
 func (s *Source) Among(attack string) string {
 	before, behind := s.Ordinary(1+s.r.IntN(6)), s.Ordinary(1+s.r.IntN(6))
 	form := s.pick([]string{"\n%\n", " % ", "\n<!-- % -->\n", `{"title":"report","body":"%","size":12},`, "\n# %\n", "\n- %\n", "12:04:11 INFO %\n", "a,b,\"%\",3\n", "\n+ %\n", "<p>%</p>"})
@@ -69,7 +69,7 @@ func (s *Source) fill(template string) string {
 		}
 		template = template[:start] + with + template[end+1:]
 	}
-	return strings.ReplaceAll(template, "«", "{") // « is for a brace that does not begin a slot
+	return strings.ReplaceAll(template, "«", "{") // in templates, « is a brace that does not begin a slot
 }
 
 // Families returns all families of attacks.
