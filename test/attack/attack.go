@@ -1,7 +1,7 @@
-// Package attack has the common settings of the attack tests: the duration, and the seed with which
-// a run can be repeated. The attacks are in the folders below. Each folder is for one consumer of
-// policy decisions, and it has the build tag `attack`. docs/attack.md explains how to run the
-// attacks.
+// Package attack contains the common settings of the attack tests: the duration, and the seed with
+// which a person can repeat a run. The attacks are in the folders below this one. Each folder
+// attacks one part of clawai that uses policy decisions, and has the build tag `attack`.
+// docs/attack.md explains how to run the attacks.
 package attack
 
 import (
@@ -25,8 +25,9 @@ func Budget() (time.Duration, error) {
 	return d, nil
 }
 
-// Seed returns the seed of an attack's random generator. It is the value of ATTACK_SEED, or it
-// comes from the time. An attack prints its seed, so that a person can repeat the run.
+// Seed returns the seed of an attack's random generator. It is the value of ATTACK_SEED. Without
+// this variable, Seed makes it from the time. An attack prints its seed, so that a person can
+// repeat the run.
 func Seed() (uint64, error) {
 	text, set := os.LookupEnv("ATTACK_SEED")
 	if !set {
