@@ -1,8 +1,8 @@
 //go:build attack
 
 // Package options checks the table of harmless options (policy/where/shell, options.txt) against
-// the real programs. It compares the table with their help texts, and with options that are known
-// to make them run or write something. With -update it writes the lists of options that come from a
+// the real programs. It compares the table with their help texts, and with known options that make
+// the programs run or write something. With -update it writes the lists of options that come from a
 // program's help.
 package options
 
@@ -12,16 +12,16 @@ import (
 )
 
 var (
-	// begins matches a line of a help text that begins with options.
+	// begins matches a line of a help text that starts with options.
 	begins  = regexp.MustCompile(`^\s{0,24}(-{1,2}[A-Za-z0-9@?#+.].*)$`)
 	columns = regexp.MustCompile(`\s{2,}|\t`)
 	// spelling matches one spelling of an option, with the placeholder of its value.
 	spelling = regexp.MustCompile(`(^|[\s,|/(\[])(--?[A-Za-z0-9][A-Za-z0-9_.-]*|-[?#@])(\[?=?\[?[<{A-Za-z'"][^\s,|]*|=\[?\S+|\[=?[^\]]+\]| [<\[{]?[A-Za-z#+_|<>:,-]*[A-Z#>]+[^\s,|]*)?`)
 )
 
-// read returns the options in a help text, where a line begins with its options. An option with "="
-// at the end needs a value. An option with "?" at the end may have an attached value. single means
-// that the long options of the program have one dash.
+// read returns the options in a help text whose lines start with options. An option with "=" at the
+// end needs a value. An option with "?" at the end may have an attached value. If single is true,
+// the long options of the program have one dash.
 func read(help string, single bool) map[string]bool {
 	found := map[string]bool{}
 	for line := range strings.Lines(help) {
@@ -43,8 +43,8 @@ func read(help string, single bool) map[string]bool {
 	return found
 }
 
-// group returns the spellings of one option, such as -c, -C NUM, --context[=NUM]. They have the
-// same marks as in read.
+// group returns the spellings of one option, for example those in "-c, -C NUM, --context[=NUM]".
+// They have the same marks as in the result of read.
 func group(head string, single bool) map[string]bool {
 	type one struct{ name, value string }
 	var list []one
@@ -55,7 +55,7 @@ func group(head string, single bool) map[string]bool {
 		case strings.HasPrefix(name, "--"), single, len(name) == 2:
 		case strings.Trim(name[1:], "0123456789") == "":
 			name = "-#"
-		default: // a form such as -nNUM, or a word of the description
+		default: // a spelling such as -nNUM, or a word of the description
 			name, value = name[:2], "="
 		}
 		mark := ""
@@ -80,8 +80,7 @@ func group(head string, single bool) map[string]bool {
 	return got
 }
 
-// anyShortValue reports whether a short option of the group has its own value, as -C has in "-c, -C
-// NUM".
+// anyShortValue reports whether a short option in head has its own value, like -C in "-c, -C NUM".
 func anyShortValue(head string) bool { return shortValue.MatchString(head) }
 
 var shortValue = regexp.MustCompile(`(^|[\s,])-[A-Za-z] ?[A-Z<]`)

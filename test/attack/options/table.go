@@ -15,7 +15,7 @@ type row struct {
 	before []string // the comments and empty lines before the entry
 	names  []string
 	source string
-	lines  [][2]string // pairs of a key and its words, in their order
+	lines  [][2]string // pairs of a key and its words, in the order of the file
 }
 
 func (r *row) get(key string) string {
@@ -32,7 +32,7 @@ func (r *row) has(key string) bool {
 	return slices.ContainsFunc(r.lines, func(l [2]string) bool { return l[0] == key })
 }
 
-// options returns all options of a row. An option that takes a value ends with its mark.
+// options returns all options of a row. An option that takes a value has its mark at the end.
 func (r *row) options() []string {
 	return strings.Fields(r.get("options") + " " + r.get("also") + " " + r.get("manual"))
 }
