@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// submit sends a form as a browser would. values are pairs of a name and a value. It returns the
-// next page.
+// submit sends a form as a browser would, and returns the next page. values are pairs of a name and
+// a value.
 func (c *centre) submit(ctx context.Context, path string, values ...string) ([]byte, error) {
 	form := url.Values{}
 	for pair := range slices.Chunk(values, 2) {

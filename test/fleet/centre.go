@@ -20,7 +20,8 @@ import (
 	"github.com/clawai/clawai/internal/testing/postgrestest"
 )
 
-// centre is a running clawai-gateway with a database. It also has the browser of its administrator.
+// centre is a running clawai-gateway with its database, and the browser session of its
+// administrator.
 type centre struct {
 	dir      string
 	postgres *postgrestest.Server
@@ -37,8 +38,8 @@ const (
 	fileMode = 0o600
 )
 
-// startCentre builds clawai-gateway, and starts it with a new PostgreSQL server. With explain, the
-// database's log has the plans of slow statements.
+// startCentre builds clawai-gateway, and starts it with a new PostgreSQL server. If explain is
+// true, the database writes the plans of slow statements into its log.
 func startCentre(ctx context.Context, explain bool) (_ *centre, err error) {
 	dir, err := os.MkdirTemp("", "fleet")
 	if err != nil {
@@ -128,7 +129,7 @@ func (c *centre) serve(ctx context.Context) error {
 
 var formToken = regexp.MustCompile(`name="form" value="([0-9a-f]+)"`)
 
-// signIn signs the browser in. It uses a link from clawai-gateway link.
+// signIn signs the browser in with a link from clawai-gateway link.
 func (c *centre) signIn(ctx context.Context) error {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

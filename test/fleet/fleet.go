@@ -33,7 +33,7 @@ type fleet struct {
 	sessions []session
 	laptops  []*laptop
 	shipped  atomic.Int64 // number of records that the centre has acknowledged
-	again    atomic.Int64 // number of parts that were sent again, because no answer came in time
+	again    atomic.Int64 // number of parts that were sent again, because no answer arrived in time
 }
 
 // session is one recorded session: the bytes of its segment.
@@ -49,11 +49,12 @@ type laptop struct {
 	client *http.Client
 }
 
-// These are numbers for the recorded sessions. All laptops upload the same sessions, and for the
-// centre they are different laptops. A laptop stops after it has uploaded all sessions.
+// All laptops upload the same sessions, but for the centre the sessions of each laptop are
+// different ones. A laptop stops when it has uploaded all sessions.
 const (
 	recordedCalls = 1000 // number of calls in a session; each call also has an outcome
-	// the sessions are enough for this number of records in a second, of all laptops together
+	// mostSecond is the maximum number of records that all laptops together are expected to upload
+	// in a second. It decides how many sessions are recorded.
 	mostSecond = 20_000
 )
 
@@ -130,18 +131,18 @@ func (f *fleet) readSession(dir string) error {
 	return nil
 }
 
-// patience is how long a laptop waits for an answer; clawai waits as long. After that, the laptop
-// sends the part again.
+// patience is how long a laptop waits for an answer before it sends the part again. clawai waits as
+// long.
 const patience = 30 * time.Second
 
-// newClient returns the HTTP client of one laptop. Only twenty laptops may enrol at the centre from
-// one address. So each group of twenty laptops has a separate loopback address.
+// newClient returns the HTTP client of one laptop. The centre lets only twenty laptops enrol from
+// one address, so each group of twenty laptops has its own loopback address.
 func newClient(number int) *http.Client {
 	from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(number/20/250), byte(1+number/20%250))}
 	return &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: from}).DialContext}, Timeout: patience}
 }
 
-// enrol enrols all laptops. The administrator allows each laptop on a page of the centre.
+// enrol enrols all laptops. For each laptop, the administrator allows this on a page of the centre.
 func (f *fleet) enrol(ctx context.Context) error {
 	for i := range f.options.laptops {
 		l := &laptop{client: newClient(i)}
@@ -162,8 +163,8 @@ func (f *fleet) enrol(ctx context.Context) error {
 	return nil
 }
 
-// send sends a message of a laptop. If the status is 200, it reads the JSON of the answer into
-// answer. It returns the status.
+// send sends a message of a laptop, and returns the status. If the status is 200, it decodes the
+// JSON of the answer into answer.
 func (f *fleet) send(ctx context.Context, l *laptop, method, path string, message, answer any) (int, error) {
 	var body []byte
 	switch m := message.(type) {
@@ -207,8 +208,8 @@ func (f *fleet) send(ctx context.Context, l *laptop, method, path string, messag
 	return resp.StatusCode, err
 }
 
-// ship lets all laptops upload their sessions at the same time, until the time of the option
-// minutes is over. A laptop sends its next part when the previous part is acknowledged.
+// ship uploads the sessions of all laptops at the same time. It stops after the number of minutes
+// in the options. A laptop sends its next part after the centre has acknowledged the previous part.
 func (f *fleet) ship(ctx context.Context) error {
 	before, err := f.readUsage()
 	if err != nil {
@@ -288,7 +289,7 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 		var held enrolment.Held
 		_, err := f.send(ctx, l, http.MethodPut, path+query, s.text[at:end], &held)
 		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
-			// Perhaps the centre has stored the part, so the laptop asks for the size.
+			// The centre may have stored the part, so the laptop asks how much it has.
 			f.again.Add(1)
 			if _, err = f.send(ctx, l, http.MethodGet, path, nil, &held); err == nil && held.Size == int64(at) {
 				continue
@@ -302,7 +303,7 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 			return fmt.Errorf("%s holds %d bytes, and %d were shipped", path, held.Size, end)
 		}
 		if f.shipped.Add(int64(last + 1 - next)); at == 0 {
-			f.shipped.Add(-1) // the index does not contain the first line of a segment
+			f.shipped.Add(-1) // the first line of a segment is not a record in the centre's index
 		}
 		if err := f.pause(ctx, began, last+1-next); err != nil {
 			return err
@@ -312,9 +313,9 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 	return nil
 }
 
-// pause waits until the laptop may send its next part. It does nothing if the option rate is 0.
-// rate limits the records of all laptops together. The wait is random, so that the laptops do not
-// all send at the same moment.
+// pause waits until the laptop may send its next part. The option rate limits the records that all
+// laptops together send in a second. With rate 0, pause does not wait. The time is partly random,
+// so that the laptops do not all send at the same moment.
 func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
 	if f.rate == 0 {
 		return nil
@@ -323,7 +324,7 @@ func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	// the number is no secret
+	// The random number does not have to be secret.
 	case <-time.After(time.Until(began.Add(each*9/10 + rand.N(each/5+1)))): //nolint:gosec
 		return nil
 	}

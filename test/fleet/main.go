@@ -68,7 +68,7 @@ func main() {
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "fleet: %v\n", err)
-		os.Exit(1) //nolint:forbidigo // this is main
+		os.Exit(1) //nolint:forbidigo // main may end the process
 	}
 }
 

@@ -43,7 +43,7 @@ func (l *latencies) text() string {
 	return fmt.Sprintf("%.1f, %.1f, %.1f ms", of(0), of(0.5), of(0.99))
 }
 
-// watchMemory measures the centre's resident memory twelve times before the time until. It returns
+// watchMemory measures the centre's resident memory twelve times until the time until. It returns
 // the values in MiB.
 func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) {
 	for every := time.Until(until) / 12; time.Until(until) > every/2; {
@@ -59,9 +59,8 @@ func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) 
 	return all
 }
 
-// These constants are the limits of checkMemory. It checks runs of at least flatMinutes minutes.
-// The maximum of the last quarter may be at most flatMore MiB larger than the maximum of the second
-// quarter.
+// The limits of checkMemory. It checks runs of at least flatMinutes minutes. The maximum in the
+// last quarter of a run may be at most flatMore MiB above the maximum in the second quarter.
 const (
 	flatMinutes = 10
 	flatMore    = 32
@@ -80,8 +79,8 @@ func (f *fleet) checkMemory(all []int64) error {
 	return nil
 }
 
-// readMeanwhile loads the first page again and again until a time, like a person who watches the
-// page.
+// readMeanwhile loads the first page again and again until the time until, like a person who
+// watches the page.
 func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *latencies) error {
 	for time.Now().Before(until) {
 		began := time.Now()
@@ -94,8 +93,8 @@ func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *laten
 	return nil
 }
 
-// checkShipped returns an error if the database and the centre's acknowledgements have different
-// numbers of records. It also returns an error if the database has findings.
+// checkShipped returns an error if the number of records in the database is not the number that the
+// centre has acknowledged. It also returns an error if the database has findings.
 func (f *fleet) checkShipped(ctx context.Context) error {
 	got, err := f.askDatabase(ctx, database, "SELECT count(*) FROM record; SELECT coalesce(sum(records), 0) FROM laptop; SELECT count(*) FROM finding; VACUUM ANALYZE; CHECKPOINT;")
 	if want := fmt.Sprintf("%d\n%[1]d\n0", f.shipped.Load()); err == nil && got != want {
@@ -147,9 +146,9 @@ func (f *fleet) poll(ctx context.Context) error {
 	return nil
 }
 
-// fillStatements adds copies of uploaded records to the database. Their times are spread over
-// thirty days, and a session has 200 records. Only lists can show these records, because the
-// database does not have their lines.
+// fillStatements adds copies of uploaded records to the database. The times of the copies are
+// spread over thirty days, and each session gets 200 records. The database has only the index
+// entries of the copies and not their lines, so only lists of records can show them.
 const fillStatements = `
 INSERT INTO record (org, laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size)
 SELECT r.org, l.id, substr(md5((n / 200)::text), 1, 10), n %% 200, %d - (30 * 86400 * 1000000000::float8 * random())::bigint, r.kind, r.look, r.server, r.subject, r.name, r.method, r.about, r.code, r.reason,
@@ -159,8 +158,8 @@ JOIN (SELECT row_number() OVER () AS number, * FROM (SELECT * FROM record ORDER 
 JOIN (SELECT row_number() OVER () AS number, id FROM laptop) l ON l.number = 1 + (n / 200) %% %d;
 `
 
-// These statements drop the indexes before many rows are added, and create them again after that,
-// because this is faster.
+// Adding many rows is faster without indexes. So these statements drop the indexes before the rows
+// are added, and create them again afterwards.
 const (
 	dropIndexes = `
 SET synchronous_commit = off;
@@ -171,7 +170,7 @@ SET maintenance_work_mem = '256MB';
 DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM making LOOP EXECUTE i.indexdef; END LOOP; END $$;`
 )
 
-// fill adds records to the database until their number is the option records.
+// fill adds records to the database until it has as many records as the option records says.
 func (f *fleet) fill(ctx context.Context) error {
 	more := f.records - int(f.shipped.Load())
 	if more <= 0 {
@@ -186,7 +185,7 @@ func (f *fleet) fill(ctx context.Context) error {
 	return err
 }
 
-// listed is one page to measure.
+// listed is a page to measure.
 type listed struct{ name, path string }
 
 // choosePages returns the pages to measure. The values of their filters are taken from records in
@@ -219,11 +218,11 @@ SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segmen
 	}, nil
 }
 
-// scansStatement returns how often the whole table of records was read.
+// scansStatement returns how often PostgreSQL has read the whole table of records.
 const scansStatement = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'record'"
 
-// measurePages loads all pages in sequence. It repeats this in a new random order as often as the
-// options say.
+// measurePages loads all pages one after another. It does this as often as the options say, each
+// time in a new random order.
 func (f *fleet) measurePages(ctx context.Context) error {
 	pages, err := f.choosePages(ctx)
 	if err != nil {
@@ -239,7 +238,7 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	}
 	waits, sizes := make([]latencies, len(pages)), make([]int, len(pages))
 	for range f.requests {
-		for _, i := range rand.Perm(len(pages)) { //nolint:gosec // the order is no secret
+		for _, i := range rand.Perm(len(pages)) { //nolint:gosec // the order does not have to be secret
 			began := time.Now()
 			body, err := f.visit(ctx, pages[i].path)
 			if err != nil {
@@ -263,14 +262,15 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	return f.checkScans(ctx, scansBefore)
 }
 
-// readLog returns the part of the database's log after an offset.
+// readLog returns the database's log from the offset from to its end.
 func (f *fleet) readLog(from int) ([]byte, error) {
 	src, err := os.ReadFile(filepath.Join(f.postgres.Dir, "log"))
 	return src[min(from, len(src)):], err
 }
 
-// checkScans returns an error if a page has read the whole table of records. It waits eleven
-// seconds, because an idle connection of PostgreSQL updates its statistics only within ten seconds.
+// checkScans returns an error if loading a page has read the whole table of records. It waits
+// eleven seconds first, because an idle connection of PostgreSQL may need ten seconds to update its
+// statistics.
 func (f *fleet) checkScans(ctx context.Context, before string) error {
 	time.Sleep(11 * time.Second)
 	after, err := f.askDatabase(ctx, database, scansStatement)
@@ -280,7 +280,7 @@ func (f *fleet) checkScans(ctx context.Context, before string) error {
 	return err
 }
 
-// tallyStatement adds the filled-in records to the tally. The centre itself does this only for
+// tallyStatement adds the copies of fillStatements to the tally. The centre itself counts only
 // uploaded records.
 const tallyStatement = `
 INSERT INTO tally (org, hour, place, server, name, look, calls)

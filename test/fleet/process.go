@@ -35,8 +35,8 @@ func ticksOf(stat []string, fields ...int) (sum time.Duration) {
 	return sum
 }
 
-// readCPU returns the processor time that a process has used. If children is true, it also counts
-// the children of the process, including those that have ended.
+// readCPU returns the processor time that a process has used. If children is true, it adds the time
+// of the process's children, including those that have ended.
 func readCPU(process int, children bool) (time.Duration, error) {
 	stat, err := readStat(process)
 	if err != nil {
