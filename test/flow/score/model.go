@@ -16,12 +16,12 @@ import (
 )
 
 // modelTalk is an agent whose calls come from the replies of its model. The replies pass through
-// clawai's proxy for the model's API. The imitated service of the model asks for the calls of a
-// trace. The agent sends the results of the calls in its next requests.
+// clawai's proxy for the model's API. The imitated model asks for the calls of a trace, and the
+// agent sends the results of the calls in its next requests.
 type modelTalk struct {
 	server       string
 	near, far    *httptest.Server // near is clawai's proxy; far is the service of the model
-	asks         call             // the call that the next reply asks for
+	asks         call             // the call that the next reply contains
 	conversation []any
 }
 
@@ -50,10 +50,10 @@ func (t *modelTalk) end() error {
 	return nil
 }
 
-// toolName returns the name of the server's tool in the form of Claude Code.
+// toolName returns the name that Claude Code gives to the server's tool.
 func (t *modelTalk) toolName() string { return "mcp__" + t.server + "__" + t.asks.Tool }
 
-// reply handles a request to the service of the model. The answer asks for the call asks.
+// reply handles a request to the imitated model. The reply asks for the call in the field asks.
 func (t *modelTalk) reply(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")
@@ -66,9 +66,9 @@ func (t *modelTalk) use(name string) map[string]any {
 
 func (t *modelTalk) id() string { return fmt.Sprintf("toolu_%d", len(t.conversation)) }
 
-// call lets the model ask for a call. went reports whether the agent would make the call. The next
-// request contains the result of the call. If clawai has denied the call, it contains the client's
-// error about an unknown tool instead.
+// call sends a reply of the model that asks for c. went reports whether the agent would make the
+// call. The agent's next request contains the result of the call. If clawai has denied the call,
+// the request contains the client's error about an unknown tool instead.
 func (t *modelTalk) call(c call, result string) (went bool, err error) {
 	t.asks = c
 	name, err := t.ask()

@@ -26,11 +26,11 @@ import (
 type played struct {
 	asked  int // number of questions to a person
 	tools  int // number of tools in the questions and in the lifted calls
-	lifted int // number of calls that needed no question, because a person had already allowed the same
+	lifted int // number of calls that needed no question, because a person had allowed the same before
 	denied int // number of calls that did not pass
 }
 
-// person answers all questions in the same way: it allows them or, after no is set, denies them.
+// person answers all questions in the same way. It allows the calls, or denies them if no is set.
 type person struct {
 	no    atomic.Bool
 	asked atomic.Int64
@@ -45,8 +45,8 @@ func (p *person) answer(q gate.Question) (gate.Answer, bool) {
 	return gate.Answer{Reply: reply, Digest: q.Digest, Channel: "test"}, true
 }
 
-// record is a recorder. It counts the calls that needed no question, because a person had already
-// allowed the same.
+// record is a recorder that counts the calls that needed no question, because a person had allowed
+// the same before.
 type record struct{ lifted atomic.Int64 }
 
 func (r *record) Record(events ...*event.Event) error {
@@ -58,7 +58,8 @@ func (r *record) Record(events ...*event.Event) error {
 	return nil
 }
 
-// player is a server for the tools of a trace. The tools return the results of the trace in order.
+// player is a server that has the tools of a trace. The tools return the results of the trace in
+// order.
 type player struct {
 	*io.PipeReader
 	in      *io.PipeWriter
@@ -97,7 +98,7 @@ func (p *player) Close(context.Context) error {
 func (p *player) Status() string { return "played" }
 
 // play replays a user's task, and then an attack if there is one. The person allows no call of the
-// attack. of has the counts of the task, and after has the counts of the attack.
+// attack. of has the counts for the task, and after has the counts for the attack.
 func (w *Way) play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
 	state, err := os.MkdirTemp(dir, "")
 	if err != nil {
@@ -138,7 +139,7 @@ func (w *Way) play(dir string, p *config.Loaded, server string, user task, attac
 	return of, after, err
 }
 
-// injected returns the index of the first result into which the attacker could have written. It
+// injected returns the index of the first result that the attacker could have written to. It
 // returns -1 if there is no such result or no attack.
 func injected(calls []call, attack *task) int {
 	for i, c := range calls {
@@ -149,10 +150,11 @@ func injected(calls []call, attack *task) int {
 	return -1
 }
 
-// Way says how the calls of a trace reach clawai. The zero value is the proxy in front of a server.
-type Way struct{ Model bool } // true for the proxy for the model's API
+// Way says which of clawai's proxies the calls of a trace pass through. The zero value is the proxy
+// in front of a server.
+type Way struct{ Model bool } // the calls pass through the proxy for the model's API
 
-// caller makes the calls of a trace, in one of the two ways.
+// caller makes the calls of a trace through one of the two proxies.
 type caller interface {
 	call(c call, result string) (went bool, err error)
 	end() error
@@ -165,7 +167,8 @@ func (w *Way) newCaller(server string, one *session.Session) (caller, error) {
 	return newTalk(server, one), nil
 }
 
-// agent makes the calls of a trace. text is the attacker's text in one of the results.
+// agent makes the calls of a trace. text is the text that the attacker puts into one of the
+// results.
 type agent struct {
 	caller
 	text string

@@ -11,20 +11,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Row has the results of one way of asking.
+// Row has the numbers for one rule that decides when to ask.
 type Row struct {
 	name           string
-	Asked, Grouped int // questions in all tasks; Grouped counts equal questions only once
-	tools          int // tools in the questions; each tool of a task counts only once
+	Asked, Grouped int // number of questions in all tasks; for Grouped, equal questions count once
+	tools          int // number of tools in the questions; for each task, a tool counts once
 	Silent         int // number of tasks without a question
-	Stopped        int // number of pairs of a task and an attack in which the attack was stopped
+	Stopped        int // number of attacks that were stopped; an attack counts once for each task
 }
 
-// Result has the results of all ways of asking.
+// Result has the numbers for all rules that decide when to ask.
 type Result struct {
 	Tasks, calls, Pairs int
-	// number of skipped pairs: the attacker's text has no place, or the attack has no call that
-	// acts
+	// skipped is the number of attacks that were not replayed with a task. Either no result of the
+	// task could contain the attacker's text, or the attack has no call that acts.
 	skipped int
 	Rows    []*Row
 	Missed  []string
@@ -124,9 +124,10 @@ func (r *Result) String() string {
 // PerTask returns n divided by the number of tasks.
 func (r *Result) PerTask(n int) float64 { return float64(n) / float64(max(r.Tasks, 1)) }
 
-// way is another rule for when to ask a person, to compare with clawai's labels. asks decides by
-// the traits of the called tool and by the earlier calls. untrusted means that the session has
-// called a tool with public sources. held means that it has called a tool with secret data.
+// way is a rule that decides when to ask a person. It is compared with clawai's labels. asks
+// decides by the traits of the called tool and by the earlier calls. untrusted means that the
+// session has called a tool with public sources. held means that it has called a tool with secret
+// data.
 type way struct {
 	name string
 	asks func(t policy.Traits, untrusted, held bool) bool

@@ -1,5 +1,5 @@
-// Package score replays traces of an agent's calls. It counts the calls that [flow] level = "ask"
-// asks about and stops, and compares these numbers with other ways of asking.
+// Package score replays traces of an agent's calls. It counts for which calls [flow] level = "ask"
+// asks a person and which it stops. It compares these numbers with those of other rules.
 package score
 
 import (
@@ -27,7 +27,7 @@ type call struct {
 	Tool   string          `json:"tool"`
 	Args   json.RawMessage `json:"args"`
 	Result string          `json:"result"`
-	Hole   bool            `json:"hole"` // a stranger could have written into the result
+	Hole   bool            `json:"hole"` // someone other than the user could have written a part of the result
 }
 
 // Load reads the traces in these files.
