@@ -24,8 +24,8 @@ type corpus struct {
 
 type corpora struct{ attack, secret, benign []corpus }
 
-// read reads the corpora in a folder. There must be ordinary texts, because false alarms are
-// measured with them.
+// read reads the texts in a folder. There must be ordinary texts, because they show how often an
+// alarm is false.
 func read(dir string) (*corpora, error) {
 	c := &corpora{}
 	for _, group := range []struct {
@@ -58,7 +58,7 @@ func texts(dir string) (all []string, err error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		src, err := os.ReadFile(path) //nolint:gosec // the person has chosen this folder
+		src, err := os.ReadFile(path) //nolint:gosec // the user of the command has chosen this folder
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func texts(dir string) (all []string, err error) {
 	return all, err
 }
 
-// among puts each attack into an ordinary text of at most 4 KiB, after the end of a line.
+// among inserts each attack into an ordinary text of at most 4 KiB, at the end of a line.
 func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	for _, a := range attacks {
 		of := c.benign[r.IntN(len(c.benign))].texts
@@ -98,8 +98,8 @@ func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	return all
 }
 
-// rules reads a set of rules. named has the form NAME=FILE. It skips expressions that RE2 does not
-// support, and prints their number.
+// rules reads a set of rules from a file. named has the form NAME=FILE. rules skips expressions
+// that RE2 does not support, and prints how many it has skipped.
 func rules(named string, out io.Writer) (detector, error) {
 	name, file, _ := strings.Cut(named, "=")
 	src, err := os.ReadFile(file)
@@ -107,7 +107,7 @@ func rules(named string, out io.Writer) (detector, error) {
 		return detector{}, err
 	}
 	var patterns []string
-	var words [][]string // if it is not empty, the text must contain one of these words
+	var words [][]string // for each pattern, words of which a text must contain one; nil if it needs none
 	switch filepath.Ext(file) {
 	case ".yaml":
 		var t struct {
@@ -161,7 +161,8 @@ func rules(named string, out io.Writer) (detector, error) {
 	}}, nil
 }
 
-// rule is one rule of another tool. The rule applies only to a text that contains one of the words.
+// rule is one rule of another program. It matches only texts that contain one of its words, if it
+// has any.
 type rule struct {
 	form  *regexp.Regexp
 	words []string

@@ -33,11 +33,11 @@ import (
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "screens:", err)
-		os.Exit(2) //nolint:forbidigo // this is main
+		os.Exit(2) //nolint:forbidigo // main may end the process
 	}
 }
 
-// ruleFiles has the values of --rules, each as NAME=FILE.
+// ruleFiles has the values of --rules. Each has the form NAME=FILE.
 type ruleFiles []string
 
 func (r *ruleFiles) String() string { return strings.Join(*r, " ") }
@@ -87,10 +87,10 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// detector decides whether it flags a text.
+// detector decides whether a text is flagged.
 type detector struct {
 	name  string
-	flags func(text string) bool // if it is nil, the detector flags texts with at least this level
+	flags func(text string) bool // if it is nil, texts of at least this level are flagged
 	level injection.Level
 }
 
@@ -111,8 +111,7 @@ func has(kind inspect.Kind) func(string) bool {
 	}
 }
 
-// pooled returns the level that only one of a hundred ordinary texts reaches, in all corpora
-// together.
+// pooled returns a level. Of all ordinary texts together, only about one in a hundred reaches it.
 func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {
@@ -125,7 +124,7 @@ func pooled(c *corpora) injection.Level {
 }
 
 func report(out io.Writer, c *corpora, sets []detector) {
-	// the ordinary texts around the attacks must be the same each time
+	// The fixed seed chooses the same ordinary texts each time.
 	r := rand.New(rand.NewPCG(17, 1)) //nolint:gosec
 	fmt.Fprintf(out, "%-28s %6s", "share flagged, %", "texts")
 	for _, d := range sets {

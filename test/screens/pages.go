@@ -15,11 +15,12 @@ import (
 // tally counts what a profile does with the pages.
 type tally struct {
 	withheld, asked, altered int
-	by                       map[string]int // number of withheld or asked pages, by the kind of finding
+	// number of pages that were withheld or asked about, by the kind of finding
+	by map[string]int
 }
 
-// reportPages prints what each reply profile does with the texts in a folder. Each text is judged
-// as the answer of a tool.
+// reportPages prints what each reply profile does with the texts in a folder. It checks each text
+// as if it were the answer of a tool.
 func reportPages(out io.Writer, dir string) error {
 	pages, err := texts(dir)
 	if err != nil {
@@ -48,7 +49,7 @@ func reportPages(out io.Writer, dir string) error {
 	return nil
 }
 
-// add judges one page as the answer of a tool, and counts the result.
+// add checks a page as if it were the answer of a tool, and counts the result.
 func (t *tally) add(p *policy.Policy, page string) {
 	text, _ := json.Marshal(strings.ToValidUTF8(page, "\ufffd")) // cannot fail for a string
 	fx := check.Fixture{Method: "tools/call", Params: []byte(`{"name":"fetch"}`), Result: fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}]}`, text)}
@@ -72,7 +73,7 @@ func (t *tally) add(p *policy.Policy, page string) {
 	}
 }
 
-// kinds returns the kinds of findings in withheld or asked pages, with the most frequent kind
+// kinds lists the kinds of findings in pages that were withheld or asked about, the most frequent
 // first.
 func (t *tally) kinds() string {
 	var all []string
