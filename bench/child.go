@@ -114,7 +114,8 @@ const toolsListed = `,"result":{"tools":[` +
 	`{"name":"write_file","title":"Write File","description":"Create a new file or completely overwrite an existing file with new content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]},"annotations":{"readOnlyHint":false,"idempotentHint":true,"destructiveHint":true}}` +
 	`]}}` + "\n"
 
-// number returns the value after a member's name, up to the next delimiter.
+// number returns the text between the name of a member and the next delimiter. The bool is false if
+// the line has no such member.
 func number(line []byte, member string) ([]byte, bool) {
 	_, after, ok := bytes.Cut(line, []byte(member))
 	if !ok {

@@ -71,7 +71,7 @@ func (t *trial) overHTTP(ctx context.Context) (err error) {
 	return nil
 }
 
-// listener is a running program that serves HTTP.
+// listener is a running program that serves HTTP on the address that it has printed.
 type listener struct {
 	cmd *exec.Cmd
 	url string

@@ -40,10 +40,10 @@ func (t *trial) instructions(ctx context.Context) error {
 	return nil
 }
 
-// counts holds numbers of instructions. sha256 is separate, because valgrind has no SHA
-// instructions and runs many other instructions instead. own counts all other instructions. steady
-// is the part of own that does not depend on other processes: it includes copying, but not Go's
-// scheduler and garbage collector.
+// counts holds numbers of instructions. sha256 is separate, because valgrind does not support SHA
+// instructions and runs many other instructions in their place. own counts all other instructions.
+// steady is the part of own that does not depend on other processes. It includes copying, but not
+// Go's scheduler and garbage collector.
 type counts struct{ own, sha256, steady int }
 
 // perCall returns the instructions of one call in the whole process, by function. It measures 2n

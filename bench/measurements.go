@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// measurement measures one or more figures of every way. dear divides the number of rounds, so a
-// slow measurement has a large dear.
+// measurement measures one or more figures of every way. The number of rounds is divided by dear,
+// which is large for a slow measurement.
 type measurement struct {
 	name string
 	dear int
@@ -263,7 +263,7 @@ func (t *trial) worked(all []*process) error {
 		}
 		t.report.add(residentWorked, p.way, resident)
 		if t.report.isUnderInit(p.way.name) {
-			continue // the policy of clawai init withholds the result
+			continue // the policy of clawai init withholds such a large result
 		}
 		if err := p.call(63 << 20); err != nil {
 			return err

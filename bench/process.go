@@ -29,8 +29,8 @@ type process struct {
 	last int    // the id of the last request
 }
 
-// start starts a process of a way. If wrap is not empty, start runs the process under the command
-// wrap.
+// start starts a process of the way w. If wrap is not empty, it is a command such as valgrind, and
+// start runs the process under this command.
 func (b *testbed) start(ctx context.Context, w way, wrap ...string) (*process, error) {
 	args := append(wrap, b.commandLine(w)...)
 	p := &process{way: w, cmd: exec.CommandContext(ctx, args[0], args[1:]...), buf: make([]byte, 1<<20)}

@@ -119,8 +119,8 @@ func (r *report) row(f *figure, against []string) []string {
 	return append(row, f.goal)
 }
 
-// ownOf returns the name of our own way that has the same policy as the named way. A hub has the
-// policy with two rules.
+// ownOf returns the name of the clawai way that has the same policy as the named way. For a hub,
+// this is the policy with two rules.
 func ownOf(name string) string {
 	if strings.HasSuffix(name, strings.TrimPrefix(twoRules, clawai)) || strings.HasPrefix(name, hub) {
 		return twoRules

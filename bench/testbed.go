@@ -16,8 +16,8 @@ import (
 type way struct {
 	name   string
 	prefix []string // the start of the command line; the server's command follows
-	// the way is a hub: it knows the server from its settings, and the client must begin with
-	// initialize
+	// hub says that the way is a hub. It reads the server from its settings, and its client must
+	// begin with initialize.
 	hub bool
 	manner
 }
