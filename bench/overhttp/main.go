@@ -50,8 +50,8 @@ func run(args []string) error {
 	return fmt.Errorf("what is %q? serve, relay URL, or call URL TYPE N", args)
 }
 
-// serve answers with JSON or with an event, as the request accepts. It sends the event at once,
-// before the stream ends.
+// serve answers with JSON or with an event, whichever the request accepts. It sends the event at
+// once and does not wait until the stream ends.
 func serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", r.Header.Get("Accept"))
