@@ -43,7 +43,8 @@ func completionCommand() *cli.Command {
 	}
 }
 
-// completeCommand prints the candidates for the last word, one per line.
+// completeCommand returns the hidden command that prints the candidates for the last word, one on
+// each line. The scripts of the shells call it.
 func completeCommand() *cli.Command {
 	return &cli.Command{
 		Name:            "__complete",
@@ -83,7 +84,7 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 	}
 }
 
-// place is the position of a word on a command line.
+// place says which part of a command line the word to complete belongs to.
 type place struct {
 	command     *cli.Command // nil for clawai itself
 	path        string       // the words that name the command, such as "log explain"
