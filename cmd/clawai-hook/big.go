@@ -35,7 +35,7 @@ func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) clie
 		name += ".exe"
 	}
 	var out, errs bytes.Buffer
-	// the program is ours, and the words are our own arguments
+	// The program is in our folder, and the words are our own arguments.
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), name), slices.Concat([]string{"hook", program.HeldOption(payload)}, line.Words)...) //nolint:gosec
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -66,7 +66,8 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// An error means that clawai did not read everything. Then its answer is missing too.
+	// After an error, clawai has not read the whole payload. Then it gives no answer either, so the
+	// error needs no check here.
 	go func() { _, _ = in.Write(payload) }()
 	return cmd.Wait()
 }
