@@ -87,8 +87,8 @@ func webOptions(q *queue.Queue, dirs config.Folders) web.Options {
 	}
 }
 
-// printLink prints the link. With --open it also opens the link in the browser. It prints a new
-// link for each line from the terminal.
+// printLink prints the link to the page. With --open it also opens the link in the browser. Each
+// time the person presses Enter at the terminal, it prints a new link.
 func printLink(ctx context.Context, c *cli.Context, s *web.Server) {
 	out := c.App.Writer
 	link := s.NewLink()
