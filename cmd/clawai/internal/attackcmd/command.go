@@ -165,9 +165,9 @@ func findTarget(name, server string) (t *target, note string, err error) {
 // noServer is the name of a server that the rules do not name.
 const noServer = "scripted"
 
-// chooseServer returns the name for the hostile server. It takes noServer if the rules let a call
-// of noServer through, or ask about it. Otherwise it takes the first named server for which this is
-// so, and others has the other such servers. If there is no such server, it takes noServer.
+// chooseServer returns the name for the hostile server. It is noServer if the rules allow a call of
+// noServer, or ask about it. Otherwise it is the first server in the rules for which this is so,
+// and others has the further ones. If there is no such server, it is noServer after all.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil
@@ -337,8 +337,8 @@ func reportVerdicts(c *cli.Context, t *target, note string, all []verdict) error
 	return err
 }
 
-// writeOutcome lists the attacks with one outcome. If no rule acted on an attack, the attack gets a
-// line with its description. The other attacks are grouped by the rules that acted on them.
+// writeOutcome lists the attacks with one outcome. Attacks on which no rule acted get one line
+// each, with their description. The other attacks are grouped by the rules that acted on them.
 func writeOutcome(b *strings.Builder, word, meaning string, all []verdict) {
 	var acts []string
 	names := map[string][]string{}

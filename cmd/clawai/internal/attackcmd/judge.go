@@ -64,7 +64,7 @@ func judgeAttack(a *attack, p *exchange) verdict {
 	if v.Outcome == marked && len(seen) > 0 {
 		v.By = slices.DeleteFunc(v.By, func(s string) bool { return !isLabel(s) })
 	} else if others := slices.DeleteFunc(slices.Clone(v.By), isLabel); len(others) > 0 || v.Outcome != withheld {
-		v.By = others // these actions are on other texts, so they did not stop the attack
+		v.By = others // these actions changed other texts, so they did not stop the attack
 	}
 	return v
 }
@@ -81,8 +81,8 @@ func isLabelled(frame string) bool {
 // questionReason returns the reason why a person is asked.
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// findPassedTexts returns the texts that are in one of the frames, each as "where: text". came
-// reports whether a frame has a text.
+// findPassedTexts returns those of the texts that are in one of the frames, each as "where: text".
+// came decides whether a frame contains a text.
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {

@@ -24,7 +24,7 @@ import (
 
 // exchange holds the messages, questions and events of one attack.
 type exchange struct {
-	// seen are the frames that the client received; sent are the frames that the server received
+	// seen has the frames that the client received. sent has the frames that the server received.
 	seen, sent []string
 	asked      []gate.Question
 	events     []event.Event
