@@ -125,7 +125,7 @@ func runLogin(c *cli.Context) error {
 	if err := config.PrivateFolder(folders.State); err != nil {
 		return err
 	}
-	// requestChallenge has already closed the body
+	// requestChallenge has already closed the body.
 	resp, err := requestChallenge(c.Context, u, o.Network) //nolint:bodyclose
 	if err != nil {
 		return err

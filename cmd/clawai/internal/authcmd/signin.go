@@ -29,8 +29,8 @@ func SignInOptions(f config.Folders, server *url.URL, open func(context.Context,
 	}
 }
 
-// signIns returns the store of tokens. It is the system's keychain and then files, or only files if
-// CLAWAI_KEYCHAIN is off.
+// signIns returns the store of the sign-in tokens. It prefers the system's keychain to files. If
+// CLAWAI_KEYCHAIN is off, it uses only files.
 func signIns(dir string, private func(string) error) oauth.Store {
 	files := oauth.Files{Dir: dir, Private: private}
 	if os.Getenv("CLAWAI_KEYCHAIN") == "off" {
