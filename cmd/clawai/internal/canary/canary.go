@@ -145,7 +145,7 @@ func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, w
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.root)) }()
-	// without links, because the client will use such a path
+	// The client will see this path without links, so links are resolved here.
 	if s.root, err = filepath.EvalSymlinks(s.root); err != nil {
 		return err
 	}
@@ -202,8 +202,8 @@ func (s *site) makeFolders(c *client, h wrap.Hooks) error {
 	return c.furnish(s, h)
 }
 
-// playClient runs the client. It returns an error if the client cannot start, fails or takes too
-// long.
+// playClient runs the client once in the folders of the canary. It returns an error if the client
+// cannot start, fails or takes too long.
 func (s *site) playClient(ctx context.Context, c *client, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
