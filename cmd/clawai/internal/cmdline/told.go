@@ -82,9 +82,9 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintMarks colors one line by its marks, from left to right. lines are the parts of this line
-// after it was broken at the terminal's width. The marks must match in the first part. If a color
-// reaches the end of the first part, the color continues in all other parts.
+// paintMarks colors the parts of one line that match the patterns of brushes. lines has the line,
+// already broken at the width of the terminal. Only lines[0] is searched. If the color of the last
+// match reaches the end of lines[0], the other lines get this color too.
 func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""
