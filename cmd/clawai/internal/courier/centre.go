@@ -25,8 +25,8 @@ import (
 
 const (
 	requestTimeout = 30 * time.Second
-	// maximum size of a JSON answer in bytes; a question fits even if all its characters are
-	// escaped
+	// maxAnswer is the maximum size of a JSON answer in bytes. A question fits even if all its
+	// characters are escaped.
 	maxAnswer = 4 << 20
 	maxETag   = 200
 	maxReason = 200 // maximum number of characters that are shown of a refusal

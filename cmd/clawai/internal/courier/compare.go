@@ -186,8 +186,8 @@ func (m *comparer) readSeen() (was checkpoint.Checkpoint, usable bool, err error
 	return was, true, nil
 }
 
-// These are limits for the centre's list of segments, so that a centre cannot keep the command busy
-// for ever. mostPages is enough for half a million segments.
+// These limits stop a centre that sends an endless list of segments. mostPages is enough for half a
+// million segments.
 const (
 	mostPages    = 2500
 	headPatience = 10 * time.Minute

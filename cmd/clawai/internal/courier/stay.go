@@ -50,7 +50,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 	go watchWanted(ctx, end, folders.State)
 	if pace.Poll == 0 {
 		// The interval is random, because laptops that start together must not all poll together.
-		pace.Poll = PollEvery - rand.N(PollEvery/6) //nolint:gosec // the number is no secret
+		pace.Poll = PollEvery - rand.N(PollEvery/6) //nolint:gosec // the number does not have to be secret
 	}
 	if pace.Ship == 0 {
 		pace.Ship = ShipEvery
