@@ -99,8 +99,8 @@ func newHoursTable(s *overview.Sums, hours []time.Time) *web.Element {
 	return web.NewElement("details", newNode("summary", "", "The numbers as a table"), web.NewElement("table", web.NewElement("thead", head), body))
 }
 
-// newBar returns a bar for the calls n, with a part for each look. A bar of the full width has the
-// number highest.
+// newBar returns a bar for the counts n, with a part for each look. Its width is relative to
+// highest, the count that fills the whole width.
 func newBar(n overview.Counts, highest int) *web.Element {
 	bar, x := newSVG("portion", 1000, 10, ""), 0.0
 	for _, look := range stacked {
@@ -169,7 +169,7 @@ func numberText(n int) string {
 	return text
 }
 
-// countText returns one if n is 1. Otherwise it returns the number, a space and several.
+// countText returns the text one if n is 1. Otherwise it returns n and the text several.
 func countText(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -65,8 +65,8 @@ func newPeriods(f *filter, path string) *web.Element {
 	return line
 }
 
-// newProgress returns the latest note about the record. Without a note, it returns the point up to
-// which the record is counted, or nil if everything is counted.
+// newProgress returns the latest note about the record. Without a note, it returns how far the
+// counting of the record has come, or nil if everything is counted.
 func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	if note := v.newRecordNote(); note != nil {
 		return note
