@@ -200,7 +200,7 @@ func showRecord(w io.Writer, f demo.Folder, state string) error {
 	}
 	fmt.Fprintf(cmdline.ProseWriter(w, cmdline.Mark{Pattern: "^(Verified)", Color: cmdline.Green}), "Verified: %d lines, chained, none changed.\n\n", report.Records)
 	install := ""
-	// the demo was started by go run, or from a download that is not installed
+	// The demo was started with go run, or from a download that is not installed.
 	if wrap.FindProgram().Err != nil {
 		install = "go install ./cmd/..., then "
 	}
