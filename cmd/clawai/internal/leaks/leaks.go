@@ -46,8 +46,9 @@ type reach struct {
 	secret             bool // true if the data tool returns secrets
 }
 
-// pick is the tool that best shows what its server can do. It is the tool with the lowest class. Of
-// several such tools, it is the one with the shortest name. tool is "" if there is none.
+// pick is one tool that shows what its server can do. The tool with the lowest class is chosen. Of
+// several such tools, it is the one with the shortest name. tool is "" if the server has no such
+// tool.
 type pick struct {
 	tool  string
 	class int
