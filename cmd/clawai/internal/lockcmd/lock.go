@@ -133,7 +133,7 @@ type state string
 const (
 	same    state = "same"    // a person does not need to look
 	drift   state = "drift"   // a person must look
-	missing state = "missing" // only one side has the server or one of its entries
+	missing state = "missing" // only one of the two sides has the server or one of its entries
 	failed  state = "failed"  // the server did not return its lists
 )
 
