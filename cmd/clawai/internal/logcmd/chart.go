@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// statsPrinter prints counts as text for a person.
+// statsPrinter prints the counts of calls as text for a person.
 type statsPrinter struct {
 	color bool
 	width int // columns of a line; 0 if the output is no terminal

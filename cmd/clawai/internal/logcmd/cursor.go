@@ -18,7 +18,7 @@ import (
 type cursor struct {
 	path  string
 	taken cursorFile
-	old   map[string]uint64 // the state before this export, by session
+	old   map[string]uint64 // the progress before this export, by session
 }
 
 // cursorFile is the JSON in the file of a cursor.

@@ -84,7 +84,7 @@ type replyDoc struct {
 	Release  bool     `json:"releasable"` // true if clawai release can let the next answer through
 }
 
-// explainMarks color the two decisions, then and now, and the explanation.
+// explainMarks color the decision then, the decision now, and the explanation.
 var explainMarks = slices.Concat(cmdline.AnswerMarks(`^then: `), cmdline.AnswerMarks(`^now: `), policycmd.ExplainMarks,
 	[]cmdline.Mark{{Pattern: `^(record \S+) of `, Color: cmdline.Bold}})
 

@@ -282,7 +282,8 @@ func (x *exporter) run(c *cli.Context) error {
 	return nil
 }
 
-// countDamage returns the same records, and counts the damaged places among them.
+// countDamage returns the same records as its argument. While they are read, it counts the damaged
+// places among them.
 func (x *exporter) countDamage(records iter.Seq2[event.Entry, error]) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		for e, err := range records {
@@ -364,7 +365,7 @@ func (x *exporter) deliverAll(ctx context.Context, queue <-chan *event.Entry) er
 // knownCalls has the latest exported calls. The record of an outcome has no names, so the names
 // come from the record of its call.
 type knownCalls struct {
-	calls map[string]*event.Entry // by the id of their record; without arguments
+	calls map[string]*event.Entry // without their arguments, by the id of the record of the call
 	order []string
 	size  int // bytes of all names
 }

@@ -20,7 +20,7 @@ type counts struct {
 	Calls   int `json:"calls"`
 	Allowed int `json:"allowed"`
 	Denied  int `json:"denied"`  // also calls that would have been denied, when nothing was enforced
-	Asked   int `json:"asked"`   // the rules wanted to ask a person, whatever the answer was
+	Asked   int `json:"asked"`   // the rules asked a person, whatever the answer was
 	Failed  int `json:"failed"`  // the reply was an error
 	Watched int `json:"watched"` // nothing was enforced
 	replies replyTimes
@@ -35,7 +35,7 @@ type tally struct {
 	all         counts
 	first, last time.Time
 	tools       map[toolKey]*counts
-	others      bool              // there are more tools than the limit; the further ones count only in all
+	others      bool              // there are more tools than the limit; the others are counted only in all
 	hours       map[int64]*counts // the key is the number of hours since 1970
 	sessions    map[string]bool
 	open        map[string]openCall // calls that wait for their reply, by the id of their record
