@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// findAddress returns the row of the client that this command starts. It searches by the client's
-// id, or by its program if id is "".
+// findAddress returns the catalogue's row of the client that this command starts. It searches by
+// id, or by program if id is "".
 func findAddress(id, program string) (*client.ModelRow, error) {
 	rows, err := client.ModelRows()
 	if err != nil {
@@ -71,9 +71,9 @@ func leadClient(row *client.ModelRow, ours, upstream string) (words, env []strin
 	return words, env, to, err
 }
 
-// readAddress finds the service's address in the client's own file, and returns its place. service
-// is the address of the real service: the one in the file before clawai wrap --llm, or else the
-// client's default.
+// readAddress finds the service's address in the client's own file, and returns where it is.
+// service is the address of the real service. This is the address in the file before clawai wrap
+// --llm, or else the client's default.
 func readAddress(row *client.ModelRow) (a client.ModelAddress, service string, err error) {
 	env, err := wrap.SystemEnv()
 	if err != nil {

@@ -216,10 +216,10 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 	return a, nil
 }
 
-// describeProcess returns the work folder of a client's process. hooks is true if neither the
-// options nor the environment of the process switch off the client's hooks. If the process cannot
-// be examined, folder is "" and hooks is false. without are words in the command that clawai has
-// added.
+// describeProcess returns the work folder of a client's process. hooks is false if the options or
+// the environment of the process switch off the client's hooks. It ignores the words without, which
+// clawai has added to the command. If the process cannot be examined, folder is "" and hooks is
+// false.
 func describeProcess(id string, pid int, without ...string) (folder string, hooks bool) {
 	if pid == 0 {
 		return "", false
