@@ -91,7 +91,7 @@ func newCall(r *record.Row, home string) *Call {
 	}
 }
 
-// addCall adds a call. If the call is already there without its reply, addCall replaces it.
+// addCall adds a call. If the same call was added before without its reply, addCall replaces it.
 func (l *Latest) addCall(c *Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -74,7 +74,7 @@ const tailBytes = 2 << 20
 // be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
 // temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
-	told := "" // the last fault that notice has got
+	told := "" // the last fault that notice was told
 	for {
 		calls := record.Calls{Show: func(r *record.Row) {
 			if r.Reply == nil { // the same call comes again with its reply, but it counts only once

@@ -26,7 +26,7 @@ const (
 // activity counts the latest calls of each session.
 type activity struct {
 	mu sync.Mutex
-	// the key is the client's session or, for a proxy, the session in the record
+	// The key is the client's session. For a proxy it is the session in the record.
 	sessions map[string]*activeSession
 }
 
@@ -41,8 +41,8 @@ type activeSession struct {
 	hook    bool
 }
 
-// hookSession returns the client and the session of a record that a hook wrote. ok is false for
-// other records.
+// hookSession returns the client and the session that a record names, if a hook wrote the record.
+// ok is false for other records.
 func hookSession(e *event.Entry) (client, session string, ok bool) {
 	rest, ok := strings.CutPrefix(e.Detail, "hook ")
 	if !ok {
@@ -171,7 +171,8 @@ type Session struct {
 	// first.
 	Closed []Closure
 
-	// counts of the latest calls; nil if none of the latest calls is known to be of this session
+	// active has the counts of the latest calls. It is nil if none of the latest calls is known to
+	// belong to this session.
 	active *activeSession
 }
 
@@ -276,8 +277,7 @@ func (s *Session) Labels() (words []string) {
 	return words
 }
 
-// Closure is one kind of call that is refused, or that a person is asked about, because of the
-// session's labels.
+// Closure is one kind of call that is refused or asked about because of the session's labels.
 type Closure struct {
 	Refused bool
 	What    string // the kind of call; safe for a terminal

@@ -102,7 +102,7 @@ type cell struct {
 	tool, rule uint32
 }
 
-// names gives each value a number. It also stores when each value was last used.
+// names gives each value a small number, and stores when each value was last used.
 type names[T comparable] struct {
 	at   map[T]uint32
 	all  []T
