@@ -82,8 +82,8 @@ const replyProfile = "default"
 // Addition is an addition to a policy: a starter policy for some servers, or rules.
 type Addition struct {
 	Profile string // the starter policy; "" if there are only Rules
-	// the servers that the rules are about; if there are none, the rules of Profile name their own
-	// servers
+	// Servers are the servers that the rules are about. If there are none, the rules of Profile
+	// name their own servers.
 	Servers []string
 	Rules   string   // text of further rules; each rule names the servers of Servers
 	Folders []string // folders for the list of folders that starter policies use, in the form of rules
@@ -120,7 +120,8 @@ func AddRules(c *cli.Context, a Addition) error {
 	done := cmdline.ShowProgress("Trying what the rules would open")
 	report := diff.ComparePolicies(old, now)
 	changes := report.Changes
-	// ComparePolicies could prove no change, but ShowRules may find examples of changes.
+	// ComparePolicies has found no change, but ShowRules may still find examples of changed
+	// decisions.
 	if len(changes) == 0 {
 		for _, server := range p.Servers {
 			changes = append(changes, widen.ShowRules(old, now, server)...)
@@ -152,11 +153,11 @@ type addition struct {
 	next    []byte
 	text    string   // the text that is inserted
 	at      int      // offset of that text in next
-	more    []string // other lines that change
+	more    []string // other lines of the policy that change
 }
 
-// apply makes the new text of the policy. If the policy already has the addition, there describes
-// the place; otherwise there is "".
+// apply makes the new text of the policy. If the policy already contains the addition, there is a
+// text that says where, and nothing changes. Otherwise there is "".
 func (p *addition) apply() (there string, err error) {
 	extends := policy.Extensions(p.file, p.next)
 	if slices.ContainsFunc(extends, func(x policy.Extension) bool { return !x.InPlace }) && p.Profile != "" {
@@ -278,9 +279,9 @@ func (p *addition) othersInFolders(now *policy.Policy) (names []string) {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(p.Servers, name) })
 }
 
-// endOfCalls returns the offset of the first table after the rules that allow calls. This table has
-// the rules about replies, or the rule that refuses all other calls. It returns -1 if the policy
-// has neither.
+// endOfCalls returns the offset of the first table after the rules that allow calls. This is the
+// table with the rules about replies, or the rule that refuses all other calls. It returns -1 if
+// the policy has neither of them.
 func (p *addition) endOfCalls() int {
 	line := 0
 	for _, x := range policy.Extensions(p.file, p.next) {

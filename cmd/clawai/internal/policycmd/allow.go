@@ -209,8 +209,9 @@ func runFrom(c *cli.Context, action policy.Action) error {
 	return nil
 }
 
-// checkUnrecorded returns an error if a rule about data outside the record decided the call, such
-// as the labels of the session. That rule is above the new rule, so that rule would still decide.
+// checkUnrecorded returns an error if a new rule would have no effect. This happens if the recorded
+// call was decided by a rule about data that is not in the record, such as the labels of the
+// session. That rule is above the new rule, so it would still decide.
 func (e *policyEdit) checkUnrecorded(entry *event.Entry, call *replay.Call) error {
 	src, err := readPolicyFile(e.file)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// confirmPolicy tells running proxies that the present policy is intended. Proxies wait for this if
-// the policy has lost rules, has no end mark or is deleted.
+// confirmPolicy tells running proxies that the owner wants the present policy. Proxies wait for
+// this if the policy has lost rules, has no end mark or was deleted.
 func confirmPolicy(c *cli.Context, folders config.Folders, path string) error {
 	shown := term.VisibleText(path)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

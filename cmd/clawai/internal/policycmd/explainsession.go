@@ -23,7 +23,7 @@ type inSession struct {
 	Counted int    `json:"counted"` // number of calls that limits have counted so far
 	Granted int    `json:"granted"` // number of calls that a person has allowed until the session ends
 	Level   string `json:"level,omitempty"`
-	// the action that Level requires for a call that the rules do not deny
+	// Then is the action that Level requires for a call that the rules do not deny.
 	Then string `json:"then,omitempty"`
 	Why  string `json:"why,omitempty"`
 
@@ -71,8 +71,8 @@ func (s *inSession) markCalls(calls []policy.Call) {
 	}
 }
 
-// weighCalls sets Level, Then and Why. Level is the flow level of the policy. Then and Why are what
-// this level requires for the calls.
+// weighCalls sets Level to the flow level of the policy. It sets Then and Why to what this level
+// requires for the calls.
 func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.Call, decided policy.Action) {
 	s.Level = p.FlowLevel().String()
 	if p.FlowLevel() == policy.Off || decided == policy.Deny || len(calls) == 0 {

@@ -157,8 +157,8 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	return o, err
 }
 
-// mostUsedSpellings returns the names. Some names may differ only in upper and lower case. Of these
-// it returns only the most used one, because the others are probably mistakes.
+// mostUsedSpellings returns the names. If some names differ only in upper and lower case, it
+// returns only the most used of them, because the others are probably mistakes.
 func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {

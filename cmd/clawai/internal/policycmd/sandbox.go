@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// SandboxFlags returns the flags of the commands that write the table of a sandbox into a policy.
+// SandboxFlags returns the flags of the commands that write a sandbox table into a policy.
 func SandboxFlags() []cli.Flag { return editFlags() }
 
 // Opening is one value to add to the table of a sandbox. Key is read, write, net or env.

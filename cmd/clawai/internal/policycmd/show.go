@@ -177,9 +177,9 @@ func fileOf(r *policy.Source) string {
 	return filepath.Base(r.Pos.File)
 }
 
-// groupSubject groups the names of a subject. Names with the same rules share a group. The rules
-// about all names have two more groups: the first group for the rules above all others, and the
-// last group for the rules below.
+// groupSubject groups the names of a subject. Names with the same rules share a group. Rules about
+// all names are in a first group if they are above all rules with names, and in a last group if they
+// are below all of them.
 func (s *section) groupSubject(on policy.On, subject policy.Subject) {
 	var rules []*policy.Source
 	var names []string

@@ -84,10 +84,10 @@ func runUpdate(c *cli.Context) error {
 	return nil
 }
 
-// listMoved returns lines about the owner's rules with the key above, which names a rule of the
-// extended text by its description. In the new text, another rule may have that description. A line
-// says that an owner's rule would then be above another rule. The lines are safe for a terminal.
-// listMoved returns nil if the policy does not load with the pinned texts.
+// listMoved returns warnings about rules of the owner that an update would move. The key above of
+// such a rule names a rule of the extended text by its description. In the new text, another rule
+// may have this description, and then the owner's rule would be above that other rule. The lines
+// are safe for a terminal. listMoved returns nil if the policy does not load with the pinned texts.
 func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string) {
 	before, err := policy.Parse(e.file, src, e.writer.Options)
 	if err != nil {
@@ -103,12 +103,12 @@ func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string)
 	return lines
 }
 
-// rulesBelow describes extended rules that are directly below own rules of the policy. It looks
-// only at own rules between two rules of the same extended text. The key is the line of the own
+// rulesBelow finds the owner's rules between two rules of the same extended text. For each of them,
+// it describes the extended rule directly below. The key of the map is the line of the owner's
 // rule.
 func rulesBelow(p *policy.Policy) map[int]string {
 	all := map[int]string{}
-	var between []int // lines of the own rules after the latest extended rule
+	var between []int // lines of the owner's rules after the latest extended rule
 	above := ""
 	for _, s := range p.Sources() {
 		if s.From == "" {
