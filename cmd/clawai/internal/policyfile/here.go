@@ -98,8 +98,8 @@ func PlanStartBy(loaded *config.Loaded, folders config.Folders, server CagedServ
 }
 
 // DescribePassed returns a text about an installation of the server that this command does not use,
-// or "" if there is none. named means that the command contains the package's name in a form that
-// clawai cannot read. Such a command may start the package without the installation.
+// or "" if there is none. named is true if the command contains the package's name in a form that
+// clawai cannot read. Such a command may start the package in a way that bypasses the installation.
 func DescribePassed(store *installed.Store, server string, command []string) (text string, named bool) {
 	if server == "" {
 		return "", false
