@@ -61,7 +61,7 @@ type hubRun struct {
 	mu       sync.Mutex           // guards the fields below; after the first session has begun, also hub.Servers
 	used     [][]byte             // all values from the vault that servers have got so far
 	urls     map[string]string    // latest address of each server, by the server's id
-	sessions map[*hubSession]bool // the sessions that must be told when the servers change
+	sessions map[*hubSession]bool // the sessions that must be told when the list of servers changes
 }
 
 func runHub(c *cli.Context) error {
@@ -300,8 +300,8 @@ func adviseOwner(err error, s config.Upstream) error {
 	return err
 }
 
-// hideValues makes sure that the record does not get these values or any earlier values from now
-// on.
+// hideValues removes these values from everything that is recorded from now on. It also does this
+// for all values that it got before.
 func (h *hubRun) hideValues(values [][]byte) (hidden secrets) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

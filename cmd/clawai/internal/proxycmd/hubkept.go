@@ -20,8 +20,8 @@ import (
 )
 
 // openCatalogue returns the stored lists of a server. client describes the client, because the
-// lists may depend on the client. If the server cannot be started now, openCatalogue returns nil.
-// The attempt to start the server then reports the reason.
+// lists may depend on it. If the server cannot be started now, openCatalogue returns nil. The hub
+// then tries to start the server, and reports why that failed.
 func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	if h.noteAddress(s) != nil {
 		return nil

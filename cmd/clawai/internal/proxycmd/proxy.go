@@ -54,9 +54,9 @@ type proxyRun struct {
 	clientSandbox []string
 }
 
-// fewestProcessors is the minimum of GOMAXPROCS for a proxy, because two loops wait in blocking
-// system calls. With fewer processors, each call waits until the monitor of the Go runtime takes a
-// processor away from such a loop (bench/README.md).
+// fewestProcessors is the minimum of GOMAXPROCS for a proxy. A proxy has two loops that wait in
+// blocking system calls. With fewer processors, each call waits until the monitor of the Go runtime
+// takes a processor away from such a loop (bench/README.md).
 const fewestProcessors = 4
 
 // heapGrowth is GOGC for a proxy: the growth of the heap between two garbage collections, in per

@@ -49,7 +49,7 @@ type ownServer struct {
 	servers []string // names of all servers, with the hub's servers
 
 	mu   sync.Mutex
-	used [][]byte // the values that the agent has got so far
+	used [][]byte // the values that the agent has received so far
 }
 
 func runServe(c *cli.Context) error {
