@@ -11,12 +11,12 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// FindDecision returns the decision with this id. If another record has this id, it returns the
-// decision to which that record belongs. The start of an id is enough if it is unique, but a number
+// FindDecision returns the decision with this id. If the id is that of another record, it returns
+// the decision to which that record belongs. The start of an id is enough if it is unique. A number
 // after a dash must be complete.
 func FindDecision(dir, id string) (*event.Entry, error) {
 	seen := 0
-	var damage error // returned if no decision is found; if one is found, only log verify reports damage
+	var damage error // returned if no decision is found; otherwise only log verify reports the damage
 	for range 2 {
 		var of string
 		for e, err := range audit.Read(dir, audit.Filter{Record: id}) {

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// These constants are the numbers of columns of the parts of a line on a terminal.
+// The numbers of columns of the parts of a line on a terminal.
 const (
 	timeCells = len("15:04:05")
 	wordCells = len("observed")
@@ -176,7 +176,7 @@ func (p *Printer) optionalParts(e *event.Entry) (all []string) {
 // because the reason is about this call.
 func (p *Printer) reasonTexts(e *event.Entry) (all []string) {
 	detail := e.Detail
-	// this text is from clawai itself, about the owner's files
+	// This text is from clawai itself, about the owner's files.
 	if e.Kind == event.Start || e.Kind == event.Policy {
 		detail = shortenHome(detail, p.Home)
 	}

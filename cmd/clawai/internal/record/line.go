@@ -159,7 +159,7 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("told: %s", Short(e.Words, 2*MaxText))
 	}
 	detail := e.Detail
-	// this text is from clawai itself, about the owner's files
+	// This text is from clawai itself, about the owner's files.
 	if e.Kind == event.Start || e.Kind == event.Policy {
 		detail = shortenHome(detail, home)
 	}

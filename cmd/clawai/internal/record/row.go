@@ -11,7 +11,7 @@ import (
 // Row is the content of one line: an entry and, if it is a call, its reply.
 type Row struct {
 	Entry event.Entry
-	Reply *event.Entry // nil if the reply has not arrived, or is not in the record
+	Reply *event.Entry // nil if the reply has not arrived or is not in the record
 	Over  bool         // the session has ended, so no reply will arrive
 	Call  *Row         // the call, if this row is a reply; nil if the call is not known
 }
