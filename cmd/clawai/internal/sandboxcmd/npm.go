@@ -157,8 +157,8 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// Own may not contain a folder of clawai that has the new folder in it. Such a folder stays
-	// closed without Own, because the table allows only the new folder.
+	// Own must not contain a folder of clawai that the new folder is in. Such a folder is closed
+	// anyway, because the table opens only the new folder.
 	dir, err := filepath.EvalSymlinks(n.dir)
 	if err != nil {
 		return nil, err

@@ -166,8 +166,8 @@ func findTarget(c *cli.Context) (*target, error) {
 	return t, nil
 }
 
-// findInstalled sets started and program if the server is installed. Otherwise it returns the
-// launcher that downloads the server, or "" if there is none.
+// findInstalled sets the fields started and program if the server is installed. Otherwise it
+// returns the launcher that downloads the server, or "" if there is none.
 func (t *target) findInstalled() (launcher string) {
 	store := installed.NewStore(t.folders.State)
 	m, err := policyfile.FindInstalled(store, t.name, t.command)

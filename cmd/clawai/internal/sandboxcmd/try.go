@@ -99,7 +99,7 @@ func (t *target) planCage(proposed bool) (*cage.Plan, error) {
 }
 
 // planCageOf is like planCage, but for another command that starts the server. program is the
-// folder of clawai in which the command's program is, or "".
+// folder of clawai that contains the command's program, or "".
 func (t *target) planCageOf(command []string, program string, proposed bool) (*cage.Plan, error) {
 	loaded := *t.loaded
 	if proposed {
@@ -223,9 +223,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns the paths that the cage does not open. They are outside the places in open,
-// or inside a place in shut. If three or more of these paths are in one folder, it returns the
-// folder instead.
+// gatherPlaces returns those of the paths that the cage does not open. These are the paths outside
+// the places in open, and those inside a place in shut. If three or more of them are in one folder,
+// it returns this folder instead.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}
