@@ -46,9 +46,9 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 // maxExcerpt is how many bytes of a finding are read. The excerpt is only one line.
 const maxExcerpt = 4 << 10
 
-// excerpt returns the text of a finding in two forms. shows is for a person, with tag characters
-// replaced by their letters. It is "" if the text contains a secret or a likely secret in any
-// spelling. words is the text without the marks around it.
+// excerpt returns the text of a finding in two forms. shows is for a person, and has letters in
+// place of tag characters. It is "" if the text contains a secret or a likely secret in any
+// spelling. words is the text without the marks around it, such as those of a comment.
 func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
@@ -85,8 +85,9 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 // surround matches the marks around the words of a comment or of a terminal's title.
 var surround = regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
 
-// showFindings returns an excerpt for each finding. An excerpt is "" if it has a part of a secret.
-// A secret may be spread over several findings, or its name may be in the text before a finding.
+// showFindings returns an excerpt for each finding. An excerpt is "" if it contains a part of a
+// secret. One secret may be spread over several findings. The name of a secret may also be in the
+// text before a finding.
 func showFindings(text string, found []inspect.Found) (shows []string) {
 	p := secretPlaces{text: text}
 	shows = make([]string, len(found))
@@ -107,9 +108,9 @@ func showFindings(text string, found []inspect.Found) (shows []string) {
 
 const nearRow = 512 // how many bytes before and after a finding are read
 
-// hideRow joins the words of the findings in row to one text. If between is true, it also joins the
-// text between the findings. If it finds a secret in the joined text, it clears the excerpts that
-// have a part of the secret.
+// hideRow finds secrets that are spread over several findings. It joins the words of the findings
+// whose indexes are in row. If between is true, it also joins the text between them. Where the
+// joined text contains a secret, it clears the excerpts in shows that have a part of this secret.
 func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []string, between bool) {
 	for n, first := range row {
 		at := found[first].Start
@@ -131,8 +132,8 @@ func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []
 		if between {
 			joined += spellTags(p.text[at:min(len(p.text), at+nearRow)])
 		}
-		// The text before is left out the second time, because a word there may hide the start of a
-		// key.
+		// The second search omits the text before the findings, because a word there may hide the
+		// start of a key.
 		for _, from := range []int{0, begin} {
 			read := joined[from:]
 			for s, is := redact.FindSecret(read, 0); is; s, is = redact.FindSecret(read, max(s.End, s.Start+1)) {
