@@ -47,9 +47,9 @@ func NewResolver(server string, command []string, dir string) *vault.Resolver {
 	return &vault.Resolver{Open: Open, Server: vault.Requester{Name: server, Command: BoundCommand(command), Dir: dir}, Now: time.Now()}
 }
 
-// BoundCommand returns the words to which an entry is bound: the command of a server, or the
-// address of a remote server. It removes the query of the address, because the query may contain a
-// secret.
+// BoundCommand returns the words to which an entry of the vault is bound: the command of a server,
+// or the address of a remote server. It removes the query of the address, because the query may
+// contain a secret.
 func BoundCommand(words []string) []string {
 	if len(words) != 1 || !strings.Contains(words[0], "://") {
 		return words
