@@ -18,9 +18,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// hookRules has the starter's rules for the agents' own tools. A policy may allow none of an
-// agent's own tools. Then the new hook would refuse them all, so these rules are added to the
-// policy.
+// hookRules has the starter's rules for the agents' own tools. If the policy allows none of an
+// agent's own tools, a new hook would refuse them all. Then these rules are added to the policy.
 type hookRules struct {
 	path          string
 	before, after []byte // text of the policy without the rules, and with them

@@ -15,9 +15,10 @@ import (
 
 // HookStatus is the state of one client's hooks, for JSON and for the screen.
 type HookStatus struct {
-	Client string         `json:"client"`
-	Name   string         `json:"name"`
-	Server string         `json:"server"` // name of the client's own tools, in rules and in the record
+	Client string `json:"client"`
+	Name   string `json:"name"`
+	// the server name that rules and the record use for the client's own tools
+	Server string         `json:"server"`
 	State  wrap.HookState `json:"state"`
 	Words  string         `json:"words"`
 	Why    string         `json:"why,omitempty"`

@@ -54,7 +54,7 @@ type initRun struct {
 	hooked     []string // clients that can have hooks but get none
 	policyDone bool     // the policy is written, or the existing policy has got its missing rules
 
-	bareClients []string // clients that cannot get hooks
+	bareClients []string // names of the clients that cannot get hooks
 	hookFault   error    // the reason: clawai-hook is missing or unusable
 }
 

@@ -124,8 +124,8 @@ func (r *initRun) parseFolders(text string) (folders []string, err error) {
 	return slices.Compact(folders), nil
 }
 
-// furtherFolders returns a rule for servers that may use more folders than the other rules name.
-// The rule asks about calls there. It returns "" if there are no such servers.
+// furtherFolders returns a rule for servers that may use folders that the other rules do not name.
+// The rule asks a person about calls in these folders. It returns "" if there are no such servers.
 func (p *starterPlan) furtherFolders(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.askedServers, name) })
 	if len(names) == 0 || p.mode == modeStrict {
@@ -136,9 +136,9 @@ func (p *starterPlan) furtherFolders(names []string) string {
 	}, "Ask: no rule names this folder, and the server may work there")
 }
 
-// foldersOf returns the absolute folders in the arguments of a filesystem server. all is false if
-// the server may use other folders too. This is so if another argument may be a folder, or if there
-// is no folder, because the server then asks its client for folders.
+// foldersOf returns the absolute folders in the arguments of a filesystem server. all is true if
+// the server can use only these folders. It is false if another argument may be a folder. It is
+// also false if there is no folder, because then the server asks its client for folders.
 func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	server := slices.IndexFunc(e.Args, func(word string) bool {
 		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")

@@ -26,16 +26,17 @@ var initModes = []initMode{modeObserve, modeAsk, modeStrict}
 
 // starterPlan is the plan for a new policy that fits the servers.
 type starterPlan struct {
-	mode         initMode
-	servers      map[string]*servers.KnownServer // by the server's name; nil if clawai does not know the server
-	told         map[string][]toldTool           // the tools that unknown servers list, by the server's name
-	profiles     []string                        // in the order of fixtures.ListProfiles
-	known        []catalogueServer               // in the order of servers in the catalogue
-	agents       bool                            // clients have or get hooks, so the policy needs rules for the clients' own tools
-	home         string                          // the home folder, which ~ means
-	folders      []string                        // the servers' own folders; empty if no server has any
-	named        bool                            // some rules use the list of folders
-	askedServers []string                        // filesystem servers that may use further folders; calls there are asked about
+	mode     initMode
+	servers  map[string]*servers.KnownServer // by the server's name; nil if clawai does not know the server
+	told     map[string][]toldTool           // the tools that unknown servers list, by the server's name
+	profiles []string                        // names of starter policies, in the order of fixtures.ListProfiles
+	known    []catalogueServer               // known servers without a starter policy, in the order of the catalogue
+	agents   bool                            // clients have or get hooks, so the policy needs rules for the clients' own tools
+	home     string                          // the home folder, which ~ means
+	folders  []string                        // the servers' own folders; empty if no server has any
+	named    bool                            // some rules use the list of folders
+	// filesystem servers that may use further folders; a person is asked about calls there
+	askedServers []string
 	text         []byte
 }
 

@@ -77,8 +77,8 @@ func (p *starterPlan) unknownRules(names []string) string {
 	return strings.Join(append(rules, p.fallbackRules(names, "Ask: clawai does not know this server")...), "\n")
 }
 
-// fallbackRules returns the rules for all calls that no rule above names. In the strict mode there
-// are none.
+// fallbackRules returns the rules for all calls that no earlier rule names. In the strict mode
+// there are none.
 func (p *starterPlan) fallbackRules(names []string, why string) (rules []string) {
 	if p.mode == modeStrict {
 		return nil

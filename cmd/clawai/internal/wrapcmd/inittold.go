@@ -30,8 +30,8 @@ const (
 	toldTools  = 500
 )
 
-// askServers asks unknown servers for their tools. It starts these servers only if the person or
-// the command line agrees.
+// askServers asks unknown servers for their tools. It starts these servers only if the person or an
+// option on the command line allows it.
 func (r *initRun) askServers(targets []wrap.Target) (map[string][]toldTool, error) {
 	entries, err := askableServers(targets)
 	if err != nil || len(entries) == 0 || r.mode == modeStrict {
@@ -175,8 +175,8 @@ type toolClaim struct {
 	} `json:"inputSchema"`
 }
 
-// judgeTool classifies a tool by its name. The server's claims, and arguments that name a place,
-// can only make the result stricter. It returns false for a name that no rule can contain.
+// judgeTool classifies a tool by its name. The server's claims can only make the result stricter,
+// and so can arguments that name a place. It returns false if the tool's name cannot be in a rule.
 func (c *toolClaim) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {

@@ -169,9 +169,10 @@ func (r *wrapRun) modelChoices(files []wrap.ModelFile) string {
 	return b.String()
 }
 
-// saveModelRoutes stores the routes before any client's file is changed. Another clawai may have
-// changed the routes, so it locks them, reads them again and plans again. shown are the changes
-// that the person has seen. If the new plan is different, it returns an error.
+// saveModelRoutes stores the routes before any client's file is changed. It locks and reads the
+// routes again and repeats the planning, because another clawai may have changed them. shown are
+// the changes that the person has seen. If the new plan is different from shown, it returns an
+// error.
 func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, refused []error, err error) {
 	unlock, err := wrap.LockModelRoutes(r.folders.State)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reportChanges prints the changes, what the person must do next, the servers that stay without
-// clawai, and how to undo the changes.
+// reportChanges prints the changes, and what the person must do next. Then it prints the servers
+// that are still without clawai, and how to undo the changes.
 func (r *wrapRun) reportChanges(changes []wrap.Change, failed []error) {
 	verb := "Wrapped"
 	if r.op == wrap.Unwrap {
@@ -122,8 +122,8 @@ func (r *wrapRun) tellCorrections(c wrap.Change) {
 	}
 }
 
-// tellSignIn prints the remote servers at which the client may be signed in. From now on, clawai
-// signs in to these servers instead.
+// tellSignIn prints the remote servers for which the client may have a sign-in of its own. From now
+// on, clawai signs in to these servers instead.
 func (r *wrapRun) tellSignIn(c wrap.Change) {
 	for _, e := range slices.Backward(c.Edits) {
 		if r.op != wrap.Wrap || e.Entry.Kind != client.Remote || e.Entry.Wrapped != nil || !e.Entry.SignsIn {

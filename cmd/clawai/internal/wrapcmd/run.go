@@ -162,9 +162,9 @@ func (r *wrapRun) askLine(question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// findUncoverable returns the places on this machine that no change of a file can cover. A place
-// with paths counts if one of the paths exists. A place without paths counts if its client is used.
-// id selects one client; "" selects all.
+// findUncoverable returns the places on this machine that clawai cannot protect by changing a file.
+// A place with paths counts if one of its paths exists. A place without paths counts if its client
+// is used. id selects one client; "" selects all.
 func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {

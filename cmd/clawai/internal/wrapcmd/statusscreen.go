@@ -90,7 +90,7 @@ func (p *statusPrinter) printClients(doc *Status) {
 			if path == "" {
 				p.printHeading(file.Name, word)
 			}
-			// one file may have servers in several places, but its path is printed only once
+			// One file may have servers in several places, but its path is printed only once.
 			if path != file.Path {
 				p.printPath(file)
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// tokenCost is an estimate of the tokens that a server's tools add to each request to the model. It
-// is based on the latest list of tools that a client got.
+// tokenCost is an estimate of how many tokens a server's tools add to each request to the model. It
+// is based on the latest list of tools that a client received.
 type tokenCost struct {
 	Server string `json:"server"`
 	Tools  int    `json:"tools"` // number of tools in the server's list
@@ -73,7 +73,7 @@ func tokenCosts(warn io.Writer) ([]*tokenCost, error) {
 			name = e.ServerGuess + "?"
 		}
 		if e.Method != "tools/list" || name == "hub?" {
-			return nil // the hub's list is the lists of its servers together
+			return nil // each server of the hub is counted by itself, so the hub's common list is skipped
 		}
 		if by[name] == nil {
 			by[name] = &tokenCost{Server: name}

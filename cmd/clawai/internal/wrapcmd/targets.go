@@ -40,8 +40,8 @@ func (r *wrapRun) findTargets() ([]wrap.Target, error) {
 	return r.chooseServers(pending)
 }
 
-// isAmbiguous reports whether the command line leaves the choice of servers open. This is so if
-// several servers have the same name, or if no name was given and there are several servers.
+// isAmbiguous reports whether it is unclear which servers the command line means. This is so if
+// several servers have the given name, or if no name was given and there are several servers.
 func (r *wrapRun) isAmbiguous(pending []wrap.Target) bool {
 	if len(r.selection.Names) == 0 {
 		return len(pending) > 1 || r.terminal
@@ -112,7 +112,7 @@ func (r *wrapRun) renderTarget(t wrap.Target) string {
 	return s
 }
 
-// projectFolder returns the project's folder: the part of the key path that "*" stands for.
+// projectFolder returns the project's folder. It is the part of the key path in place of "*".
 func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
@@ -147,8 +147,8 @@ func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 	return chosen, err
 }
 
-// chooseTargets lets the person choose servers, sorted by client. already reports whether a server
-// is selected in advance.
+// chooseTargets lets the person choose from a list of servers that is sorted by client. already
+// reports whether a server is selected at the start.
 func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))

@@ -244,8 +244,8 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 	return err
 }
 
-// hasStayed reports whether the client's file still has the secret and no reference to it.
-// Otherwise, the vault may have the only copy, because a failed edit may also have changed the
+// hasStayed reports whether the client's file still has the secret itself and no reference to the
+// vault. Only then can the vault's copy be removed, because a failed edit may also have changed the
 // file.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)

@@ -170,8 +170,8 @@ func runWrap(c *cli.Context, op wrap.Op) error {
 	return errors.Join(r.printDocument(changes, failed), r.tellErrors(append(refused, failed...)))
 }
 
-// dropUnwritable drops the changes of files that cannot be written, before the person sees the
-// changes. A move into the hub or the vault needs all its files. For such a move, it returns an
+// dropUnwritable removes the changes of files that cannot be written, before the person sees the
+// plan. A move into the hub or the vault needs all its files, so for such a move it returns an
 // error instead.
 func (r *wrapRun) dropUnwritable(changes []wrap.Change, refused []error) ([]wrap.Change, []error, error) {
 	writable, failed := r.applyOptions().SplitWritable(changes)
