@@ -91,7 +91,7 @@ func (t *trial) running(ctx context.Context, n int, use func([]*process) error) 
 	return use(all)
 }
 
-// calls measures small calls: one at a time, then 64 in flight.
+// calls measures small calls: first one at a time, then with 64 open calls at the same time.
 func (t *trial) calls(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

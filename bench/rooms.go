@@ -48,7 +48,7 @@ func roomOf(function string) string {
 		return sha256Room
 	}
 	path := function
-	if i := strings.IndexAny(path, "([{"); i >= 0 { // begins a receiver or type arguments
+	if i := strings.IndexAny(path, "([{"); i >= 0 { // a receiver or type arguments start with such a bracket
 		path = path[:i]
 	}
 	room := strings.LastIndexByte(path, '/') + 1
