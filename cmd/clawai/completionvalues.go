@@ -20,9 +20,9 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// valuesOf maps an option to a function that returns the option's values. If commands differ, the
-// key has the command's words before the option. An option without an entry takes a file or any
-// value.
+// valuesOf maps an option to a function that returns the option's values. If an option has other
+// values in one command, another key has the words of that command before the option. An option
+// without an entry takes a file or any value.
 var valuesOf = map[string]func() []string{
 	"server":             serverNames,
 	"client":             clientNames,
