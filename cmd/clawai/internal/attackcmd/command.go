@@ -233,8 +233,8 @@ action = "allow"
 elicitation = "**"
 `
 
-// findStarter returns the text of a starter policy. name is the name of the policy or of its
-// server.
+// findStarter returns the text of a starter policy, its name, and a note about it for the person.
+// name is the name of the policy or of its server.
 func findStarter(name string) (src []byte, called, note string, err error) {
 	var words []string
 	for _, p := range fixtures.ListProfiles() {
