@@ -47,7 +47,7 @@ func Period() time.Duration { return period }
 // Version returns a number that changes when the record changes.
 func (v *Views) Version() uint64 { return v.model.Version() }
 
-// tab is one view. filters are the names that the address of the view may have.
+// tab is one view. filters are the names of the query parameters that its address may have.
 type tab struct {
 	title   string
 	filters []string
