@@ -115,7 +115,7 @@ const maxSaid = 1 << 20
 // lines of npm's output, and the hosts that the cage has refused.
 func describeFailure(said *os.File, code int, refused []string) error {
 	text := make([]byte, 4096)
-	length, _ := said.ReadAt(text, 0) // from the open file, because another file may have this name now
+	length, _ := said.ReadAt(text, 0) // reads the open file, because another file may have this name now
 	var lines []string
 	for line := range strings.Lines(string(text[:length])) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, "npm error"), "npm ERR!"))
