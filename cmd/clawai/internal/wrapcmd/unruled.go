@@ -76,7 +76,7 @@ type opening uint8
 
 const (
 	closed          opening = iota // no rule allows anything for this server
-	openedElsewhere                // rules without a server allow some names, but perhaps not names of this server
+	openedElsewhere                // only rules for all servers allow something, perhaps nothing that this server has
 	opened                         // a rule names the server, or names one of its tools, resources or prompts
 )
 
