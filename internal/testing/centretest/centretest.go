@@ -33,7 +33,7 @@ type Centre struct {
 	tokens   map[string]string // the laptop of each token
 	bundle   []byte
 	who      *enrolment.Identity
-	fail     int // status of every answer; 0 means that answers do not fail on purpose
+	fail     int // status of every answer; 0 means the usual answers
 	segments map[string]*stored
 	reports  []enrolment.Report
 	requests []string
