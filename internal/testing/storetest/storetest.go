@@ -308,7 +308,7 @@ func testRecords(t *testing.T, s, other store.Store) {
 	looks := []store.Look{store.LookAllowed, store.LookAsked, store.LookRefused}
 	var all []store.Record
 	for n := range 60 {
-		// Always four records have the same time.
+		// Each group of four records has the same time.
 		all = append(all, record(n, began.Add(time.Duration(n/4)*10*time.Minute), looks[n%3], fmt.Sprint("tool", n%5)))
 	}
 	// Lists that contain such texts must be read as they were written.
