@@ -6,6 +6,6 @@
 // read are ignored. Nothing is allowed before the end of the question was visible.
 package dialog
 
-import "github.com/clawai/clawai/internal/ask/lipglossinit"
+import "github.com/clawai/clawai/internal/ask/quietstart"
 
-func init() { lipglossinit.RestoreEnv() }
+func init() { quietstart.RestoreEnv() }
