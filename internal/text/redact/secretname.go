@@ -72,7 +72,7 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 		fold = append(fold, c)
 	}
 	for len(fold) > 0 && fold[len(fold)-1] <= '9' {
-		fold = fold[:len(fold)-1]
+		fold = fold[:len(fold)-1] // drop a digit: letters are greater than '9'
 	}
 	return fold, name[i:]
 }
