@@ -17,7 +17,7 @@ type Composed struct {
 	Name string // a file name for the fixture, without extension
 }
 
-// errNoFixture means that no request is read by the rules as this call.
+// errNoFixture means that the rules read no request as this call.
 var errNoFixture = errors.New("the call cannot be written as a fixture")
 
 // Compose returns a fixture with the shortest request that the rules read as the call c, and with

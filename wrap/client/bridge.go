@@ -6,8 +6,8 @@ import (
 )
 
 // A bridge is an edited entry of a remote server. The client starts the process clawai proxy, and
-// this process connects to the server's address. So that the edit can be undone, it changes each
-// token in place: the key of the url becomes the key of the command, the headers become the
+// this process connects to the server's address. Wrap changes each token in place, so that the edit
+// can be undone: the key of the url becomes the key of the command, the headers become the
 // environment, and each value keeps its bytes. The option --was keeps what would be lost: the keys
 // and the type of the entry.
 

@@ -126,9 +126,10 @@ func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, e
 	return more, err
 }
 
-// emptyLog copies the log into the database and truncates the log. Before that it rewrites the
-// whole database, because SQLite overwrites deleted data with zeros, but not the old copies of rows
-// that it moves to another page. It does not wait for readers, because the run is repeated.
+// emptyLog removes deleted data from the files of the database. VACUUM rewrites the database,
+// because SQLite overwrites deleted data with zeros, but not the old copies of rows that it has
+// moved to another page. Then the log is copied into the database and truncated. If a reader is in
+// the way, emptyLog returns an error and does not wait, because the run is repeated.
 func emptyLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (p *presence) leavePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages--; p.pages == 0 && p.answerer != nil {
-		_ = p.answerer.Close() // the error is ignored, because the mark disappears at the latest with the process
+		_ = p.answerer.Close() // the error is ignored, because the mark disappears when the process ends
 		p.answerer = nil
 	}
 }

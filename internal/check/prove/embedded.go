@@ -19,8 +19,9 @@ func (r *rule) holdsJSONText() bool {
 	return false
 }
 
-// noteUnmodelled adds undecided classes if changed rules may answer calls differently that are not
-// in the model: calls with JSON in a text, with relative paths, or of servers on Windows.
+// noteUnmodelled adds undecided classes for calls that are not in the model, if changed rules may
+// answer them differently: calls with JSON in a text, with relative paths, or of servers on
+// Windows.
 func (d *difference) noteUnmodelled() {
 	old, new := d.old.rules, d.new.rules
 	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// machine runs many linear automata at the same time, in the way in which package glob runs one.
-// The states are the bits of a row. Each character needs one pass over the row.
+// machine runs many linear automata at the same time, as package glob runs one. The states are the
+// bits of a row. Each character needs one pass over the row.
 type machine struct {
 	words    int // number of words of 64 bits in a row
 	langs    []*lang

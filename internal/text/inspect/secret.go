@@ -101,7 +101,7 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	}
 }
 
-// shapeIn returns the kind of the first secret in the value of a name that is recognized by its
+// shapeIn searches the value of a name. It returns the kind of the first secret that has a known
 // form or place and is no example; "" for none. The secret may follow an example word.
 func shapeIn(value string) string {
 	read := redact.Read(value)
@@ -364,7 +364,7 @@ func decodeBase64(run string) (text string, ok bool) {
 	}
 	text = string(narrowText(b))
 	n, letters, shown := 0, 0, 0
-	for _, r := range text { // a byte that is not UTF-8 is one r
+	for _, r := range text { // range gives one r for each byte that is not UTF-8
 		n++
 		if unicode.IsLetter(r) || r == ' ' {
 			letters++

@@ -134,7 +134,7 @@ func pgpassAt(s []byte, i int) span {
 	if len(password) < 6 || !bytes.ContainsAny(password, "0123456789") {
 		return span{}
 	}
-	if n := bytes.IndexByte(password, '\\'); n >= 0 && n+1 < len(password) && password[n+1] != ':' && password[n+1] != '\\' { // \n in a string of JSON ends the line
+	if n := bytes.IndexByte(password, '\\'); n >= 0 && n+1 < len(password) && password[n+1] != ':' && password[n+1] != '\\' { // here the text is inside a JSON string: its \n ends the line
 		password = password[:n]
 	}
 	from := port + 1 + len(database) + 1 + len(user) + 1

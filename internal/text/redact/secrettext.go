@@ -58,7 +58,7 @@ type reading struct {
 	quotes   [2]int     // for each sort of quote, the index of the first one plus one; 0: not known yet
 	blocks   int        // bytes that were read in long YAML blocks so far
 	kinds    *kindWords // places that name Kubernetes kinds; nil: not searched yet
-	named    bool       // a search without named has left out the value of a name, or may have
+	named    bool       // a search that ignores values of names has skipped such a value, or may have
 }
 
 // giveUp records that a secret may begin at this place whose end was not searched.
