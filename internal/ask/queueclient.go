@@ -87,7 +87,7 @@ func (l *QueueClient) openEnqueuer() (Enqueuer, error) {
 type entry struct {
 	enqueued chan struct{}    // closed when ticket is set or stays nil
 	ticket   Ticket           // nil if the queue did not store the question
-	answers  chan queueResult // gets the answer from the queue, or the error that stands for it
+	answers  chan queueResult // gets the answer from the queue, or an error if there will be no answer
 	note     string           // what an "always" answer wrote
 }
 
@@ -110,7 +110,7 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 			p.ticket, err = l.o.Queue.putRequest(ctx, l.makeRequest(q))
 			return err
 		})
-		close(p.enqueued) // not earlier: the question may end now, and a later error would not be reported
+		close(p.enqueued) // close only now: the question may end after this, and an error would not be reported any more
 		if got.err == nil {
 			got.err = l.tryQueue(ctx, func() (err error) {
 				got.Answer, err = p.ticket.Wait(ctx)

@@ -198,8 +198,8 @@ func (f *form) helpLine() string {
 	return strings.Join(keys, " · ")
 }
 
-// cutLabels cuts labels to the screen. Labels stay distinct, because huh identifies an option by
-// its label.
+// cutLabels shortens labels to the width of the screen. Labels stay distinct, because huh
+// identifies an option by its label.
 func cutLabels(options []Option, width int) []string {
 	labels, used := make([]string, len(options)), map[string]int{}
 	for i, o := range options {
@@ -213,8 +213,8 @@ func cutLabels(options []Option, width int) []string {
 	return labels
 }
 
-// cutMiddle cuts text that is too wide in the middle, because the end of a path says which file it
-// is.
+// cutMiddle shortens text that is too wide. It cuts the middle, because the end of a path says
+// which file it is.
 func cutMiddle(s string, width int) string {
 	if lipgloss.Width(s) <= width {
 		return s

@@ -19,7 +19,7 @@ import (
 // channel is the name of this channel in the record.
 const channel = "console"
 
-// answerRequest sends the answer that a word stands for to one pending request.
+// answerRequest answers one pending request. word stands for the answer.
 func (m *model) answerRequest(r *queue.Request, word string) {
 	switch word {
 	case dialog.Deny:

@@ -56,8 +56,8 @@ type Options struct {
 	Now        func() time.Time // default time.Now
 }
 
-// Result is how a console ended that shows one request (Only) or closes after one answer (Once).
-// The zero value means that the person left without an answer.
+// Result tells how the console ended, if Options.Only or Options.Once is set. The zero value means
+// that the person left without an answer.
 type Result struct {
 	Request  queue.Request
 	Answered bool // the person answered in this console; false: the request was resolved elsewhere

@@ -23,7 +23,7 @@ type Facts struct {
 	text string // text that the filter searches
 }
 
-// FactsOf returns the harmless text of a request. Of o it uses only the options that are the same
+// FactsOf returns the harmless text of a request. It uses only those options in o that are the same
 // for all requests. If the request comes from another laptop, FactsOf does not use the files and
 // folders of this machine.
 func FactsOf(r *queue.Request, o view.Options) *Facts {

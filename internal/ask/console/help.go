@@ -42,7 +42,7 @@ const (
 	onCalls
 	onOthers
 	onOne   // the console shows only one request (Options.Only)
-	lasting // no page, but a mark: Options.OnceOnly removes this key
+	lasting // not a page: marks a key that Options.OnceOnly removes
 
 	onLists = onWaiting | onHistory | onAnswers | onCalls | onOthers
 )

@@ -43,7 +43,7 @@ type Choice struct {
 	Label  string // text in a menu
 	Key    string // the key that selects this choice at once, if Question.Letters is set; "" for none
 	Brief  string // text after Key if there is no menu
-	Lets   bool   // the choice allows something, or opens a page that can
+	Lets   bool   // the choice allows something, or opens a page with such a choice
 	Closed string // reason why the choice is unavailable; "" if it is available
 }
 

@@ -6,7 +6,7 @@ import "fmt"
 type Reach struct {
 	Word  string // the word that the person types if there is no menu
 	Label string // what it allows, in a few words
-	Title string // what it allows, and what stays free in the calls
+	Title string // what it allows, and which parts of a call may differ
 }
 
 // ReachPage returns the page that asks for the scope of a session answer. all[0] is the most usual

@@ -12,7 +12,7 @@ import (
 // resolve the request. So the proxy stores the redacted form of a request together with the
 // request.
 
-const keptSteps = 4 // number of schema steps from which on the table "kept" exists
+const keptSteps = 4 // the table "kept" exists if the schema has at least this many steps
 
 // keepScrubbed stores the redacted form of a request if the session knows secret values.
 func (p *Proxy) keepScrubbed(ctx context.Context, t tx, r *Request) error {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// previewSteps is the number of schema steps from which on the table of previews exists.
+// previewSteps is the minimum number of schema steps with which the table of previews exists.
 const previewSteps = 5
 
 // keepPreview stores the preview of a request. A preview is in another table than its request,

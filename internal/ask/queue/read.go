@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// marks is one placeholder for each column of columns, for a SQL statement.
+// marks holds one ? for each column in columns, for SQL statements.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
 // eachRow runs a query and calls see for each row.

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// reservedSteps is the number of schema steps from which on the table "reserved" exists.
+// reservedSteps is the minimum number of schema steps with which the table "reserved" exists.
 const reservedSteps = 6
 
 // keepReserved stores who alone can allow a request. An older clawai does not read this table, so a

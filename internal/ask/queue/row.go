@@ -39,9 +39,9 @@ func rowValues(r *Request) ([]any, error) {
 		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Channel, r.Answer.Words, r.Outcome}, nil
 }
 
-// scanRow reads one row. If a value is unknown, written by a newer clawai or by hand, it counts as
-// a deny. A row that cannot be decoded becomes a Request with Damage, so that the other rows can
-// still be read. scanRow returns an error only if reading itself fails.
+// scanRow reads one row. A value that this version does not know counts as a deny; a newer clawai
+// or a person may have written it. A row that cannot be decoded becomes a Request with Damage, so
+// that the other rows can still be read. scanRow returns an error only if reading itself fails.
 func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	var (
 		r                                           Request

@@ -115,7 +115,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 	return err
 }
 
-// lockOpening takes the lock without which no process may open the database.
+// lockOpening takes the lock that a process needs to open the database.
 func (s *store) lockOpening(ctx context.Context) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.q.o.Patience)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Ticket is a request in the queue, as the proxy sees it that added the request.
+// Ticket is a request in the queue, for the proxy that has added the request.
 type Ticket struct {
 	p      *Proxy
 	id     string

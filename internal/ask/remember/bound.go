@@ -25,8 +25,8 @@ var _ gate.Bound = (*bound)(nil)
 
 func (b *bound) Title() string { return b.title }
 
-// Covers reports whether the session answer allows the calls: the policy must allow them, and they
-// must not have a reason for care that the call which the person saw did not have.
+// Covers reports whether the session answer allows the calls. The policy must allow them. Each of
+// their reasons for care must also be a reason for care of the call that the person saw.
 func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false

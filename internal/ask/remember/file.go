@@ -157,9 +157,9 @@ func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.writes[from] = g
 }
 
-// relocateRule returns the place of a rule in the revision to, if the rule is known from the
-// revision from. It returns false if anything but rules of this Writer has changed between the two
-// revisions. If from is "", the rule keeps its place.
+// relocateRule returns where a rule is in the revision to. r is the rule at its place in the
+// revision from; if from is "", the place stays. It returns false if anything but rules of this
+// Writer has changed between the two revisions.
 func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true

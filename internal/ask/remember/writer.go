@@ -175,7 +175,8 @@ func (k *Writer) loadQuestionPolicy(q gate.Question) (*file, error) {
 }
 
 // findRule returns the rule in the file that led to the question, and the decision of the file's
-// policy about the call. If this Writer has added rules since then, findRule allows for them.
+// policy about the call. The rule may have moved, because this Writer has added rules in the
+// meantime.
 func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
 	rule, followed := k.relocateRule(q.Rule, q.Revision, f.policy.Revision())

@@ -30,8 +30,8 @@ const (
 	whyDisguise  = "holds text that hides or passes for other text"
 )
 
-// maxLooked is the number of bytes that are searched for dangers: so many of the commands, and so
-// many of all other texts. maxTokens is the number of words of commands that are searched.
+// maxLooked is the maximum number of bytes that are searched for dangers: once for commands, and
+// once for all other texts. maxTokens is the maximum number of words of commands that are searched.
 const (
 	maxLooked = 64 << 10
 	maxTokens = 2000
@@ -81,8 +81,8 @@ type dangerFinder struct {
 	words  []string // words of the tool's name
 	shell  bool
 	writes bool
-	// mayWrite means that no person sees the arguments and that the tool's name does not show that
-	// it only reads.
+	// mayWrite means that no person sees the arguments, and that the name is not that of a tool
+	// that only reads.
 	mayWrite bool
 	command  strings.Builder // text that the tool would run
 	rest     strings.Builder // other text, except prose

@@ -112,7 +112,7 @@ const (
 		workflows worksheet`
 	deedJoins       = "for from in of on to with"
 	sendingWords    = "add invite post reply send"
-	attachedWords   = "comment comments label labels reaction review reviews" // things that belong to another thing, so the number of the call is not theirs
+	attachedWords   = "comment comments label labels reaction review reviews" // things that belong to another thing: a number in the call is the number of that other thing
 	repositoryWords = "project repo repository"
 	deedBrands      = "asana atlassian confluence discord git github gitlab gmail google jira linear notion outlook sentry slack stripe teams trello zendesk"
 )

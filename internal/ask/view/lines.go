@@ -11,8 +11,8 @@ import (
 // so no line of a value looks like one of our own lines.
 const Gutter = "  ┆ "
 
-// ChangePrefix begins every line of a change in Lines and ChangeLines. op is DiffLine.Op. It stands
-// before the character of Gutter, where a line of a value has only blanks.
+// ChangePrefix begins every line of a change in Lines and ChangeLines. op is DiffLine.Op. op stands
+// before the line character of Gutter; in a line of a value, only blanks are there.
 func ChangePrefix(op byte) string { return "  " + string(op) + " ┆ " }
 
 // Careful begins each line that gives a reason why a call needs care.
@@ -156,7 +156,7 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	return lines
 }
 
-// PathLine returns one line with the path and the value, and the oddities of the value.
+// PathLine returns one line with the path and the value, and with what is unusual about the value.
 func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
 func (a *Arg) valueText() string {

@@ -26,13 +26,13 @@ var allMarks = []string{markControl, markDirection, markTags, markHidden, markRi
 	markPrivate, markBroken, markBlanks}
 
 const (
-	manyBlanks = 40      // number of blanks in a row that is odd; line ends count as blanks
-	manyMarks  = 4       // number of combining marks on one letter that is odd
+	manyBlanks = 40      // this many blanks in a row are unusual; line ends count as blanks
+	manyMarks  = 4       // this many combining marks on one letter are unusual
 	maxAlike   = 1 << 20 // number of bytes that are searched for look-alike letters
 )
 
-// findMarks returns all oddities of s. The search for look-alike letters is slow, so it covers only
-// maxAlike bytes: half of them from the start of s, and half from its end.
+// findMarks returns everything that is unusual about s. The search for look-alike letters is slow,
+// so it covers only maxAlike bytes: half of them from the start of s, and half from its end.
 func findMarks(s string) []string {
 	found := map[string]bool{}
 	blanks, stacked, letters := 0, 0, false
@@ -93,12 +93,12 @@ func findMarks(s string) []string {
 }
 
 // isUsual reports whether r is a Latin, Cyrillic, Han or Hangul letter beyond ASCII that is common
-// and never odd by itself.
+// and never unusual by itself.
 func isUsual(r rune) bool {
 	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
 }
 
-// markOf returns the oddity of a single character beyond ASCII; "" for none.
+// markOf returns what is unusual about a single character beyond ASCII; "" for nothing.
 func markOf(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// name is a name in a headline, as harmless text. It has quotes unless a reader cannot mistake the
-// name for our own words.
+// name is a name in a headline, as harmless text. It has quotes if a reader could mistake it for
+// our own words.
 type name struct {
 	text  string
 	quote bool

@@ -97,8 +97,8 @@ func pathReadings(s, home string) []string {
 	return readings
 }
 
-// workFolder returns the working folder of the project; "" if it is unknown. A folder that is / ,
-// the home folder, or a parent of the home folder also gives "": desktop applications start servers
+// workFolder returns the working folder of the project; "" if it is unknown. It also returns "" for
+// /, for the home folder and for a parent of the home folder: desktop applications start servers
 // there, and a person does not mean such a folder as a project.
 func workFolder(project, home string) string {
 	if project == "" {

@@ -91,10 +91,10 @@ func (l *dangerFinder) inspectElicitation(names []string) {
 	}
 }
 
-// grave are the oddities of a text that need care even in prose.
+// grave are the entries of Arg.Marks that need care even in prose.
 var grave = []string{markDirection, markTags}
 
-// ordinary are the oddities of a text that never need care.
+// ordinary are the entries of Arg.Marks that never need care.
 var ordinary = []string{markRight, markStacked, markBlanks}
 
 // inspectDisguises adds a reason for care if a name or a value has misleading characters

@@ -41,8 +41,8 @@ func DiffWords(was, is string) []DiffLine {
 	return lines
 }
 
-// contextWords returns the unchanged words that are shown. after means that a change is before the
-// words, and before that one follows them.
+// contextWords returns the unchanged words that are shown. after means that a change comes before
+// these words; before means that a change comes after them.
 func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:

@@ -110,7 +110,7 @@ func (b *pageState) historyRows(list []queue.Request) []*resolvedRow {
 		if known == nil {
 			known = b.s.resolvedRow(r)
 		}
-		known.Text = endingSentence(r) // say it again, because the outcome comes later than the answer
+		known.Text = endingSentence(r) // set the text again, because the outcome comes later than the answer
 		past[r.ID] = known
 		out = append(out, known)
 	}
