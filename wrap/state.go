@@ -26,7 +26,7 @@ type Planner struct {
 	Journal   Journal
 	Observe   bool // Wrap adds proxies that only record and block nothing
 	HTTPProxy HTTPProxy
-	Hub       *Hub                     // nil if the hub is not used
+	Hub       *Hub                     // nil: the hub's configuration is unknown
 	Secrets   Secrets                  // nil: secrets and references in the files stay
 	Getenv    func(name string) string // returns a variable of the owner's environment; nil: unknown
 }

@@ -31,8 +31,8 @@ type extraction uint8
 
 const (
 	noExtraction extraction = iota
-	patchFiles              // the path: the files that the patch in "content" names
-	promptURLs              // the url: every URL in the prompt
+	patchFiles              // the argument path gets the files that the patch in "content" names
+	promptURLs              // the argument url gets every URL in the prompt
 )
 
 // patchArgs maps the names that clients use for the text of a patch to the name of the class.

@@ -13,9 +13,9 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// findSecrets finds the secrets that internal/text/redact finds. If only its name marks a value as
-// a secret, the finding is SecretLikely. Placeholders of documentation are no secrets. Only a
-// secret's own letters decide whether it is an example; the text around it does not count.
+// findSecrets finds the secrets that internal/text/redact finds. If only a name marks a value as a
+// secret, the finding is SecretLikely. Placeholders of documentation are no secrets. Only the
+// letters of a secret decide whether it is an example; the text around it does not count.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)

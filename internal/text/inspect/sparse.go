@@ -13,11 +13,11 @@ import (
 // area, zero-width characters where a line may break, direction marks. A hidden text consists of
 // many of them: three in a row, or so many near each other that they can encode a message.
 const (
-	denseRun    = 3   // so many characters in a row are hidden text
-	denseMany   = 12  // so many characters within denseWithin bytes are hidden text; pages have at most 10 (docs/detection.md)
+	denseRun    = 3   // characters in a row that are hidden text
+	denseMany   = 12  // characters within denseWithin bytes that are hidden text; pages have at most 10 (docs/detection.md)
 	denseWithin = 128 // bytes
-	spreadMany  = 64  // so many characters anywhere in a text are hidden text if they are not all the same
-	spelledMany = 16  // so many private-use characters are hidden text if their codes look like letters; the code of an icon is arbitrary
+	spreadMany  = 64  // characters anywhere in a text that are hidden text, if they are not all the same
+	spelledMany = 16  // private-use characters that are hidden text, if their codes look like letters; the code of an icon is arbitrary
 )
 
 // sparse collects runs of one or two characters, which are harmless alone.
@@ -190,10 +190,10 @@ func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 // first few selectors occur. No ordinary text has so many different selectors as a hidden sentence
 // has letters.
 const (
-	closeVariants  = 8 // so many selectors within closeWithin bytes are a hidden text, if more than closeDifferent of them differ
+	closeVariants  = 8 // selectors within closeWithin bytes that are hidden text, if more than closeDifferent of them differ
 	closeWithin    = 256
 	closeDifferent = 5
-	manyVariants   = 16 // so many selectors in the whole text are a hidden text, if more than manyDifferent of them differ
+	manyVariants   = 16 // selectors in the whole text that are hidden text, if more than manyDifferent of them differ
 	manyDifferent  = 8
 )
 

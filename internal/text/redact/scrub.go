@@ -21,7 +21,7 @@ func newScrubber(k *Known) *Redactor {
 // each secret, and a long text is cut. A byte that is not UTF-8 becomes \xNN.
 func ScrubText(s string) string { return (*Known)(nil).ScrubText(s) }
 
-// ScrubText is the function ScrubText, and also replaces the known values.
+// ScrubText does the work of the function ScrubText, and also replaces the known values.
 func (k *Known) ScrubText(s string) string {
 	return string(escape.UndoEscapes(nil, newScrubber(k).AppendString(nil, s)))
 }
@@ -30,7 +30,7 @@ func (k *Known) ScrubText(s string) string {
 // The result is JSON even if src is not. nil stays nil.
 func ScrubJSON(src []byte) []byte { return (*Known)(nil).ScrubJSON(src) }
 
-// ScrubJSON is the function ScrubJSON, and also replaces the known values.
+// ScrubJSON does the work of the function ScrubJSON, and also replaces the known values.
 func (k *Known) ScrubJSON(src []byte) []byte {
 	if src == nil {
 		return nil

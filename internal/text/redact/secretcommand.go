@@ -306,9 +306,10 @@ func wordSpan(s []byte, i int) (from, to int) {
 	return from, at
 }
 
-// quotedPart reads the part of a shell word in the quotes that open at s[open]. end is the end of
-// the text inside, behind the place after the closing quote. Both are -1 if the quotes do not close
-// in the same line. Inside single quotes a backslash escapes nothing.
+// quotedPart reads the part of a shell word in the quotes that open at s[open]. The result end is
+// the end of the text inside the quotes; the result behind is the place after the closing quote.
+// Both are -1 if the quotes do not close in the same line. Inside single quotes a backslash escapes
+// nothing.
 func quotedPart(s []byte, open int) (end, behind int) {
 	if s[open] == '\'' && (open == 0 || s[open-1] != '\\') {
 		n := bytes.IndexAny(s[open+1:], "'\r\n")

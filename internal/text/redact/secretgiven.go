@@ -275,8 +275,8 @@ func (c *connection) more() bool {
 	return c.settings < maxSettings && c.others < maxSettings
 }
 
-// stop records that the settings continue after a limit. It does not if many parts were no
-// settings, because the text is then probably a program.
+// stop records that settings continue after a limit. If many parts were no settings, the text is
+// probably a program, and stop records nothing.
 func (c *connection) stop() { c.cut = c.cut || c.others <= c.settings/4 }
 
 // take counts one part, such as host=db. A setting can also be the value of a name: URL=host=db.

@@ -30,11 +30,11 @@ type Tty struct {
 	ignored bool          // OpenTerminal made this process ignore SIGTTIN and SIGTTOU
 }
 
-// OpenTerminal opens the controlling terminal (path is /dev/tty). It succeeds if the terminal
-// opens, this process is in its foreground process group, the terminal is in line mode, and no
-// other clawai asks on it. lock is a file that all clawai processes share; OpenTerminal waits for
-// the lock until ctx ends. It discards pending input. Otherwise it returns a *NotOwned and does not
-// change the terminal.
+// OpenTerminal opens the controlling terminal (path is /dev/tty) and discards pending input. It
+// succeeds if the terminal opens, this process is in its foreground process group, the terminal is
+// in line mode, and no other clawai asks on it. If not, it returns a *NotOwned and does not change
+// the terminal. lock is a file that all clawai processes share; OpenTerminal waits for the lock
+// until ctx ends.
 func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENXIO) { // the process has no terminal

@@ -28,11 +28,11 @@ type Tty struct {
 	typed    []uint16 // the line that the person is typing
 }
 
-// OpenTerminal opens the console. It succeeds if a person sees the console, the console is in line
-// mode, and no other clawai asks on it. lock is a file that all clawai processes share;
-// OpenTerminal waits for the lock until ctx ends. Windows has no foreground process groups.
-// OpenTerminal discards pending input. Otherwise it returns a *NotOwned and does not change the
-// console. The second argument is the path of the terminal on other systems; it is ignored.
+// OpenTerminal opens the console and discards pending input. It succeeds if a person sees the
+// console, the console is in line mode, and no other clawai asks on it. If not, it returns a
+// *NotOwned and does not change the console. lock is a file that all clawai processes share;
+// OpenTerminal waits for the lock until ctx ends. Windows has no foreground process groups. The
+// second argument is the path of the terminal on other systems; it is ignored.
 func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {

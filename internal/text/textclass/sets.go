@@ -21,7 +21,7 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Sets of which uses.go builds its unions. The properties and categories are those of the Unicode
+// Sets from which uses.go builds its unions. The properties and categories are those of the Unicode
 // Character Database (UAX 44), in the version of package unicode.
 var (
 	// Control is U+0000 to U+001F and U+007F to U+009F.

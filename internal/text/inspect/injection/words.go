@@ -58,7 +58,7 @@ var kept = func() (t [128]byte) {
 }()
 
 // plain is like kept, but has mixed for each byte whose meaning depends on the reading of the text
-// (as written or as drawn). Most bytes of a text do not.
+// (as written or as drawn). Most bytes mean the same in every reading.
 var plain = func() (t [256]byte) {
 	for c := range t {
 		t[c] = mixed
