@@ -194,8 +194,8 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig removes from the configuration the moved servers that no move in left has. A table
-// that the owner has changed stays; changed has the name of its server.
+// pruneConfig returns the configuration without the moved servers that are in no move of left. A
+// table that the owner has changed stays; changed has the name of its server.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {

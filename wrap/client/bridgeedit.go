@@ -9,7 +9,7 @@ import (
 // extra is a member that wrap adds. raw is its value in the notation of the file.
 type extra struct{ name, raw string }
 
-// bridgeEntry returns the edits that make a bridge of a bare remote entry.
+// bridgeEntry returns the edits that turn a bare remote entry into a bridge.
 func (f *file) bridgeEntry(sh shape, path string, words []string) ([]edit, error) {
 	r := sh.remote
 	address := f.rawText(r.url.value)
@@ -87,7 +87,7 @@ func (f *file) renderPassEnv(r *remote) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// headerEdits makes the environment of the headers. If the entry already has an environment, that
+// headerEdits turns the headers into the environment. If the entry already has an environment, that
 // environment gets the key of the headers. Unwrap later exchanges the two keys again.
 func (f *file) headerEdits(r *remote) []edit {
 	if r.holder == nil {

@@ -14,8 +14,7 @@ import (
 //go:embed catalogue.toml
 var builtIn []byte
 
-// An Uncoverable is a place from which a client gets servers that no edit of a file can put behind
-// clawai.
+// An Uncoverable is a source of servers. No edit of a file can put these servers behind clawai.
 type Uncoverable struct {
 	ID      string `toml:"id"`
 	Client  string `toml:"client"`

@@ -55,7 +55,7 @@ type HookRow struct {
 	TrustFile Paths               `toml:"trust_file"` // Codex's file with the hooks that a person has reviewed; it can also disable all hooks
 	Profiles  Paths               `toml:"profiles"`   // settings files for --profile; their names begin with the name of the profile
 
-	Blocks string   `toml:"blocks"` // when the client blocks a tool if the hook fails: "always", the first version that does, or "" for never
+	Blocks string   `toml:"blocks"` // "always" if the client blocks a tool when the hook fails; the first version that does so; "" for never
 	Probe  []string `toml:"probe"`  // command that prints the client's version
 	Broken string   `toml:"broken"` // what a broken hook causes, in a few words
 	After  string   `toml:"after"`  // what a person must do before the edit has an effect

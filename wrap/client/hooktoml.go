@@ -76,8 +76,8 @@ func hideEmptyList(r HookRow, src []byte) ([]byte, error) {
 	return src, nil
 }
 
-// restoreEmptyList makes a list of the comment of hideEmptyList again, unless the file now has
-// other hooks.
+// restoreEmptyList turns the comment of hideEmptyList back into an empty list, unless the file now
+// has other hooks.
 func restoreEmptyList(r HookRow, src []byte) []byte {
 	at := bytes.Index(src, []byte(hiddenMark+r.List[0]))
 	if at < 0 || at > 0 && src[at-1] != '\n' {

@@ -60,7 +60,7 @@ func (f *file) readEntry(s slot) Entry {
 	return e
 }
 
-// faultError makes an EditError of a fault.
+// faultError turns a fault into an EditError.
 func (f *file) faultError(p *fault) *EditError {
 	line, column := f.countPosition(p.at)
 	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}

@@ -24,8 +24,8 @@ type Row struct {
 	KeyPath   []string  `toml:"key_path"`
 	Container Container `toml:"container"`
 	NameField string    `toml:"name_field"` // key of the server's name in an element; for Container List and Tables
-	// Ignore lists members of the container that count as servers only if they have a command. For
-	// example "servers", if the client has two forms of the file.
+	// Ignore lists members of the container that count as servers only if they have a command. An
+	// example is "servers", if the client has two forms of the file.
 	Ignore []string `toml:"ignore"`
 
 	CommandForm CommandForm `toml:"command_form"`
@@ -86,7 +86,7 @@ type Row struct {
 // Scope tells for whom or where a file is valid: for the user, or in a folder.
 type Scope string
 
-// The scopes.
+// Values of Scope.
 const (
 	User      Scope = "user"
 	Local     Scope = "local" // the part of the user's file that is for one project
@@ -100,7 +100,7 @@ const (
 // Format is the format of a file.
 type Format string
 
-// The formats.
+// Values of Format.
 const (
 	JSON  Format = "json"  // RFC 8259
 	JSONC Format = "jsonc" // JSON with comments and trailing commas
@@ -112,7 +112,7 @@ const (
 // Container is the form of the container of servers.
 type Container string
 
-// The containers.
+// Values of Container.
 const (
 	Map    Container = "map"    // an object with a member for each server, by name
 	List   Container = "list"   // a list of elements that contain their name
@@ -122,7 +122,7 @@ const (
 // CommandForm is the form of the command in an entry.
 type CommandForm string
 
-// The forms of a command.
+// Values of CommandForm.
 const (
 	StringCommand CommandForm = "string" // command is a string, args is a list
 	ArrayCommand  CommandForm = "array"  // command is a list that begins with the program
@@ -132,7 +132,7 @@ const (
 // Confidence tells how reliable the facts in a row are.
 type Confidence string
 
-// The levels of confidence.
+// Values of Confidence.
 const (
 	First        Confidence = "first"        // from the vendor's source or documentation
 	Experimental Confidence = "experimental" // not seen on a real installation

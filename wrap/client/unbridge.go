@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unbridgeEntry returns the edits that make the remote entry of a bridge again.
+// unbridgeEntry returns the edits that turn a bridge back into the remote entry.
 func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	r := sh.remote
 	if err := f.refuseExtras(sh); err != nil {
@@ -158,8 +158,8 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 	return edits, false, nil
 }
 
-// restoreHeader returns the edits that make a header of one variable again. variable means that the
-// original value of the header was the name of an environment variable.
+// restoreHeader returns the edits that turn one variable of the environment back into a header.
+// variable means that the original value of the header was the name of an environment variable.
 func (f *file) restoreHeader(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.rawText(v)

@@ -60,7 +60,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// wrapRemote makes a bridge of a bare remote entry.
+// wrapRemote turns a bare remote entry into a bridge.
 func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	g, cut, err := f.cutMembers(e)
 	if err != nil {
