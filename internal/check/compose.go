@@ -54,7 +54,7 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 		fx = append(fx, member{factMembers[i].name, factMembers[i].write(&c.Facts)})
 	}
 	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry}, member{"upload", upload})
-	var noFinds Fixture // has no findings of its own, so findKinds runs the detectors
+	var noFinds Fixture // a fixture that states no findings, so findKinds runs the detectors
 	if c.Screened && len(c.Finds)+len(noFinds.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
 		fx = append(fx, member{"finds", append([]string{}, c.Finds...)})
 	}
@@ -110,7 +110,7 @@ func answerOf(c *policy.Call) any {
 }
 
 // listEntry returns the list method for a call, and a list entry with the call's name. It returns
-// "" and nil if no list has such names.
+// "" and nil if no list is for calls of this kind.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:

@@ -33,8 +33,8 @@ func FindFormat(name string) *Format {
 	return nil
 }
 
-// FormatNames returns the possible values of --format: text, json, and the formats for findings, or
-// for tests if tests is true.
+// FormatNames returns the possible values of --format: text, json, and the formats for findings. If
+// tests is true, it also returns the formats that can only hold tests.
 func FormatNames(tests bool) []string {
 	names := []string{"text", "json"}
 	for _, f := range formats {

@@ -65,8 +65,8 @@ type meter struct {
 	reaching [][]reachingCall // the calls that reach a rule, by the index of the rule
 	points   []Point
 
-	// source and text are the rule that is measured now. above has the indexes of the rules above
-	// it that match a call which reaches it.
+	// source and text are the rule that is measured now. above has the indexes of some rules above
+	// this rule: those that match a call which reaches this rule.
 	source policy.Source
 	text   policytext.Rule
 	above  map[int]bool
@@ -241,9 +241,9 @@ func (m *meter) measureCondition(i int, condition, what string, without []policy
 		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// findCase returns the path of the first case with a call for which accepts returns true and which
-// the edited rule matches; "" if there is none. The call is judged by a policy with only the edited
-// rule and the rules in m.above.
+// findCase looks for a call that the edited rule matches and for which accepts returns true. It
+// returns the path of the first case with such a call; "" if there is none. The call is judged by a
+// policy with only the edited rule and the rules in m.above.
 func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policytext.Edit) string {
 	if !slices.ContainsFunc(m.reaching[i], accepts) {
 		return ""

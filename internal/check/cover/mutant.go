@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Mutant is a policy with one small change, such as a mistake of its author.
+// Mutant is a policy with one small change, such as its author could make by mistake.
 type Mutant struct {
 	Rule  int    // index of the changed rule in the policy
 	Line  int    // line of the changed rule in the file
@@ -119,9 +119,9 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports whether a mutant has no effect because of this: it widens or narrows a name
-// of a rule that denies, so that only names with a slash change; and no rule from i on allows or
-// asks about such names.
+// deniesSlashes reports whether a mutant of a rule that denies has no effect because of slashes.
+// The mutant widens or narrows a name, and only the match of names with a slash changes. No rule
+// from i on allows or asks about such names.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||
@@ -134,7 +134,7 @@ func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	})
 }
 
-// deniesFrom reports whether every call is denied that no rule above rule i decides.
+// deniesFrom reports whether the policy denies every call that no rule above rule i decides.
 func (m *mutator) deniesFrom(i int) bool {
 	subject := m.sources[i].Subject
 	return subject != policy.MethodSubject && !slices.ContainsFunc(m.sources[i:], func(s policy.Source) bool {

@@ -78,12 +78,12 @@ type Change struct {
 	Kind     ChangeKind
 	Old, New Answer
 	Example  *policy.Call // an example of such a call, judged by both policies
-	Unseen   bool         // only calls that are too long to be searched for findings change
+	Unseen   bool         // the answer changes only for calls that are too long to be searched for findings
 	Fixture  []byte       // the example as a fixture that expects the new answer; nil if no fixture can show it
 }
 
-// Doubt is a change that is possible: neither a call that shows it nor a proof against it was
-// found.
+// Doubt is a possible change. The comparison found neither a call that shows the change nor a proof
+// that there is none.
 type Doubt struct {
 	Old, New Answer
 	Reason   string

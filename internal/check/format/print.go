@@ -51,8 +51,9 @@ func (o *printer) writeSection(s *section, first bool) {
 }
 
 // writeBetween writes the lines between two sections. Comments directly after the first section
-// stay with it if a blank line follows them. All other comments go to the second section. A blank
-// line is between the sections, except between a rule and its table (inner) if there was none.
+// stay with it if a blank line follows them. All other comments go to the second section.
+// writeBetween puts a blank line between the sections. Between a rule and its table (inner), it
+// adds no blank line if there was none.
 func (o *printer) writeBetween(lead []string, inner bool) {
 	var above []string
 	if blank := indexBlank(lead); blank > 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 // orderRules sorts the rules, because the first rule that matches decides. A rule that asks goes
-// above each rule that allows some of the same calls. Only a rule that allows a part of its calls
-// stays above it.
+// above each rule that allows some of the same calls. There is one exception: a rule that allows
+// only a part of the calls of the asking rule stays above the asking rule.
 func (l *Learner) orderRules(rules []*Rule) []*Rule {
 	ordered := slices.Clone(rules)
 	for i, r := range ordered {
@@ -180,7 +180,7 @@ func (p place) covers(q place) bool {
 }
 
 // overlaps reports whether two places may have a file in common. Two learned globs with the same
-// root have one in common only if one of them covers the other.
+// root have a file in common only if one of them covers the other.
 func (p place) overlaps(q place) bool {
 	if p.root != q.root && (p.root == "~/" && q.root == "/" || p.root == "/" && q.root == "~/") {
 		return true

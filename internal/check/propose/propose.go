@@ -54,7 +54,7 @@ type Table struct {
 	Env              []Value
 	Source           string   // a phrase that tells whether the catalogue has the server and a sandbox for it
 	Note             string   // note from the catalogue for the owner
-	Left             []string // sentences about what the rules or the command name but the table does not open
+	Left             []string // sentences about places and hosts that the rules or the command name but the table does not open
 }
 
 // proposer makes one table for one server.

@@ -83,7 +83,8 @@ func (b base) nextBase(r rune) base {
 	return baseRelative
 }
 
-// isRelative reports whether a text with this base is surely, or perhaps, a relative path.
+// isRelative reports whether a text with this base is surely a relative path, and whether it
+// perhaps is one.
 func (b base) isRelative() (surely, perhaps bool) {
 	switch b {
 	case baseStart, baseDots, baseDrive, baseOther:

@@ -79,9 +79,9 @@ func (b *book) allPlaces() []int {
 	return all
 }
 
-// avoidance describes the rules of a book that must not match a call: the first count rules,
-// without exception. None of them may surely match. Those that are stricter than strict must not
-// match even perhaps.
+// avoidance describes rules of a book that must not match a call. They are the first rules of the
+// book, as many as count, except for exception. None of these rules may surely match. Rules
+// stricter than strict must not even match perhaps.
 type avoidance struct {
 	book      *book
 	count     int

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// combineOptions chooses one option for each dimension. A rule that must not match may be in the
-// sets of some chosen options, but not of all. Then it does not match the call that the options
-// make.
+// combineOptions chooses one option for each dimension. Each rule that must not match has to be
+// missing from the set of at least one chosen option. Then the rule does not match the call that
+// the options make.
 func (a *inquiry) combineOptions(accept func(candidate) bool) answer {
 	families := make([][]option, len(a.dims))
 	complete := true

@@ -226,8 +226,8 @@ func (d *difference) compareApprovers(old, after []rule) {
 
 const reasonApprovers = "rules with approvers differ, and a call that two rules with different approvers may match is denied; such calls were not compared"
 
-// approved is a rule with approvers, for comparisons: same stands for its conditions, wants for its
-// approvers.
+// approved is a rule with approvers. same is a number that is equal for rules with equal
+// conditions. wants names the approvers.
 type approved struct {
 	same  int
 	wants string

@@ -35,18 +35,18 @@ func (u union) unionKey() string {
 	return strings.Join(slices.Compact(texts), "\x03")
 }
 
-// option is a set of unions in avoid for which there is a text that is in these unions and in no
-// others. No smaller set is possible.
+// option is a set of unions in avoid, with texts that are in these unions and in no others. Options
+// with larger sets are dropped, except if many texts are wanted.
 type option struct {
 	set   []uint64 // indexes of the unions in avoid, as a bit set
 	words []string // texts that are in exactly these unions, the shortest first
-	// branch is the number of the branch from which the last words came; ofBranch is how many came
-	// from it. The number of words is limited for each branch separately, because all words of one
-	// branch may have other readings.
+	// branch is the number of the branch that gave the last words; ofBranch is the number of words
+	// from that branch. The number of words is limited for each branch separately, because all
+	// words of one branch may have other readings.
 	branch, ofBranch int
 }
 
-// work is how many characters a search may still try.
+// work is the number of characters that a search may still try.
 type work struct{ left int }
 
 func (w *work) spendWork(n int) bool {

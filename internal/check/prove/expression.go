@@ -196,10 +196,11 @@ func (m *mode) opaqueReason(n *mode) string {
 	return ": only examples of " + strings.Join(names, ", ") + " were tried"
 }
 
-// lineBreakQuestion returns a question about texts with line breaks around them. A rule above may
-// surely match the text alone, but match it only perhaps with line breaks: a constraint is judged
-// for both forms, and the result is unsure if they differ. wanted is false if the question is not
-// needed: for a rule without expressions, or with the same conditions as a rule above.
+// lineBreakQuestion returns a question about texts with line breaks around them. A policy judges a
+// constraint for the text with and without the line breaks, and the result is unsure if the two
+// differ. So a rule above may surely match the text alone, but match it only perhaps with line
+// breaks. wanted is false if the question is not needed: for a rule without expressions, or with
+// the same conditions as a rule above.
 func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	r := &rules[i]
 	repeats := slices.ContainsFunc(rules[:i], func(above rule) bool { return above.same == r.same })

@@ -97,7 +97,8 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks removes a look if another look has a part of its findings.
+// leastLooks keeps a look only if no other look has a part of its findings. Of equal looks it keeps
+// the first.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {
 		return !slices.ContainsFunc(a, func(kind string) bool { return !slices.Contains(b, kind) })

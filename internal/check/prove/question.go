@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// demand is a rule that must match, or a rule that must not match. any means that a match counts
-// even if it is only a perhaps.
+// demand is a rule that must match, or a rule that must not match. any means that a perhaps also
+// counts as a match.
 type demand struct {
 	rule *rule
 	any  bool
@@ -132,10 +132,11 @@ func (pr *prover) askLook(q question, l look, accept func(candidate) bool) (answ
 	return a.combineOptions(accept), pr.work - a.work.left
 }
 
-// isIrrelevant reports whether the search can ignore a rule that must not match. This is so if
-// findings or the ends of globs show that the rule matches no call which the needed rules match. It
-// is also so if the rule cannot help a proof: it has a condition on an argument that the call may
-// lack, or an atom that the needed rules do not imply, or it watches for further arguments.
+// isIrrelevant reports whether the search can ignore a rule that must not match. There are two
+// possible reasons. First, findings or the ends of globs show that the rule matches no call which
+// the needed rules match. Second, the rule cannot help a proof: it has a condition on an argument
+// that the call may lack, or an atom that the needed rules do not imply, or it watches for further
+// arguments.
 func (a *inquiry) isIrrelevant(d demand) bool {
 	r := d.rule
 	if a.look.lacksKind(d) {

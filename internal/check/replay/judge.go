@@ -168,9 +168,10 @@ func (c *Call) traceUnscreened(p *policy.Policy) []policy.Step {
 	return t.Steps
 }
 
-// isSpared reports whether a rule cannot decide the call, whatever the missing data are. This is so
-// if the name or a condition on the whole call does not match. If the record has the complete call,
-// it is also so if the rule does not match or if rules above it decide.
+// isSpared reports whether a rule cannot decide the call, whatever the missing data are. One
+// possible reason is that the name or a condition on the whole call does not match. If the record
+// has the complete call, there are two more: the rule does not match, or rules above the rule
+// decide.
 func (c *Call) isSpared(s *policy.Step) bool {
 	switch {
 	case s.Match == where.No && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):

@@ -12,7 +12,9 @@ import (
 type place struct {
 	globs []string
 	files []string // examples of such files, as paths below the folder
-	keys  bool     // no copy may open these files; a copy may open another place only if the rule opens it in its own folder
+	// If keys is true, no copy may open these files. If keys is false, a copy may open the place
+	// only if its rule opens the same place in the rule's own folder.
+	keys bool
 }
 
 // listPlaces returns the places with keys, and the places of files that programs run later.

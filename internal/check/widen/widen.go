@@ -210,15 +210,15 @@ func (w *widener) shareCalls(a, b *copied) bool {
 }
 
 // liesInside reports whether all folders of c are inside folders of other. An "always" answer
-// writes such a rule; it is not copied, because the person did not mean other folders.
+// writes a rule like c. Such a rule is not copied, because the person did not mean other folders.
 func liesInside(c, other *copied) bool {
 	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
 		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
 	})
 }
 
-// asksLess reports whether c lets tools write where other asks. Only other is then copied, so that
-// a person is asked.
+// asksLess reports whether c lets tools write about which other asks a person. Only other is then
+// copied, so that the person is still asked.
 func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }
