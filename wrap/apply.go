@@ -35,7 +35,7 @@ type Options struct {
 	// false if the new edit would differ. If Replan is nil, such a change is refused.
 	Replan func(Change) (Change, bool)
 
-	at func(point string) // tests pause at these points; nil outside tests
+	at func(point string) // tests use it to pause at certain points; nil outside tests
 }
 
 func (o Options) currentTime() time.Time {

@@ -191,7 +191,8 @@ func (j Journal) restoreCarried(l journalEntry, earlier map[string]bool) {
 	}
 }
 
-// carriedKey is the key for hasCarried. It has a byte that is not UTF-8, which no key path has.
+// carriedKey is the key for hasCarried. The key contains the byte 0xff, which is not UTF-8. No key
+// path has this byte, so the key differs from all keys of journalKey.
 func carriedKey(file string, path []string) string {
 	return journalKey(file, append([]string{"\xff"}, path...))
 }

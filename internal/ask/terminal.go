@@ -29,8 +29,8 @@ type Options struct {
 	Lock       string           // path of a lock file that all proxies of this user share; required
 	By         string           // account of the person at the terminal, for the record
 	View       view.Options     // only Project, Home and ReadFile are used; the question gives the rest
-	TTY        string           // default /dev/tty
-	Grace      time.Duration    // default 300 ms
+	TTY        string           // path of the terminal; "" means /dev/tty
+	Grace      time.Duration    // how long no key counts as an answer after a question appears; 0 means 300 ms
 	Plain      bool             // print plain text instead of a form; TERM=dumb and CLAWAI_ACCESSIBLE also choose this
 }
 

@@ -20,7 +20,7 @@ type HookRow struct {
 	Used    Paths `toml:"used"`    // files that the client writes while it works; may be empty
 	// Behind lists files that the client reads instead of Paths, if one of them exists.
 	Behind  Paths    `toml:"behind"`
-	Through []string `toml:"through"` // clients whose hooks this client runs, instead of hooks of its own
+	Through []string `toml:"through"` // other clients; this client runs their hooks and has no hooks itself
 	// Targets are the agents that a session of this client can use. Each agent runs the hooks of
 	// certain clients.
 	Targets []HookTarget `toml:"targets"`

@@ -124,7 +124,7 @@ func (sh shape) meaningWords() []string {
 			}
 		}
 		name, value, _ := strings.Cut(text, ":")
-		said = append(said, name+":"+strings.TrimSpace(value)) // without the blanks around the value, which a client does not send
+		said = append(said, name+":"+strings.TrimSpace(value)) // leave out the blanks around the value, because a client does not send them
 	}
 	if r.bearer != nil {
 		text := r.bearer.value.text

@@ -19,8 +19,8 @@ type invocation struct {
 }
 
 // readInvocation recognises a wrapper by the name of the program, at any path. It reads the options
-// in the way of the proxy. If the proxy would refuse the words, for example options of another
-// version, the entry is still a wrapper, whose own words end at the first "--".
+// in the way of the proxy. The proxy may refuse the words, for example options of another version.
+// Then the entry is still a wrapper, and the words of the wrapper end at the first "--".
 func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
 		return invocation{}, false

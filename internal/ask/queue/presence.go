@@ -57,10 +57,10 @@ func (p *presence) isHeld() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// releaseFile removes the file first and then the lock. In the other order another process could
-// see an unlocked file, or create its own file at this path. Windows cannot remove an open file, so
-// there the file is removed after the lock. That may fail if another process has opened the file by
-// then, which does no harm.
+// releaseFile removes the file first and then releases the lock. In the other order, another
+// process could see an unlocked file, or create its own file at this path. On Windows, releaseFile
+// removes the file after the lock, because Windows cannot remove an open file. This fails if
+// another process has opened the file by then, but the failure does no harm.
 func (p *presence) releaseFile() error {
 	var left error
 	if p.isHeld() {

@@ -51,9 +51,9 @@ func (q *Queue) tidyIn(d time.Duration) {
 	})
 }
 
-// stopTidying repeats the last run for a short time. A reader of the queue that is in the way is
-// usually done soon. Without a last run, data that must disappear would stay until another process
-// runs.
+// stopTidying tries the last run again for a short time. A reader of the queue can make a run fail,
+// but usually it finishes soon. Without a last run, data that must disappear would stay until
+// another process runs.
 const (
 	lastTries = 100 * time.Millisecond
 	lastPause = 20 * time.Millisecond

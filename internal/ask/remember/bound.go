@@ -17,7 +17,7 @@ import (
 type bound struct {
 	policy *policy.Policy
 	title  string
-	shown  []string // reasons for care of the call that the person saw
+	shown  []string // reasons for care that the person saw for the first call
 	view   view.Options
 }
 

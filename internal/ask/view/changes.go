@@ -28,7 +28,7 @@ type change struct {
 	content  *string
 	edits    []replacement
 	inserted *string
-	at       string // where the text inserted goes
+	at       string // phrase that tells where the text goes, such as "into the file"
 }
 
 // changeSize returns the number of bytes that the call would write.

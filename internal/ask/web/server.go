@@ -100,7 +100,7 @@ func (s *Server) NewLink() string { return "http://" + s.host + "/#" + s.login.n
 
 // limits are the time limits of an HTTP exchange.
 type limits struct {
-	header, read, write time.Duration // for reading the header, for reading the request, and for writing the response
+	header, read, write time.Duration // limits for reading the header, for reading the request, and for writing the response
 	outcome             time.Duration // how long an answer waits for the outcome of the call
 }
 

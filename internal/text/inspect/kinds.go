@@ -97,9 +97,11 @@ const (
 
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
-	only []Kind  // the kinds in the set; if it is empty and any is false, the set has all kinds
-	any  bool    // the set has "*": every kind; a pack in only still gets findings of its own
-	own  []*Pack // packs of the owner
+	only []Kind // the kinds in the set; if it is empty and any is false, the set has all kinds
+	// If any is true, the set has "*": every kind. A pack in only still gets the findings of its
+	// own patterns.
+	any bool
+	own []*Pack // packs of the owner
 
 	closely bool // set by WithCloseLook
 
@@ -202,8 +204,8 @@ func SearchText(text string, wanted Kinds) []Found {
 	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 
-// inspectText does the work of SearchText. inside searches a decoded text, such as base64; nil:
-// decoded texts are not searched.
+// inspectText does the work of SearchText. inside searches a decoded text, such as base64. If
+// inside is nil, decoded texts are not searched.
 func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {

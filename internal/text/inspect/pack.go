@@ -17,7 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Pack is a named list of things to find: built-in kinds, and patterns of its own.
+// Pack is a named list of things to find: built-in kinds, and the owner's patterns.
 type Pack struct {
 	Name     string    `toml:"name"`
 	Says     string    `toml:"says"` // what the pack finds, for people

@@ -164,8 +164,8 @@ var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redac
 // algorithms are names of OpenSSH's algorithms. They look like a key.
 var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256-cert-v01"}
 
-// isExample reports whether a secret with a form of its own is an example: if the example words are
-// removed, the rest does not have the form.
+// isExample reports whether a secret that was found by its form is an example: if the example words
+// are removed, the rest does not have the form.
 func isExample(secret, kind string) bool {
 	left := cutExampleWords(secret)
 	switch {

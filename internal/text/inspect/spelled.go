@@ -15,9 +15,9 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// A key with a form of its own is also found if the text spells it in another way: with escapes or
-// HTML references, with tags or invisible characters between its letters, or encoded. A reader of
-// the text can read the key from each of these spellings.
+// A key whose form is known is also found if the text spells the key in another way: with escapes
+// or HTML references, with tags or invisible characters between its letters, or encoded. A reader
+// of the text can read the key from each of these spellings.
 
 // respelledSecrets returns the keys that the text spells in another way, in order.
 func (f *findings) respelledSecrets() (known []redact.Span) {
@@ -38,7 +38,7 @@ func insertSpan(known []redact.Span, s redact.Span) []redact.Span {
 	return slices.Replace(known, from, to, s)
 }
 
-// hasForm reports whether a secret is a key with a form of its own, and not an example.
+// hasForm reports whether a secret is a key that was found by its form, and is not an example.
 func hasForm(secret string, s redact.Span) bool {
 	return !s.Named && !s.Placed && s.Kind != "bearer" && isGenuine(secret, s)
 }
@@ -129,7 +129,7 @@ func nextRespelled(t string, i int) int {
 // leastKey is the minimum length of a key in another spelling.
 const leastKey = 20
 
-// keyLetters is true for the bytes that a key with a form of its own may contain.
+// keyLetters is true for the bytes that a key of a known form may contain.
 var keyLetters = func() (t [256]bool) {
 	t = base64Letters
 	for _, c := range []byte(".~=:|") {
@@ -149,8 +149,9 @@ var respells = func() (t [256]bool) {
 	return t
 }()
 
-// respellAt is respell at the offset i of the text. It also reads a join between two strings of a
-// program; then c is 0.
+// respellAt does the work of respell at the offset i of the text. If two strings of a program are
+// joined there, it reads from the quote that ends the first to the quote that begins the second;
+// then c is 0.
 func (f *findings) respellAt(i int) (c byte, n int) {
 	if isQuote[f.text[i]] {
 		if !mayJoin(f.text, i) {

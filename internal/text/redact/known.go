@@ -51,8 +51,8 @@ func (k *Known) addValue(v []byte) {
 	for shift := range 3 {
 		text := append(make([]byte, shift), v...)
 		whole := base64.StdEncoding.EncodeToString(text)
-		from := (shift*8 + 5) / 6 // index of the first base64 digit that has no bit of the bytes before the value
-		to := len(text) * 8 / 6   // index after the last base64 digit that has no bit of the bytes after the value
+		from := (shift*8 + 5) / 6 // index of the first digit that has only bits of the value
+		to := len(text) * 8 / 6   // index after the last digit that has no bits of later bytes
 		k.encoded = append(k.encoded, []byte(whole[from:to]))
 		k.longest = max(k.longest, len(whole))
 	}

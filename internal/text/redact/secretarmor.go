@@ -148,7 +148,7 @@ func isKeyLine(s []byte, from, to int, another bool) bool {
 	if len(run) < minLine && (to < len(s) || len(run) < minCut) {
 		return false
 	}
-	begin := bytes.TrimPrefix(run, []byte("n"))                                          // without the n of an escaped line end
+	begin := bytes.TrimPrefix(run, []byte("n"))                                          // leave out the n of an escaped line end
 	if bytes.HasPrefix(begin, []byte("MI")) || bytes.HasPrefix(begin, []byte("b3Blb")) { // the start of a key in RFC 5208, and in the format of OpenSSH
 		return true
 	}

@@ -308,8 +308,8 @@ func (c *connection) take(part []byte) {
 
 var accounts = [...]string{"user", "dbname", "port"}
 
-// endsWithName reports whether the text before an equals sign ends with one of the names. Before
-// the name there may be a sentence or the sign of a diff, but no object of a program, as in
+// endsWithName reports whether the text before an equals sign ends with one of the names. A
+// sentence or the sign of a diff may stand before the name. An object of a program may not, as in
 // config.host.
 func endsWithName(s []byte, names []string) bool {
 	whole := bytes.TrimSpace(s)

@@ -82,7 +82,7 @@ func (r *reading) startAt(i, from int) span {
 	return span{}
 }
 
-// formAt finds the secret with a form of its own that begins at s[i].
+// formAt finds a secret that begins at s[i] and whose form is known.
 func (r *reading) formAt(i, from int) span {
 	s := r.s
 	if n := shapeFirst[pairHash(s[i], s[i+1])]; n > 0 {

@@ -14,7 +14,8 @@ type Effect uint16
 // Effects, grouped by the package that uses them.
 const (
 	// For learned rules (internal/check/learn). A learned rule allows calls without a person, so a
-	// word has its worst effect here. A word too many has a small cost: a person must write a rule.
+	// word has its worst effect here. If a word is in too many sets, the only cost is that a person
+	// must write a rule.
 
 	Reads    Effect = 1 << iota // the tool changes nothing
 	Acts                        // the tool changes something
@@ -30,7 +31,7 @@ const (
 	Program // a word for something that can be run
 	Joins   // a small word at which the important part of a name ends
 	Changes // the tool writes files
-	Wipes   // the tool destroys a thing: an All or Large word follows, at the place of a Program word
+	Wipes   // the tool destroys something large if the next word is in All, or if the next word is in Large and the name ends there (WipesOut)
 	Large   // a word for a thing whose loss affects more than one person
 	All     // a word that means everything
 	Queries // the query in the tool's arguments is SQL
