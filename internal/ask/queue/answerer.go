@@ -32,7 +32,7 @@ func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	return &Answerer{q, p}, nil
 }
 
-// Close removes the mark.
+// Close ends the mark that a person watches the queue.
 func (a *Answerer) Close() error {
 	err := a.presence.releaseFile()
 	a.q.notifyAll()

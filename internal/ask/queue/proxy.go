@@ -36,7 +36,7 @@ type Proxy struct {
 }
 
 // Attach makes this process the proxy of a session until Close. If the process dies, the next
-// reader of the queue ends its requests. Attach does not open the database.
+// reader of the queue ends the requests of the session. Attach does not open the database.
 func (q *Queue) Attach(s Session) (*Proxy, error) {
 	if !isSession(s.ID) {
 		return nil, fmt.Errorf("the queue: %q cannot name a session", s.ID)

@@ -379,7 +379,7 @@ func respellReference(s string) (c byte, n int) {
 		return 0, 0
 	}
 	if c, ok := respellRune(r, said); ok {
-		return c, end - (len(said) - size) // letters after a number without a semicolon are not in the reference
+		return c, end - (len(said) - size) // the reference ends after its digits, even if letters follow without a semicolon
 	}
 	return 0, 0
 }

@@ -155,7 +155,7 @@ func (t *Tty) Keys() error {
 func (t *Tty) Lines() error {
 	err := unix.IoctlSetTermios(int(t.Fd()), setTermios, t.before)
 	if errors.Is(err, unix.EIO) {
-		return nil // the terminal has hung up, so there is no mode
+		return nil // the terminal is disconnected, so there is no mode to restore
 	}
 	return err
 }
