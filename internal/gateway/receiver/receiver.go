@@ -76,9 +76,18 @@ func NewResource(ctx context.Context, version string) (*resource.Resource, error
 
 // SetReport lets report be told of the faults that OpenTelemetry's SDK finds by itself.
 func SetReport(report func(error)) {
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { report(errors.New("OpenTelemetry: " + Describe(err))) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		if name := variable.FindString(err.Error()); name != "" {
+			report(fmt.Errorf("OpenTelemetry cannot use %s as it is", name)) // without its value
+			return
+		}
+		report(errors.New("OpenTelemetry: " + Describe(err)))
+	}))
 	otel.SetLogger(logr.New(sink{report}))
 }
+
+// variable matches the name of a variable of OpenTelemetry.
+var variable = regexp.MustCompile(`OTEL_[A-Z_]+`)
 
 // sink takes what the SDK would write to the standard error: the message of an error, without its values, which
 // may be addresses and headers.
