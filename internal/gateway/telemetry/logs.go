@@ -24,7 +24,7 @@ type logWriter struct {
 
 func newLogWriter(o *Options, about *resource.Resource) *logWriter {
 	w := &logWriter{payload: o.Payload}
-	provider := sdklog.NewLoggerProvider(sdklog.WithResource(about), sdklog.WithProcessor((*logProcessor)(w)))
+	provider := sdklog.NewLoggerProvider(sdklog.WithResource(about), sdklog.WithProcessor((*logProcessor)(w)), sdklog.WithAllowKeyDuplication()) // no key is there twice, and a search for one takes long
 	w.logger = provider.Logger(scope, log.WithInstrumentationVersion(o.Version))
 	return w
 }
@@ -72,7 +72,7 @@ func (*logProcessor) Enabled(context.Context, sdklog.EnabledParameters) bool { r
 
 // OnEmit implements log.Processor.
 func (w *logProcessor) OnEmit(_ context.Context, r *sdklog.Record) error {
-	made := r.Clone()
+	made := r.Clone() // the logger may use its own again
 	w.made = &made
 	return nil
 }

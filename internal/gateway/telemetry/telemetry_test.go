@@ -39,7 +39,11 @@ func (w *world) options(getenv func(string) string) telemetry.Options {
 			e := w.stored[seq]
 			return e, e != nil, nil
 		},
-		Count:  func(signal, outcome string, n int) { w.mu.Lock(); defer w.mu.Unlock(); w.counts[signal+" "+outcome] += n },
+		Count: func(signal, outcome string, n int) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.counts[signal+" "+outcome] += n
+		},
 		Report: func(err error) { w.mu.Lock(); defer w.mu.Unlock(); w.told = append(w.told, err.Error()) },
 	}
 }
