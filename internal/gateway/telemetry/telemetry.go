@@ -134,6 +134,3 @@ func isReply(e *event.Entry) bool {
 
 // endsCall reports whether a record makes a span.
 func endsCall(e *event.Entry) bool { return isReply(e) || isCall(e) && isFinal(e) }
-
-// concernsCall reports whether spans are made of a record.
-func concernsCall(e *event.Entry) bool { return isReply(e) || isCall(e) }
