@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,12 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// mostCalls is how many calls without a reply are kept in memory. Older ones are read from the database.
-const mostCalls = 4096
+// Bounds of the calls without a reply that are kept in memory. Others are read from the database when their
+// reply comes.
+const (
+	mostCalls = 4096
+	maxCall   = 4 << 10 // bytes of the line
+)
 
 // spanWriter makes spans. One goroutine uses it.
 type spanWriter struct {
@@ -62,17 +67,20 @@ func (w *spanWriter) render(ctx context.Context, p Part) (all []item[sdktrace.Re
 	return all
 }
 
-// keepCall keeps a call until its reply comes. It forgets the oldest call beyond mostCalls.
+// keepCall keeps a call until its reply comes.
 func (w *spanWriter) keepCall(laptop string, e *event.Entry) {
+	if len(e.Raw) > maxCall {
+		return
+	}
 	kept := *withoutPayload(e, w.payload)
 	kept.Raw = nil
 	key := laptop + " " + e.Record
 	w.calls[key] = &kept
-	if w.order = append(w.order, key); len(w.order) > 2*mostCalls { // answered ones too
-		for _, old := range w.order[:mostCalls] {
+	if w.order = append(w.order, key); len(w.order) > mostCalls { // those with a reply, too
+		for _, old := range w.order[:mostCalls/2] {
 			delete(w.calls, old)
 		}
-		w.order = append([]string(nil), w.order[mostCalls:]...)
+		w.order = slices.Clone(w.order[mostCalls/2:])
 	}
 }
 

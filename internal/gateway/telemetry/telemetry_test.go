@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -122,6 +123,10 @@ func TestCallsAreSpans(t *testing.T) {
 	w.sender.Add(part(entry(1, event.Event{Kind: event.Start}), entry(2, call("allow"))))
 	w.sender.Add(part(entry(4, event.Event{Kind: event.Answered, Ref: "k3f9x2m7qa-2", Answer: "once", By: "anna"}), entry(5, outcome(2, false)), entry(6, outcome(3, true)), entry(7, call("deny")), entry(8, told), entry(9, hooked)))
 	w.sender.Add(part(entry(10, outcome(2, false)), entry(11, outcome(99, false)), entry(12, event.Event{Kind: event.Passed, Method: "tools/list", ID: []byte("8")}), entry(13, event.Event{Kind: event.Listed, Method: "tools/list", Ref: "k3f9x2m7qa-12"})))
+	long := entry(14, call("allow"))
+	long.Raw = append(bytes.Repeat([]byte(" "), 5000), long.Raw...)
+	w.stored[14] = long
+	w.sender.Add(part(long, entry(15, outcome(14, false))))
 	if err := w.close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +151,7 @@ func TestCallsAreSpans(t *testing.T) {
 		{7, "tools/call write_file", 0, "denied", tracev1.Span_SPAN_KIND_INTERNAL, "clawai.decision=deny clawai.code=rule clawai.outcome=failure"},
 		{8, "notifications/cancelled", 0, "", tracev1.Span_SPAN_KIND_CLIENT, "clawai.decision=allow"},
 		{9, "tools/call write_file", 0, "", tracev1.Span_SPAN_KIND_CLIENT, "clawai.decision=allow"},
+		{14, "tools/call write_file", 1, "", tracev1.Span_SPAN_KIND_CLIENT, "clawai.outcome=success"},
 		{12, "tools/list", 1, "", tracev1.Span_SPAN_KIND_CLIENT, "clawai.outcome=success"},
 	} {
 		s := spans[fmt.Sprintf("k3f9x2m7qa-%d", c.record)]
@@ -168,7 +174,7 @@ func TestCallsAreSpans(t *testing.T) {
 		}
 	}
 	// The outcome 10 is of a call that w.stored does not have, because it had its span; 11 of one that is nowhere.
-	if len(spans) != 6 || w.count("spans sent") != 6 || w.count("logs sent") != 9 {
+	if len(spans) != 7 || w.count("spans sent") != 7 || w.count("logs sent") != 11 {
 		t.Errorf("%d spans, counted %v, %s", len(spans), w.counts, w.said())
 	}
 	for _, l := range to.Logs() {
