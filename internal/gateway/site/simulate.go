@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/simulation"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
@@ -194,7 +195,7 @@ func (v *visit) newSimulatedGroup(g *simulation.Group, since string) simulatedGr
 	}
 	if !v.who.Has(principal.Payload) {
 		row.Args = ""
-		if g.Address || g.Tool != g.Method && !toolName.MatchString(g.Tool) {
+		if g.Address || g.Tool != g.Method && !shown.IsName(g.Tool) {
 			row.Tool = g.Method
 			return row
 		}

@@ -99,7 +99,7 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	}
 	f.Headers, f.Replies = false, len(f.Kinds) == 0
 	if len(f.Kinds) == 0 {
-		f.Kinds = []event.Kind{event.Decision, event.Outcome, event.Answered}
+		f.Kinds = slices.Clone(export.LoggedKinds)
 	}
 	return f, nil
 }
