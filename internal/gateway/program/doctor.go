@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/site"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/text/term"
@@ -102,11 +105,7 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 		say(false, "database: %s: %v; mend the disk, or put a copy of the database back (docs/gateway.md)", database, err)
 	}
 	cancel()
-	if newest == 0 {
-		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
-	} else {
-		say(true, "bundle: the newest is number %d", newest)
-	}
+	c.checkBundles(ctx, is, newest, say)
 	for i := range all {
 		if state := is.StateOf(&all[i], newest); state.IsRed() {
 			say(false, "laptop %s (%s): %s", all[i].ID, all[i].Name, state.Word)
@@ -115,6 +114,31 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 	say(true, "laptops: %d", len(all))
 	checkCheckpoints(ctx, is, say)
 	checkIssuers(ctx, is, say)
+}
+
+// checkBundles checks that a bundle is in force, and that somebody can put one into force that waits.
+func (c *call) checkBundles(ctx context.Context, is *centre.Centre, newest uint64, say func(ok bool, format string, a ...any)) {
+	published, err := is.ListPublished(ctx, 1)
+	if err != nil {
+		say(false, "bundle: %v", err)
+		return
+	}
+	waits := len(published) > 0 && published[0].State == store.ProposalWaits
+	if waits {
+		say(true, "bundle: number %d %s", published[0].Counter, published[0].Word)
+	}
+	switch {
+	case newest > 0:
+		say(true, "bundle: number %d is in force", newest)
+	case waits:
+		say(false, "bundle: none is in force; agree to number %d at %s", published[0].Counter, c.pageOf(is, site.BundlesPath))
+	default:
+		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
+	}
+	s := &is.Settings
+	if s.Bundles.People > 0 && s.URL != "" && !slices.ContainsFunc(s.Roles, func(r principal.Role) bool { return r.Name == principal.Admin }) {
+		say(false, "bundle: bundles.people is %d, and nobody has the role %s; write a [[role]] of this name into %s", s.Bundles.People, principal.Admin, centre.SettingsFile)
+	}
 }
 
 // checkIssuers checks that the issuers of workloads answer.

@@ -84,6 +84,7 @@ var routes = map[string][]route{
 	recordsPage + "/":   {{http.MethodGet, false, readers, (*visit).showRecord}},
 	simulatePath:        {{http.MethodPost, false, simulators, (*visit).simulate}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
+	answerBundlePath:    {{http.MethodPost, false, admins, (*visit).answerBundle}},
 	keysPage:            {{http.MethodGet, false, admins, (*visit).showKeys}},
 	"/revoke-key":       {{http.MethodPost, false, admins, (*visit).revokeKey}},
 	enrollPage:          {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},

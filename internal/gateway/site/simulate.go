@@ -39,6 +39,7 @@ func (v *visit) readFiles() error {
 
 // bundlesData is what the page of the bundles shows.
 type bundlesData struct {
+	Proposals              proposalsData
 	Bundles                []bundleRow
 	MaySimulate, AnyPolicy bool
 	Since, Trouble         string
@@ -60,6 +61,9 @@ func (v *visit) writeBundles(status int, since, trouble string) error {
 		return err
 	}
 	d := bundlesData{MaySimulate: v.who.Has(simulators...), AnyPolicy: v.who.Has(principal.Payload), Since: since, Trouble: trouble}
+	if d.Proposals, err = v.newProposals(); err != nil {
+		return err
+	}
 	for _, b := range all {
 		d.Bundles = append(d.Bundles, bundleRow{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.By, b.Key, b.Digest[:min(len(b.Digest), 16)]})
 	}
