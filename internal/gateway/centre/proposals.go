@@ -286,7 +286,7 @@ func (c *Centre) describe(ctx context.Context, p *Published, inForce bool) error
 		if err != nil {
 			return err
 		}
-		p.Word = fmt.Sprintf("waits, %d of %s agreed", c.CountAgreed(&p.Proposal, voters), PeopleText(c.Settings.PeopleWanted()))
+		p.Word = fmt.Sprintf("waits, %d of %d agreed", c.CountAgreed(&p.Proposal, voters), c.Settings.PeopleWanted())
 	}
 	return nil
 }

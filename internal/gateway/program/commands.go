@@ -117,7 +117,7 @@ func runPublish(c *call) error {
 	}
 	then := "laptops take it at their next poll"
 	if b.State == store.ProposalWaits {
-		then = fmt.Sprintf("it waits until %s with the role %s agreed to it, at %s", centre.PeopleText(is.Settings.PeopleWanted()), principal.Admin, c.pageOf(is, site.BundlesPath))
+		then = fmt.Sprintf("it waits for %s with the role %s to agree to it, at %s", centre.PeopleText(is.Settings.PeopleWanted()), principal.Admin, c.pageOf(is, site.BundlesPath))
 	}
 	_, err = fmt.Fprintf(c.stdout, "published: bundle %d, signed by %s; %s\n", b.Counter, term.VisibleText(b.Key), then)
 	return err

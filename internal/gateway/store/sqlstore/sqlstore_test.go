@@ -108,6 +108,28 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+// A program that knows no proposals puts a newer bundle into force while one waits: that one is refused then.
+func TestAnOlderProgramKnowsNoProposals(t *testing.T) {
+	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "gateway.db"), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.AddProposal(t.Context(), store.Proposal{Bundle: store.Bundle{Counter: 3, Bytes: []byte("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.ExecContext(t.Context(), "INSERT INTO bundle (org, counter, digest, created, published, signer, content) VALUES ('main', 4, 'digest', 5, 6, 'team', x'07')"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.ChangeProposal(t.Context(), 3, func(p *store.Proposal) error { p.State = store.ProposalActivated; return nil })
+	if !errors.Is(err, store.ErrOlder) {
+		t.Errorf("%v", err)
+	}
+	if p, err := s.FindProposal(t.Context(), 3); err != nil || p.State != store.ProposalWaits {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // A page of the file that is not what was written is found, also where no other question reads it.
 func TestDamageIsFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gateway.db")
