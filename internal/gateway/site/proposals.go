@@ -95,7 +95,7 @@ func (v *visit) newProposalRow(p *store.Proposal) (proposalRow, error) {
 	row.Wanted = centre.PeopleText(v.s.centre.Settings.PeopleWanted())
 	for i := range p.Votes {
 		vote := &p.Votes[i]
-		shown := voteRow{Who: vote.By.String(), Word: "rejected", Look: view.Refused.Word(), At: stampText(vote.At), Way: vote.Way}
+		shown := voteRow{Who: vote.By.String(), Word: "rejected", Look: view.Refused.Word(), At: stampText(vote.At)}
 		switch {
 		case vote.Allow && p.State == store.ProposalWaits && !v.s.centre.Counts(p, vote, voters):
 			shown.Word, shown.Look = "agreed, and has not the role any more", view.Plain.Word()
