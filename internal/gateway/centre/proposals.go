@@ -155,14 +155,17 @@ func (c *Centre) Counts(p *store.Proposal, v *store.Vote, all Voters) bool {
 	return ok && v.Allow && c.MayAgree(p, who) == nil
 }
 
-// CountAgreed returns how many people have agreed to a bundle whose votes count.
-func (c *Centre) CountAgreed(p *store.Proposal, all Voters) (n int) {
+// CountAgreed returns how many people have agreed to a bundle whose votes count. Two accounts that have the same
+// address by now are one person.
+func (c *Centre) CountAgreed(p *store.Proposal, all Voters) int {
+	var agreed []principal.Principal
 	for i := range p.Votes {
-		if c.Counts(p, &p.Votes[i], all) {
-			n++
+		who := all[p.Votes[i].By.Key()]
+		if c.Counts(p, &p.Votes[i], all) && !slices.ContainsFunc(agreed, who.IsSame) {
+			agreed = append(agreed, who)
 		}
 	}
-	return n
+	return len(agreed)
 }
 
 // Agree stores that a person wants a bundle that waits in force. With the last who is needed it is put into force: it

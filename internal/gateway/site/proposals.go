@@ -39,6 +39,7 @@ type proposalRow struct {
 	Ended                                                 string
 	Votes                                                 []voteRow
 	MayAgree, MayReject                                   bool
+	Enough                                                bool // so many agreed, but before the number was lowered or the role given back
 	WhyNot, Contents                                      string
 	Policy                                                []string
 	More                                                  int // number of lines of the policy that are not shown
@@ -87,12 +88,15 @@ func (v *visit) newProposalRow(p *store.Proposal) (proposalRow, error) {
 	if !p.Decided.IsZero() {
 		row.Ended = stampText(p.Decided) + ", by " + p.DecidedBy
 	}
-	voters, err := v.s.centre.FindVoters(v.r.Context(), p)
-	if err != nil {
-		return row, err
+	var voters centre.Voters
+	if p.State == store.ProposalWaits {
+		var err error
+		if voters, err = v.s.centre.FindVoters(v.r.Context(), p); err != nil {
+			return row, err
+		}
+		given, wanted := v.s.centre.CountAgreed(p, voters), v.s.centre.Settings.PeopleWanted()
+		row.Given, row.Wanted, row.Enough = fmt.Sprintf("%d of %d", given, wanted), centre.PeopleText(wanted), given >= wanted
 	}
-	row.Given = fmt.Sprintf("%d of %d", v.s.centre.CountAgreed(p, voters), v.s.centre.Settings.PeopleWanted())
-	row.Wanted = centre.PeopleText(v.s.centre.Settings.PeopleWanted())
 	for i := range p.Votes {
 		vote := &p.Votes[i]
 		shown := voteRow{Who: vote.By.String(), Word: "rejected", Look: view.Refused.Word(), At: stampText(vote.At)}

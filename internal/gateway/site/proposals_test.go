@@ -250,8 +250,20 @@ func TestABundleIsCheckedAgain(t *testing.T) {
 	w := newCouncil(t)
 	digest := w.publish(1)
 	w.answer("ana", 1, digest, "agree", 200, "1 of 2")
-	w.join("ana", principal.Auditor) // she has left the group
-	w.answer("bob", 1, digest, "agree", 200, "agreed, and has not the role any more")
+	// Her account has the address of another one by now, so both are one person.
+	w.browser = w.newBrowser()
+	w.idp.Set(func(p *oidctest.Provider) {
+		p.Claims = map[string]any{"sub": "ana", "groups": []string{principal.Admin}, "email": "bob@corp.example", "email_verified": true}
+	})
+	w.visit(beginPath)
+	w.answer("bob", 1, digest, "agree", 200, "<dt>agreed</dt><dd>1 of 2</dd>")
+	w.laptopHas(0)
+	// She has left the group.
+	w.join("ana", principal.Auditor)
+	w.as("cyd")
+	if _, body := w.visit(bundlesPage); !strings.Contains(body, "agreed, and has not the role any more") || !strings.Contains(body, "<dt>agreed</dt><dd>1 of 2</dd>") {
+		t.Error(body)
+	}
 	w.laptopHas(0)
 
 	// The key that signed it was taken out of gateway.toml.
@@ -284,6 +296,9 @@ func TestFewerPeopleAreWanted(t *testing.T) {
 	w.answer("ana", 1, one, "agree", 200, "1 of 2")
 	w.centre.Settings.Bundles.People = 1
 	w.laptopHas(0)
+	if _, body := w.visit(bundlesPage); !strings.Contains(body, "Somebody must agree once more") {
+		t.Error(body)
+	}
 	w.answer("ana", 1, one, "agree", 200, "put into force")
 	w.laptopHas(1)
 
