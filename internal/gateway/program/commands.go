@@ -117,18 +117,18 @@ func runPublish(c *call) error {
 	}
 	then := "laptops take it at their next poll"
 	if b.State == store.ProposalWaits {
-		then = fmt.Sprintf("it waits for %s with the role %s to agree to it, at %s", centre.PeopleText(is.Settings.PeopleWanted()), principal.Admin, c.pageOf(is, site.BundlesPath))
+		then = fmt.Sprintf("it waits for %s with the role %s to agree to it, at %s", centre.PeopleText(is.Settings.PeopleWanted()), principal.Admin, pageOf(is, c.dir, site.BundlesPath))
 	}
 	_, err = fmt.Fprintf(c.stdout, "published: bundle %d, signed by %s; %s\n", b.Counter, term.VisibleText(b.Key), then)
 	return err
 }
 
 // pageOf returns the address of a page of the centre. A centre of --dev that does not run has no address.
-func (c *call) pageOf(is *centre.Centre, path string) string {
+func pageOf(is *centre.Centre, dir, path string) string {
 	address := is.Settings.URL
 	if address == "" {
 		var err error
-		if address, err = readAddress(c.dir); err != nil {
+		if address, err = readAddress(dir); err != nil {
 			address = "the centre's page "
 		}
 	}

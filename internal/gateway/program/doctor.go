@@ -105,7 +105,7 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 		say(false, "database: %s: %v; mend the disk, or put a copy of the database back (docs/gateway.md)", database, err)
 	}
 	cancel()
-	c.checkBundles(ctx, is, newest, say)
+	checkBundles(ctx, is, c.dir, newest, say)
 	for i := range all {
 		if state := is.StateOf(&all[i], newest); state.IsRed() {
 			say(false, "laptop %s (%s): %s", all[i].ID, all[i].Name, state.Word)
@@ -117,7 +117,7 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 }
 
 // checkBundles checks that a bundle is in force, and that somebody can put one into force that waits.
-func (c *call) checkBundles(ctx context.Context, is *centre.Centre, newest uint64, say func(ok bool, format string, a ...any)) {
+func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uint64, say func(ok bool, format string, a ...any)) {
 	published, err := is.ListPublished(ctx, 1)
 	if err != nil {
 		say(false, "bundle: %v", err)
@@ -131,9 +131,9 @@ func (c *call) checkBundles(ctx context.Context, is *centre.Centre, newest uint6
 	case newest > 0:
 		say(true, "bundle: number %d is in force", newest)
 	case waits:
-		say(false, "bundle: none is in force; agree to number %d at %s", published[0].Counter, c.pageOf(is, site.BundlesPath))
+		say(false, "bundle: none is in force; agree to number %d at %s", published[0].Counter, pageOf(is, dir, site.BundlesPath))
 	default:
-		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
+		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", dir)
 	}
 	s := &is.Settings
 	if s.Bundles.People > 0 && s.URL != "" && !slices.ContainsFunc(s.Roles, func(r principal.Role) bool { return r.Name == principal.Admin }) {
