@@ -63,7 +63,10 @@ type Settings struct {
 	Webhooks   []message.WebhookSettings `toml:"webhook"`
 	Mail       message.MailSettings      `toml:"mail"`
 	BundleKeys []string                  `toml:"bundle_keys"` // verifier keys, as clawai policy bundle key prints them
-	Offline    struct {
+	Bundles    struct {
+		People int `toml:"people"` // number of people who must agree before a published bundle is in force
+	} `toml:"bundles"`
+	Offline struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
 	} `toml:"offline"`
@@ -114,6 +117,9 @@ func (s *Settings) check() error {
 		if _, err := bundle.ParseKeys(s.BundleKeys); err != nil {
 			return fmt.Errorf("bundle_keys: %w", err)
 		}
+	}
+	if s.Bundles.People < 0 || s.Bundles.People > maxPeople {
+		return fmt.Errorf("bundles.people: %d; it is 0, 1 or %d", s.Bundles.People, maxPeople)
 	}
 	if err := s.OfflineRule().Check(); err != nil {
 		return fmt.Errorf("offline: %w", err)

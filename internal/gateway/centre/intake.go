@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
@@ -309,30 +306,7 @@ func (c *Centre) ReadSigned(src []byte) (bundle.Bundle, []string, error) {
 	return b, signers, nil
 }
 
-// Publish stores a bundle, which laptops get from then on. A key in gateway.toml must have signed it, and its
-// counter must be higher than that of every bundle before. by is the name of the publisher.
-func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Bundle, error) {
-	b, signers, err := c.ReadSigned(src)
-	if err != nil {
-		return store.Bundle{}, err
-	}
-	sum := sha256.Sum256(src)
-	kept := store.Bundle{Counter: b.Counter, Digest: hex.EncodeToString(sum[:]), Created: b.Created, Published: c.now(), Key: strings.Join(signers, ", "), By: by, Bytes: src}
-	err = c.Store.AddBundle(ctx, kept)
-	if errors.Is(err, store.ErrOlder) {
-		newest, findErr := c.Store.FindNewestBundle(ctx)
-		if findErr != nil {
-			return store.Bundle{}, findErr
-		}
-		if newest.Digest == kept.Digest {
-			return newest, nil // published before
-		}
-		err = &BundleError{fmt.Errorf("the bundle has the counter %d, and the newest one here has %d; make it again with: clawai policy bundle make --counter %d", b.Counter, newest.Counter, newest.Counter+1)}
-	}
-	return kept, err
-}
-
-// NewestCounter returns the counter of the newest bundle; 0 if there is none.
+// NewestCounter returns the counter of the bundle in force; 0 if there is none.
 func (c *Centre) NewestCounter(ctx context.Context) (uint64, error) {
 	newest, err := c.Store.ListBundles(ctx, 1)
 	if err != nil || len(newest) == 0 {

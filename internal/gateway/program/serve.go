@@ -51,6 +51,9 @@ func runServe(c *call) error {
 			return usagef("%s: %v\nTo try a centre on this machine alone: clawai-gateway serve --dev --dir %s", filepath.Join(c.dir, centre.SettingsFile), err, c.dir)
 		}
 	}
+	if c.dev && s.Bundles.People > 1 {
+		return usagef("%s: bundles.people is %d, and with --dev there is one administrator; set it to 1", filepath.Join(c.dir, centre.SettingsFile), s.Bundles.People)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// Two centres in one folder would take each other's address, and would each have limits of their own. The

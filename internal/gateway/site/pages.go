@@ -86,6 +86,7 @@ var routes = map[string][]route{
 	simulatePath:        {{http.MethodPost, false, simulators, (*visit).simulate}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
 	bundlesPage + "/":   {{http.MethodGet, false, readers, (*visit).showBundle}},
+	answerBundlePath:    {{http.MethodPost, false, admins, (*visit).answerBundle}},
 	keysPage:            {{http.MethodGet, false, admins, (*visit).showKeys}},
 	healthPage:          {{http.MethodGet, false, admins, (*visit).showHealth}},
 	"/revoke-key":       {{http.MethodPost, false, admins, (*visit).revokeKey}},

@@ -41,6 +41,7 @@ func (v *visit) readFiles() error {
 
 // bundlesData is what the page of the bundles shows.
 type bundlesData struct {
+	Proposals              proposalsData
 	Bundles                []bundleRow
 	MaySimulate, AnyPolicy bool
 	Since, Trouble         string
@@ -66,6 +67,9 @@ func (v *visit) writeBundles(status int, since, trouble string) error {
 		return err
 	}
 	d := bundlesData{MaySimulate: v.who.Has(simulators...), AnyPolicy: v.who.Has(principal.Payload), Since: since, Trouble: trouble}
+	if d.Proposals, err = v.newProposals(); err != nil {
+		return err
+	}
 	for i := range all {
 		d.Bundles = append(d.Bundles, newBundleRow(&all[i]))
 	}
