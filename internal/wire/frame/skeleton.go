@@ -67,19 +67,28 @@ func (m *Skeletons) Parse(f *Frame, line []byte, l Limits) error {
 	if l != m.limits {
 		*m = Skeletons{limits: l}
 	}
-	for n := range m.known {
-		at := (m.last + n) % len(m.known)
-		if k := m.known[at]; k != nil && m.fits(k, line) {
-			m.last = at
-			k.fillFrame(f, line, &m.sums)
-			return nil
-		}
+	k := m.find(line)
+	if m.line.b = nil; k != nil { // the line can be freed
+		k.fillFrame(f, line, &m.sums)
+		return nil
 	}
 	err := f.Parse(line, l)
 	if m.wait--; err == nil && m.wait < 0 {
 		m.learnLine(f, line)
 	}
 	return err
+}
+
+// find returns the skeleton of a line, or nil. It begins with that of the last line.
+func (m *Skeletons) find(line []byte) *skeleton {
+	for n := range m.known {
+		at := (m.last + n) % len(m.known)
+		if k := m.known[at]; k != nil && m.fits(k, line) {
+			m.last = at
+			return k
+		}
+	}
+	return nil
 }
 
 // learnLine keeps the skeleton of an admitted line, in the place of the oldest when no place is free.
