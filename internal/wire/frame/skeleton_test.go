@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/testing/hostile"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // genuineLines is what clients and servers write, in the order of the files, and some lines with what a
@@ -121,6 +122,7 @@ func mutate(r *rand.Rand, line []byte) []byte {
 
 // Whatever a session has seen, its lines are read as if it had seen nothing.
 func TestSkeletonsReadAsParseDoes(t *testing.T) {
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(45, 2))
 	lines, hostiles := genuineLines(t), hostile.Frames()
 	read, known := 0, 0
@@ -149,7 +151,8 @@ func TestSkeletonsReadAsParseDoes(t *testing.T) {
 	}
 }
 
-// A frame that was admitted by comparing stays what it was while later lines are read.
+// What a session says cannot make its skeletons large, and what it says now takes the place of what it said
+// once.
 func TestSkeletonsAreBounded(t *testing.T) {
 	var m Skeletons
 	l := DefaultLimits()
