@@ -21,6 +21,9 @@ import (
 // TestKillsWhileQuestionsAreTold: a gateway that is killed tells of what it had not told, and not again of what
 // it had, also after the service was down.
 func TestKillsWhileQuestionsAreTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it kills a centre many times")
+	}
 	heard, down := make(chan string, 100), make(chan struct{})
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

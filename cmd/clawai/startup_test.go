@@ -48,7 +48,6 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 var heavy = map[string]struct{ allocs, bytes int }{
 	"github.com/dustin/go-humanize":           {150, most.bytes},
 	"mvdan.cc/sh/v3/fileutil":                 {130, most.bytes},
-	"github.com/atotto/clipboard":             {600, 60_000}, // by the length of PATH
 	"github.com/clawai/clawai/policy/reading": {most.allocs, 45_000},
 	"github.com/charmbracelet/ultraviolet":    {most.allocs, 35_000},
 	"encoding/xml":                            {most.allocs, 25_000},

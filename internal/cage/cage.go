@@ -19,31 +19,30 @@ import (
 type Plan struct {
 	Level policy.CageLevel
 	Spec  confine.Spec
-	// Hosts are the hosts that the proxy of Spec.Hosts connects to. Doors[i] is the target of
-	// Spec.Doors[i].
+	// The proxy of the cage connects only to Hosts. Doors[i] is the target of Spec.Doors[i].
 	Hosts hostlist.List
 	Doors []hostlist.Target
-	// NotHosts are hosts that are never connected to, even if Hosts contains them.
+	// The proxy never connects to NotHosts, even if Hosts contains them.
 	NotHosts hostlist.List
-	Client   bool // the client's own sandbox is part of it
-	// Unshut are places in open folders that should stay shut, but do not exist yet. They would be
-	// open if they were made while the server runs.
+	Client   bool // the plan includes the sandbox from the client's file
+	// Unshut are places in open folders that should stay shut, but do not exist yet. If the server
+	// makes such a place later, the place is open.
 	Unshut []string
 	Notes  []string // notes for the owner about the table, for example places that do not exist
 }
 
-// Options holds what a plan depends on.
+// Options is the input of NewPlan.
 type Options struct {
 	Tables  []policy.CageTable // the server's tables, a result of policy.Cages
-	Client  *clienttable.Table // what the client's file has for the server; nil for nothing
+	Client  *clienttable.Table // the sandbox from the client's file; nil: the file has none
 	Command []string           // the server's command
-	Dir     string             // the folder that it starts in; "" for that of this process
+	Dir     string             // the server's working folder; "": the folder of this process
 	Home    string
 	Own     []string // clawai's folders and files: no table opens them
 	Self    []string // clawai's programs: no table opens them for writing
-	// Installed is the folder of clawai in which the server's program was installed
-	// (internal/state/installed); "" for none. The server may read it. Strangers wrote the files in
-	// it, so a link or script in it opens no other place.
+	// Installed is the folder into which clawai installed the server's program
+	// (internal/state/installed); "" for none. The server may read the folder. But links and
+	// scripts in the folder open no other place, because strangers wrote them.
 	Installed string
 	// Others are places that other servers in cages may write. Links in these places are never
 	// followed. ${cwd} in Others means Dir.
@@ -52,11 +51,11 @@ type Options struct {
 	mounts []mount // the mounts of the system; nil: NewPlan reads them
 }
 
-// variables are the names of variables that every server gets. None holds a secret.
+// variables are the names of the variables that every server gets. These variables hold no secrets.
 var variables = strings.Fields("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME")
 
-// NewPlan returns the cage that the tables describe, or nil if the server has none. An error means
-// that a table cannot be carried out on this machine.
+// NewPlan returns the cage that the tables describe. It returns nil if no table switches a cage on
+// and the client's file has no sandbox. It returns an error if this machine cannot enforce a table.
 func NewPlan(o Options) (*Plan, error) {
 	p := &planner{Options: o}
 	for _, t := range o.Tables {
@@ -103,17 +102,18 @@ type planner struct {
 	plan Plan
 	// fixed are the places that the client's table forbids to write.
 	fixed []place
-	// made are the folders in which this server, or another one in a cage, may have made links.
+	// made are the folders that this server or another caged server may write. Links in these
+	// folders may come from such a server.
 	made []string
 	// system are the places of confine.System that exist. Every server may read them.
 	system []string
-	// needs are the files and folders without which the program does not run.
+	// needs are the files and folders that the program needs to run.
 	needs []string
 }
 
 // place is a place of a table, with its links resolved.
 type place struct {
-	written string // as the table has it
+	written string // the place as the table spells it
 	path    string
 }
 
@@ -189,9 +189,9 @@ func (p *planner) resolveAll(written []string) ([]place, error) {
 	return p.resolve(written, func(text, _ string) { p.note("%s is not there; make it before the server starts", text) })
 }
 
-// resolveShut resolves places that must stay shut. A place that does not exist cannot be shut, because
-// only a file or folder can be covered by a mount. If it is made while the server runs, in an open
-// folder, it is open. So resolveShut notes it in Unshut.
+// resolveShut resolves places that must stay shut. Only a file or folder that exists can be shut,
+// because a mount must cover it. The server could later make a missing place in an open folder. So
+// resolveShut lists missing places in Unshut.
 func (p *planner) resolveShut(written []string) ([]place, error) {
 	return p.resolve(written, func(text, path string) {
 		if isBelow(existingFolder(path), slices.Concat(p.plan.Spec.Read, p.plan.Spec.Write, p.system)) {
@@ -234,8 +234,8 @@ func (p *planner) expand(text string) string {
 	return filepath.Clean(text)
 }
 
-// findLink returns the first symbolic link that is passed when path is resolved and that lies in one
-// of the folders; "" for none. It follows each link to its target.
+// findLink resolves path, and returns the first symbolic link on the way that lies in one of the
+// folders; "" for none. It also resolves the targets of links.
 func findLink(path string, folders []string) string {
 	at, rest := "/", strings.Split(path, "/")
 	for links := 0; len(rest) > 0 && links <= maxLinks; {
@@ -282,8 +282,8 @@ func (p *planner) readRest() error {
 	return p.denyHosts()
 }
 
-// hidePlaces carries out the key hide of all tables, and makes read-only the places that the client's
-// table forbids to write. It runs after everything that opens a place.
+// hidePlaces applies the key hide of all tables. It also makes the places read-only that the
+// client's table forbids to write. It must run after all steps that open a place.
 func (p *planner) hidePlaces() error {
 	for _, t := range p.Tables {
 		for _, text := range t.Hide {
@@ -360,7 +360,8 @@ func (p *planner) makeDoors() {
 	}
 }
 
-// hide shuts a place at all paths at which mounts show it.
+// hide shuts a place under every path that shows the place, because bind mounts can show one folder
+// at several paths.
 func (p *planner) hide(path, written string) error {
 	for _, at := range p.everyPathOf(path) {
 		if err := p.hideOne(at, written); err != nil {
@@ -370,8 +371,8 @@ func (p *planner) hide(path, written string) error {
 	return nil
 }
 
-// hideOne shuts a path if it is open, lies in an open place or contains one. If the folder in which the
-// server was installed lies in the path, that folder stays open.
+// hideOne shuts a path if the path is open, lies in an open place, or contains an open place. If
+// the folder in which the server was installed lies in the path, that folder stays open.
 func (p *planner) hideOne(path, written string) error {
 	s := &p.plan.Spec
 	inInstalled := p.Installed != "" && contains(p.Installed, path)
@@ -421,7 +422,7 @@ func resolveExisting(paths []string) (all []string) {
 	return all
 }
 
-// narrow returns what both lists open.
+// narrow returns the places that both lists open.
 func narrow(all, by []place) (both []place) {
 	for _, a := range all {
 		if isBelow(a.path, pathsOf(by)) {
@@ -437,7 +438,7 @@ func narrow(all, by []place) (both []place) {
 	return both
 }
 
-// dropBelow returns the places that are not below one of the others.
+// dropBelow returns the places of all that do not lie below a place of others.
 func dropBelow(all, others []place) (rest []place) {
 	for _, a := range all {
 		if !isBelow(a.path, pathsOf(others)) {

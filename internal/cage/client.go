@@ -12,8 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/hostlist"
 )
 
-// planClient adds the client's table to the tables of the policy. A place is open only if both open
-// it. If the policy has no sandbox for the server, or switches it off, only the client's table counts.
+// planClient adds the client's table to the tables of the policy. A place is open only if both the
+// policy and the client's table open the place. If the policy has no sandbox for the server, or
+// switches the sandbox off, only the client's table counts.
 func (p *planner) planClient() {
 	if p.Client == nil {
 		return
@@ -54,8 +55,8 @@ func (p *planner) needsPackageCache() bool {
 // isClientsAlone reports whether no policy has a table for the server.
 func (p *planner) isClientsAlone() bool { return p.plan.Client && len(p.Tables) == 1 }
 
-// opensDisk reports whether open is the whole disk, which a client's sandbox leaves readable. Then a
-// single file of clawai is hidden there, and is no error.
+// opensDisk reports whether open is the whole disk and only the client's sandbox opens it. In that
+// case clawai may hide a single file of its own; in other cases a single file is an error.
 func (p *planner) opensDisk(open string) bool { return open == "/" && p.isClientsAlone() }
 
 // denyHosts reads the hosts that the client's table forbids, and makes the doors to the other hosts.
@@ -68,8 +69,8 @@ func (p *planner) denyHosts() (err error) {
 }
 
 // denyWrites applies the places that the client's table forbids to write. rest are the places that
-// may still be written, reads those that may now only be read, and fixed the forbidden places, which
-// are read-only inside a place of rest.
+// the server may still write. reads are the places that the server may now only read. fixed are the
+// forbidden places: the server may only read them, also inside a place of rest.
 func (p *planner) denyWrites(writes []place) (rest, reads, fixed []place, err error) {
 	if p.Client == nil {
 		return writes, nil, nil, nil
@@ -81,7 +82,7 @@ func (p *planner) denyWrites(writes []place) (rest, reads, fixed []place, err er
 			fixed = append(fixed, place{text, real})
 			continue
 		}
-		// Nothing can stop the server from making this file, because it may write the folder.
+		// The server may write the folder, so it could make the forbidden file later.
 		if at := existingFolder(path); isBelow(at, pathsOf(writes)) {
 			return nil, nil, nil, fmt.Errorf("denyWrite has %s, which is not there, in a folder that the server may write; make it first", text)
 		}

@@ -13,8 +13,8 @@ import (
 // program is not installed.
 const HelperArgument = "sandbox-helper"
 
-// HelperCommand returns the command that builds cages: the program clawai-sandbox in the folder of
-// this program, or else this program with HelperArgument.
+// HelperCommand returns the command that builds cages. The command is the program clawai-sandbox in
+// the folder of this program. Without that program, it is this program with HelperArgument.
 func HelperCommand() ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -27,8 +27,8 @@ func HelperCommand() ([]string, error) {
 	return []string{self, HelperArgument}, nil
 }
 
-// SelfFiles returns clawai's own programs, which a server must not replace: beside this program,
-// and beside the link by which it was started.
+// SelfFiles returns the paths of clawai's own programs, which a server must not replace. The
+// programs lie beside this program, and beside the link that was used to start this program.
 func SelfFiles() (all []string, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -53,7 +53,7 @@ func SelfFiles() (all []string, err error) {
 	return all, nil
 }
 
-// Describe returns one line about a server's cage: its level, and what holds.
+// Describe returns one line about a server's cage: the level, and the restrictions in force.
 func Describe(p *Plan, r *confine.Report) string {
 	name := "sandbox " + p.Level.String()
 	if p.Client {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// mount is one mount: the folder root of the file system device is visible at the path point.
+// mount describes one mount. The folder root of the file system device is visible at the path
+// point.
 type mount struct{ device, root, point string }
 
 // parseMounts reads the text of /proc/self/mountinfo. It leaves out lines that it does not understand.
@@ -25,9 +26,10 @@ func parseMounts(text string) (all []mount) {
 	return all
 }
 
-// findAliases returns the other paths of the same file or folder, because bind mounts show one folder
-// at several paths. whole are the other paths of path itself; parts are the paths of folders in it.
-// path must have no links. A returned path may be hidden by a mount that covers it.
+// findAliases returns the other paths of the same file or folder, because bind mounts show one
+// folder at several paths. whole are the other paths that show all of path. parts are the other
+// paths that show only a folder inside path. path must have no links. Another mount may cover a
+// returned path.
 func findAliases(path string, mounts []mount) (whole, parts []string) {
 	at := -1
 	for i, m := range mounts {
@@ -55,13 +57,13 @@ func findAliases(path string, mounts []mount) (whole, parts []string) {
 // rebase replaces the folder from, at the start of a path, by the folder to.
 func rebase(path, from, to string) string { return filepath.Join(to, strings.TrimPrefix(path, from)) }
 
-// aliasesOf returns the other paths at which a path is visible.
+// aliasesOf returns the other paths that show the same file or folder.
 func (p *planner) aliasesOf(path string) []string {
 	whole, _ := findAliases(path, p.mounts)
 	return keepSeen(whole)
 }
 
-// everyPathOf returns a path, and the other paths at which it or a part of it is visible.
+// everyPathOf returns the path itself, and all other paths that show the path or a part of it.
 func (p *planner) everyPathOf(path string) []string {
 	whole, parts := findAliases(path, p.mounts)
 	return append([]string{path}, keepSeen(append(whole, parts...))...)

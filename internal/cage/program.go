@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// scripts are the file name extensions of scripts. An argument with one of them is a part of the
-// server's program.
+// scripts are the file name extensions of scripts. An argument with one of these extensions is a
+// part of the server's program.
 var scripts = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb", ".jar", ".pl", ".sh", ".php", ".lua", ".exs"}
 
 // roots are files that mark the root folder of a package.
@@ -37,9 +37,9 @@ func (p *planner) openInstalled() error {
 	return nil
 }
 
-// openProgram lets the server read its own program: the file that is started, its interpreters, and
-// the package that contains it. It does not follow links, or first lines of scripts, that a server in
-// a cage may have written.
+// openProgram lets the server read its own program: the started file, the interpreters of that
+// file, and the package that contains it. A caged server may have written a link or the first line
+// of a script. openProgram follows no such link and no such line.
 func (p *planner) openProgram() error {
 	program := p.Command[0]
 	if !strings.Contains(program, "/") {
@@ -68,7 +68,7 @@ func (p *planner) openProgram() error {
 }
 
 // openFile lets the server read a program and its interpreters. depth is the number of interpreters
-// that led here.
+// before this one.
 func (p *planner) openFile(path string, depth int) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || depth > 4 {
@@ -96,7 +96,7 @@ func (p *planner) openFile(path string, depth int) {
 	}
 }
 
-// readRunners returns the programs that run a script, by its first line.
+// readRunners returns the programs that run a script. The first line of the script names them.
 func readRunners(script string) []string {
 	words := readShebang(script)
 	if len(words) == 0 {
@@ -157,8 +157,8 @@ func (p *planner) isOpen(real string) bool {
 	return isBelow(real, slices.Concat(confine.System, p.plan.Spec.Read, p.plan.Spec.Write))
 }
 
-// noteClosed notes for the owner that a program stays closed, because a server may have written the
-// file by that leads to it.
+// noteClosed notes for the owner that the program at path stays closed. The reason is the file by,
+// which leads to the program: a server may have written that file.
 func (p *planner) noteClosed(path, by string) {
 	p.note("%s stays closed: %s is in a folder that a server with a sandbox may write; if the server needs it, name it in read", path, by)
 }

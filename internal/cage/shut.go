@@ -12,11 +12,12 @@ import (
 )
 
 // shutPlaces shuts places that no server needs, unless a table names them: keys, and the data of
-// browsers and clients. It makes files read-only that run later by themselves. The places are in
-// internal/text/textclass; rules and questions use the same list.
+// browsers and clients. It also makes a file read-only if its content runs later without a request,
+// for example .bashrc. The list of places is in internal/text/textclass; rules and questions use
+// the list too.
 //
-// It searches the home folder, the folders in it where programs keep their data, and each open folder
-// itself. It does not search whole trees, because that would take too long.
+// shutPlaces searches the home folder, the folders in it where programs keep their data, and each
+// open folder itself. It does not search whole trees, because that would take too long.
 func (p *planner) shutPlaces() error {
 	s := &p.plan.Spec
 	for _, own := range p.Own {
@@ -28,7 +29,7 @@ func (p *planner) shutPlaces() error {
 			return fmt.Errorf("%s is clawai's own, and is reached through %s, which the server may replace; name a narrower folder", own, link)
 		}
 		if own, err = filepath.EvalSymlinks(own); err != nil {
-			continue // it does not exist
+			continue // this file of clawai does not exist
 		}
 		info, err := os.Stat(own)
 		if err != nil {
@@ -40,7 +41,8 @@ func (p *planner) shutPlaces() error {
 				case open == p.Installed:
 				case contains(shown, open):
 					return fmt.Errorf("%s is clawai's own, which no server gets", open)
-				// A single file cannot be hidden: if the file is replaced, the new file is not covered.
+				// A single file cannot be hidden: the server could replace it, and the cover would
+				// not cover the new file.
 				case contains(open, shown) && !info.IsDir() && !isBelow(shown, s.Hide) && !p.opensDisk(open):
 					return fmt.Errorf("%s is clawai's own, and lies in %s, which the server may read; put it elsewhere, or name a narrower folder", shown, open)
 				}
@@ -50,7 +52,7 @@ func (p *planner) shutPlaces() error {
 			return err
 		}
 	}
-	named := sync.OnceValue(p.namedPlaces) // computed only when needed: for most servers no place is found
+	named := sync.OnceValue(p.namedPlaces) // computed only when needed, because for most servers no secret place is found
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		p.fixGit(look, base)
@@ -73,12 +75,12 @@ func (p *planner) shutPlaces() error {
 	return nil
 }
 
-// SecretsIn returns the secret places in folders that are open to a program. It searches them in the
-// same way as for the cage of a server (see shutPlaces). It leaves out files that git needs to read.
+// SecretsIn returns the secret places in folders that a program may read. It searches like
+// shutPlaces. It leaves out files that git must read.
 func SecretsIn(home string, folders []string) (found []string) {
 	p := &planner{Options: Options{Home: home}}
 	p.plan.Spec.Read = folders
-	p.mounts, _ = readMounts() // after an error, a secret that is visible at two paths is found at one of them only
+	p.mounts, _ = readMounts() // after an error, a secret with two paths is found at only one path
 	look := newLooker()
 	for _, base := range p.shutBases() {
 		found = append(found, slices.DeleteFunc(look.findSecrets(base), inGit)...)
@@ -87,8 +89,8 @@ func SecretsIn(home string, folders []string) (found []string) {
 	return slices.Compact(found)
 }
 
-// gitGlobs match files that lead git to another repository, whose configuration may name programs to
-// run, and the configuration of worktrees and modules.
+// gitGlobs match the configuration of worktrees and modules, and the files that lead git to another
+// repository. These files are dangerous because the configuration can name programs that git runs.
 var gitGlobs = sync.OnceValue(func() *globs {
 	t := &globs{}
 	for _, glob := range []string{".git", ".git/commondir", ".git/config.worktree", ".git/worktrees/*/commondir",
@@ -98,7 +100,7 @@ var gitGlobs = sync.OnceValue(func() *globs {
 	return t
 })
 
-// fixGit makes the files of gitGlobs read-only. A .git that is a folder stays writable, because git
+// fixGit makes the files that gitGlobs match read-only. A folder .git stays writable, because git
 // works in it.
 func (p *planner) fixGit(look *looker, base shutBase) {
 	for _, real := range look.find(shutBase{path: base.path}, gitGlobs()) {
@@ -108,7 +110,7 @@ func (p *planner) fixGit(look *looker, base shutBase) {
 	}
 }
 
-// fix makes a place read-only, if it could be written.
+// fix makes a writable place read-only.
 func (p *planner) fix(path string) {
 	s := &p.plan.Spec
 	if isBelow(path, s.Write) && !isBelow(path, s.Fixed) && !isBelow(path, s.Hide) {
@@ -116,15 +118,15 @@ func (p *planner) fix(path string) {
 	}
 }
 
-// inGit reports whether a place lies in a folder .git. Such a place is made read-only and not hidden,
-// because git needs to read it.
+// inGit reports whether a place lies in a folder .git. clawai makes such a place read-only and does
+// not hide it, because git must read it.
 func inGit(path string) bool { return strings.Contains(path, "/.git/") }
 
-// namedPlaces returns the places that the policy's own table names, without resolving their links: a
-// link that leads into a shut place does not name it.
+// namedPlaces returns the places that the policy's own table names. It does not resolve their
+// links, because a link that leads to a shut place does not name that place.
 func (p *planner) namedPlaces() (all []string) {
 	if p.isClientsAlone() {
-		return nil // the client's file may belong to a project, so it does not speak for the owner
+		return nil // a project's file can define the client's sandbox, so the sandbox cannot open secrets
 	}
 	for _, t := range p.Tables[:1] {
 		for _, text := range append(slices.Clone(t.Read), t.Write...) {
@@ -137,11 +139,11 @@ func (p *planner) namedPlaces() (all []string) {
 	for _, m := range p.findMoved() {
 		apart = append(apart, m.path)
 	}
-	// Keep only shut places: if the table names a larger folder, the secrets in it stay shut.
+	// Return only shut places. If the table names a larger folder, the secrets in it stay shut.
 	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 
-// isShut reports whether a path is one of the places, or lies in one.
+// isShut reports whether a path is a shut place, or lies in one.
 func isShut(path string) bool {
 	among := func(all []textclass.Place) bool {
 		return slices.ContainsFunc(all, func(pl textclass.Place) bool { return pl.ContainsPath(path) })
@@ -152,8 +154,8 @@ func isShut(path string) bool {
 // shutBase is a folder in which shut places are searched.
 type shutBase struct {
 	path  string
-	usual []string // the last names of the folder's usual path, to compare with the paths of shut places
-	moved bool     // a variable names the folder, so the folder itself may be a shut place
+	usual []string // the last names of the folder's usual path; they are compared with the paths of shut places
+	moved bool     // the folder was found by a variable, so the folder itself may be a shut place
 }
 
 func newBase(path string) shutBase {
@@ -184,7 +186,7 @@ func (p *planner) shutBases() (all []shutBase) {
 		}
 	}
 	if real, err := filepath.EvalSymlinks(p.Dir); err == nil && isBelow(real, p.system) && !slices.Contains(p.system, real) {
-		open = append(open, real) // the project lies in a folder of the system
+		open = append(open, real) // the project lies in a system folder, which every server may read
 	}
 	for _, o := range open {
 		if info, err := os.Stat(o); err == nil && info.IsDir() {
@@ -230,8 +232,8 @@ type namedGlobs struct {
 	rest *globs
 }
 
-// placeEnd marks a node of globs at which a place's pattern ends.
-type placeEnd struct{ spare []string } // globs of last names that match the pattern but are harmless
+// placeEnd marks a node of globs at which a pattern ends.
+type placeEnd struct{ spare []string } // globs of harmless last names that also match the pattern
 
 // longestPlace is larger than the number of names in any place.
 const longestPlace = 8
@@ -253,7 +255,7 @@ func (g *globs) step(name string) *globs {
 	if strings.ContainsAny(name, "*?[") {
 		list = &g.wild
 	}
-	if last := len(*list) - 1; last >= 0 && (*list)[last].glob == name { // only the last one is compared; a second node for the same name does no harm
+	if last := len(*list) - 1; last >= 0 && (*list)[last].glob == name { // only the last node is compared; a second node for the same name does no harm
 		return (*list)[last].rest
 	}
 	rest := &globs{}
@@ -283,7 +285,8 @@ func matchAll(all []*globs, name string) (rest []*globs) {
 	return rest
 }
 
-// endsWith reports whether a pattern ends at one of the nodes and does not spare this last name.
+// endsWith reports whether a pattern ends at one of the nodes, and the last name of the path is not
+// among its harmless names.
 func endsWith(all []*globs, name string) bool {
 	return slices.ContainsFunc(all, func(g *globs) bool {
 		return slices.ContainsFunc(g.ends, func(e placeEnd) bool {
@@ -298,7 +301,7 @@ var secretGlobs = sync.OnceValue(func() *globs {
 		pl := &textclass.SecretPlaces[i]
 		for _, place := range append(slices.Clone(pl.Shut), pl.Path, homePart(pl)) {
 			if place == ".git/**" {
-				continue // git needs it
+				continue // git must read it
 			}
 			t.add(place, pl.Spare)
 			if pl.Path != "" && !strings.Contains(strings.TrimSuffix(place, "/**"), "/") {
@@ -306,7 +309,7 @@ var secretGlobs = sync.OnceValue(func() *globs {
 			}
 		}
 	}
-	// Files with these names also lie in the programs' own folders.
+	// Files with these names also lie in the hidden folders of programs.
 	t.wild = append(t.wild, namedGlobs{".*", single})
 	for _, folder := range []*globs{t.step(".config"), t.step(".local").step("share")} {
 		folder.wild = append(folder.wild, namedGlobs{"*", single})
@@ -324,8 +327,8 @@ var laterGlobs = sync.OnceValue(func() *globs {
 	return t
 })
 
-// homePart returns the path of a place's example, relative to the home folder; "" if the example lies
-// elsewhere.
+// homePart returns the path of a place's example, relative to the home folder. It returns "" if the
+// example does not lie in the home folder.
 func homePart(pl *textclass.Place) string {
 	rest, found := strings.CutPrefix(pl.Hit, "~/")
 	if !found || pl.Path == "" {
@@ -345,11 +348,11 @@ type looker struct{ names map[string][]string }
 
 func newLooker() *looker { return &looker{names: map[string][]string{}} }
 
-// find returns the places that exist in a folder, with their links resolved, because a link to a key
+// find returns the places that exist in a folder. It resolves their links, because a link to a key
 // must shut the key. If a variable names the folder, the folder itself may be a place.
 func (l *looker) find(base shutBase, places *globs) (found []string) {
 	begun := []*globs{places}
-	for i := range base.usual { // the folder's path may already match the start of a place, for example .github of .github/workflows
+	for i := range base.usual { // the folder's path may contain the start of a place, for example .github of .github/workflows
 		rest := []*globs{places}
 		for _, name := range base.usual[i:] {
 			rest = matchAll(rest, name)

@@ -25,19 +25,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// asking holds what one session needs to ask a person. It opens nothing before the first question.
+// asking holds everything that one session needs to ask a person. It opens nothing before the first
+// question.
 type asking struct {
 	settings config.Ask
 	folders  config.Folders
 	server   string // the server's name for people
 	view     view.Options
-	by       string               // the account that answers at our terminal
+	by       string               // the account of the person at our terminal
 	session  string               // id of the session in the queue
 	known    func() *redact.Known // returns the values that the queue must not store
 	desktop  *notify.Desktop
 	relay    *ask.StderrRelay
-	keeper   *remember.Writer // writes the rule for an answer "always"
-	chain    *ask.Chain       // nil: nobody is ever asked
+	keeper   *remember.Writer // writes the rule for an answer "always" into the policy
+	chain    *ask.Chain       // nil: no person is asked
 	guard    *Session         // the session that asks; set before the first question
 
 	mu     sync.Mutex // guards the fields below
@@ -48,7 +49,8 @@ type asking struct {
 	over   chan struct{} // closed when the session ends
 }
 
-// newAsking returns the asking for a session with a server. loaded is the policy in force.
+// newAsking returns the asking for one session. server is the server's name for people. loaded is
+// the policy in force.
 func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	a := &asking{
 		relay: s.relay, settings: s.settings, folders: s.o.Folders, server: server, view: s.o.View, by: s.o.By,
@@ -66,7 +68,8 @@ func (s *Sessions) newAsking(server string, loaded *config.Loaded) *asking {
 	return a
 }
 
-// queueClient returns the client of the queue, or nil if the settings let nobody answer there.
+// queueClient returns the client of the queue. It returns nil if the settings use no channel of the
+// queue and deny a call if no channel is available.
 func (a *asking) queueClient() *ask.QueueClient {
 	queued := func(name string) bool { return findChannel(name).queued }
 	if a.settings.Nobody.Is == "deny" && !slices.ContainsFunc(a.settings.Order.Is, queued) {
@@ -83,23 +86,23 @@ func (a *asking) makeChannels() (all []ask.Channel) {
 	return all
 }
 
-// listReach returns the scopes that the client's form may offer for an answer that holds for the
-// session, besides the exact call. A risky call has none, because it is not known who answers in
-// the client's form.
+// listReach returns the scopes that the client's form may offer for the rest of the session. The
+// form always offers the exact call, so that scope is not in the list. For a risky call the list is
+// empty, because it is not known who answers in the client's form.
 func (a *asking) listReach(q gate.Question) (all []elicit.Reach) {
 	if a.isRisky(q) {
 		return nil
 	}
 	offers, _ := a.keeper.Offers(q)
 	for _, o := range view.ForSession(offers) {
-		if o.Scope != policy.Exact.String() { // the form already offers this one
+		if o.Scope != policy.Exact.String() { // the form always offers the exact call
 			all = append(all, elicit.Reach{Scope: o.Scope, Title: o.Session})
 		}
 	}
 	return all
 }
 
-// newTeam returns the way to ask the approvers at the team's centre.
+// newTeam returns the channel that asks the approvers at the team's centre.
 func (a *asking) newTeam() ask.Channel {
 	return team.New(team.Options{
 		State: a.folders.State, Transport: egress.Network{Folders: a.folders}.NewTransport(egress.Options{}),
@@ -115,8 +118,8 @@ func (a *asking) newTerminal() *ask.Terminal {
 	})
 }
 
-// makeApprover returns what the gate asks, and what the gate informs about the result of an
-// answer.
+// makeApprover returns the approver for the gate. It also returns the concluder, which the gate
+// informs about the result of an answer.
 func (a *asking) makeApprover() (gate.Approver, gate.Concluder) {
 	if a.chain == nil {
 		return ask.Never{Reason: "asking is switched off"}, gate.None{}
@@ -140,8 +143,8 @@ func (a *asking) onError(err error) {
 	_ = a.guard.noteServerEvents(&event.Event{Kind: event.Chatter, Code: "asking", Detail: err.Error()})
 }
 
-// notifyMuted shows a desktop notification that the server caused too many questions, and that
-// nobody is asked for a while.
+// notifyMuted shows a desktop notification that the server caused too many questions, and that no
+// person is asked for a while.
 func (a *asking) notifyMuted(int, time.Time) {
 	if a.settings.Notify.Is {
 		a.desktop.NotifyMuted(a.server)
@@ -199,7 +202,7 @@ func (a *asking) newEnqueuer() (ask.Enqueuer, error) {
 	return ask.NewEnqueuer(p), nil
 }
 
-// signalGrants notes that the grants of the session have changed.
+// signalGrants wakes the goroutine that publishes the grants, because the grants have changed.
 func (a *asking) signalGrants() {
 	select {
 	case a.shared <- struct{}{}:
@@ -227,7 +230,8 @@ func (a *asking) shareGrants(grants Grants) {
 	}
 }
 
-// close closes what was opened. The caller has closed the gate, so no question is open.
+// close closes everything that asking has opened. The caller has closed the gate, so no question is
+// open.
 func (a *asking) close() {
 	if a.chain != nil {
 		a.chain.Close()

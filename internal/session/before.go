@@ -7,15 +7,15 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// quickApprover tries to answer a question with first, and asks the embedded Approver only if first
-// has no answer.
+// quickApprover first asks the function first. If first has no answer, it asks the embedded
+// Approver.
 type quickApprover struct {
 	first func(gate.Question) (gate.Answer, bool)
 	gate.Approver
 	gate.Concluder
 
 	mu       sync.Mutex      // guards the fields below
-	answered map[uint64]bool // numbers of the questions that first answered and that are not concluded
+	answered map[uint64]bool // numbers of questions that first has answered and that are not concluded
 }
 
 // Ask asks the embedded Approver if first has no answer.

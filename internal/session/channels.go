@@ -18,13 +18,14 @@ import (
 
 // channelRow is one way to ask a person.
 type channelRow struct {
-	name string // the word for it in the settings and in the record
+	name string // the channel's name in the settings and in the record
 	make func(*asking) ask.Channel
-	// try returns why nobody could be asked from here now. It asks no question and writes no
-	// file. It is nil if only a session can tell; when then says where somebody can be asked.
+	// try returns an error if this process could not ask a person through the channel now. try asks
+	// no question and writes no file. It is nil if only a session can find out; then when tells
+	// where the channel works.
 	try    func(context.Context, config.Folders) error
 	when   string
-	queued bool // the answer comes through the queue
+	queued bool // the person answers in the queue
 }
 
 // channels are all ways to ask a person, in the order in which they are tried.
@@ -37,7 +38,7 @@ var channels = []channelRow{
 	queueRow("web"),
 }
 
-// queueRow returns the row of a kind of program that watches the queue and answers from it.
+// queueRow returns the row for a kind of program that watches the queue and answers from it.
 func queueRow(kind string) channelRow {
 	return channelRow{
 		name: kind, queued: true,
@@ -65,8 +66,8 @@ func LoadAsk(f config.Folders) (config.Ask, error) {
 	return config.LoadAsk(f.SettingsFile(), os.Getenv, ChannelNames())
 }
 
-// TryChannel returns why a channel of the settings is not open here now. If only a session can
-// tell, known is false, and why says where the channel is open.
+// TryChannel returns an error if a channel of the settings does not work here now. known is false
+// if only a session can find out; then the error tells where the channel works.
 func TryChannel(ctx context.Context, f config.Folders, name string) (why error, known bool) {
 	c := findChannel(name)
 	if c.try == nil {
@@ -90,7 +91,7 @@ func listAnswerers(dir string) ([]string, error) {
 	return q.Answerers()
 }
 
-// tryTerminal opens the terminal as a question would.
+// tryTerminal opens the terminal in the same way as a question does.
 func tryTerminal(ctx context.Context, f config.Folders) error {
 	lock := terminalLock(f)
 	if _, err := os.Stat(f.State); err != nil {

@@ -14,9 +14,10 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Limits of the junk (see isJunk) that one sender may add to the record: junkOneByOne records at
-// once and one more every foldEvery. All other junk is counted, with one record of the count every
-// foldEvery. Without a limit, junk would push the records of calls out of the retained record.
+// Limits of the junk (see isJunk) that one sender may add to the record. The first junkOneByOne
+// messages are recorded one by one, and after that one message every foldEvery. All other junk is
+// only counted, and the count is recorded every foldEvery. Without a limit, junk would push the
+// records of calls out of the retained record.
 const (
 	junkOneByOne = 256
 	foldEvery    = 10 * time.Second
@@ -45,11 +46,11 @@ type sender struct {
 type junk struct {
 	left    int       // how many events may still be recorded one by one
 	filled  time.Time // time at which left last grew
-	told    time.Time // time at which a count was last written
-	record  string    // record id of that count
-	n       int       // events counted since then
-	bytes   int       // total size of their messages
-	content hash.Hash // digest of these events
+	told    time.Time // time at which the last count was written
+	record  string    // record id of the last written count
+	n       int       // number of events since the last written count
+	bytes   int       // total size in bytes of the messages of the counted events
+	content hash.Hash // running digest of the counted events
 }
 
 func newFolding(all gate.Recorder) *folding {
@@ -63,9 +64,10 @@ func isJunk(ev *event.Event) bool {
 	return ev.Ref == "" && (ev.Kind == event.Dropped || ev.Kind == event.Chatter && ev.Code == "")
 }
 
-// Record implements gate.Recorder. A folded event gets the id of the count that was written last.
+// Record implements gate.Recorder. An event that is only counted gets the id of the last written
+// count.
 func (f *folding) Record(events ...*event.Event) error {
-	direct := f.waits.Load() == 0 // nothing to count or to write besides the events
+	direct := f.waits.Load() == 0 // true: no count waits, and no event is junk
 	for _, ev := range events {
 		direct = direct && !isJunk(ev)
 	}
@@ -121,7 +123,8 @@ func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.E
 	return false
 }
 
-// dueCounts returns the counts to write now; all also returns counts that are not due yet.
+// dueCounts returns the counts that must be written now. If all is true, it also returns counts
+// that are not due yet.
 func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	for of, j := range f.senders {
 		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {
@@ -136,7 +139,7 @@ func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	return counts
 }
 
-// resetCounts starts new counts for the senders whose counts were written.
+// resetCounts sets the written counts to zero.
 func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	for _, ev := range counts {
 		j := f.senders[sender{ev.Kind, ev.Server, ev.ServerGuess, ev.Invocation, ev.Direction}]
@@ -146,7 +149,7 @@ func (f *folding) resetCounts(counts []*event.Event, now time.Time) {
 	}
 }
 
-// scheduleCounts makes sure that counts are written even if no other event follows.
+// scheduleCounts writes the counts after a while, even if no other event follows.
 func (f *folding) scheduleCounts() {
 	if f.timer == nil {
 		f.timer = time.AfterFunc(foldEvery, func() { _ = f.Record() })

@@ -18,7 +18,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listAsker asks a person about changes in what a server lists. No call waits for the answer.
+// listAsker asks a person about changes in a server's lists. No call waits for the answer.
 type listAsker struct {
 	asking    *asking
 	approver  gate.Approver
@@ -48,7 +48,7 @@ func (l *listAsker) askDifferences(ctx context.Context, server string, all []pin
 		return false, false
 	}
 	ev.Channel, ev.Answer, ev.By, ev.Words, ev.Detail = answer.Channel, answer.Reply.String(), answer.By, answer.Words, answer.Note
-	if l.asking.guard.noteServerEvents(ev) != nil { // an answer that is not on record does not count
+	if l.asking.guard.noteServerEvents(ev) != nil { // an answer that could not be recorded does not count
 		return false, false
 	}
 	v := gate.Verdict{Action: policy.Deny, Code: gate.CodeDeniedByPerson}
@@ -80,7 +80,7 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 // and value.
 func entryMembers(shown view.Listed, entry json.RawMessage) (all []view.Listed) {
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(entry, &members) // cannot fail: clawai has encoded the entry
+	_ = json.Unmarshal(entry, &members) // cannot fail, because clawai has encoded the entry
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if name != "name" {
 			shown.At, shown.Is = name, pin.ValueText(members[name])

@@ -38,7 +38,8 @@ func PreviewQuestion(ctx context.Context, q gate.Question, f config.Folders, pro
 	return preview.Run(ctx, o)
 }
 
-// joinFolder returns the folder in which a command starts. known is false if it is not absolute.
+// joinFolder returns the folder in which a command starts. known is false if that folder is not an
+// absolute path.
 func joinFolder(home, project, folder string) (dir string, known bool) {
 	for _, path := range []string{project, folder} {
 		if rest, found := strings.CutPrefix(path, "~"); found && (rest == "" || rest[0] == '/') {
@@ -54,7 +55,8 @@ func joinFolder(home, project, folder string) (dir string, known bool) {
 	return dir, filepath.IsAbs(dir)
 }
 
-// NotePreview returns the event of a preview, with the number of files and the programs and hosts.
+// NotePreview returns the event of a preview. The event has the number of files, the programs and
+// the hosts.
 func NotePreview(q gate.Question, r *report.Result) *event.Event {
 	return &event.Event{
 		Kind: event.Chatter, Code: "preview", Server: q.Server, Method: q.Calls[0].Method, Names: q.Calls[0].Names, Digest: q.Digest, Detail: view.BriefPreview(r),

@@ -15,7 +15,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// makeRecorder returns the recorder for sessions of this state. It writes to the recorder all.
+// makeRecorder returns the recorder for sessions of this state. The recorder passes its events to
+// all.
 func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all
@@ -63,6 +64,6 @@ func (d deniedCalls) Calls() iter.Seq2[remember.DeniedCall, error] {
 	}
 }
 
-// Redacted reports whether a text of the record was redacted, so that it may differ from what was
-// sent.
+// Redacted reports whether a text of the record was redacted. Such a text may differ from the text
+// that was sent.
 func (deniedCalls) Redacted(text string) bool { return redact.IsRedacted(text) }

@@ -12,8 +12,9 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// ReleaseAnswer records that the person by releases the next answer to a recorded call, and then
-// releases it. The release ends at the time until. withheld is the record of the withheld answer.
+// ReleaseAnswer releases the next answer to a recorded call, and records the release first. by
+// names the person who releases the answer. The release ends at the time until. withheld is the
+// record of the withheld answer.
 func ReleaseAnswer(folders config.Folders, call, withheld *event.Entry, by string) (until time.Time, err error) {
 	log, err := base.OpenRecord(folders.State, redact.Redacted, audit.SyncEach)
 	if err != nil {

@@ -15,19 +15,20 @@ import (
 
 // Peer is the server of a session.
 type Peer struct {
-	Name  string // its name in rules; "" if it has none
-	Guess string // a name guessed from its command: shown and recorded, never judged
-	Is    string // its command or address, for the record: "command ..." or "server ..."
+	Name  string // the server's name in rules; "" if the server has no such name
+	Guess string // a name guessed from the server's command; people see the name, but rules never use it
+	Is    string // the server's command or address in the record: "command ..." or "server ..."
 
-	Command []string // the command that starts it; nil for a server at an address
-	URL     string   // its address; "" for a server that we start
+	Command []string // the command that starts the server; nil for a server at an address
+	URL     string   // the server's address; "" for a server that we start
 
 	// URLs returns the addresses of a hub's servers by their names in rules; nil for a single
 	// server.
 	URLs func(name string) string
 }
 
-// serverURL returns the address of the server with this name in rules; "" if it has none.
+// serverURL returns the address of the server with this name in rules; "" if the server has no
+// address.
 func (p *Peer) serverURL(name string) string {
 	if p.URLs != nil {
 		return p.URLs(name)
@@ -41,13 +42,13 @@ func (p *Peer) upstreamKey() string { return fmt.Sprintf("%q %q %q", p.Command, 
 // Session is one connection between a client and a server.
 type Session struct {
 	*gate.Session
-	All     *Sessions // what this session shares with the other sessions of the process
+	All     *Sessions // the part that this session shares with the other sessions of the process
 	alone   bool      // All has only this session, and Close closes All too
-	server  string    // the server's name in rules; "" if it has none
+	server  string    // the server's name in rules; "" if the server has no such name
 	asking  *asking
 	pins    *pinning.ClientPins // nil if approvals are not kept
-	release func()              // closes what only this session has open
-	seen    *flow.ServerLabels  // what the agent's session has seen; nil if that is not remembered
+	release func()              // closes everything that only this session uses
+	seen    *flow.ServerLabels  // labels of the agent's session for this server; nil if labels are not kept
 	flow    *flow.Session       // the agent's session itself
 }
 
@@ -118,7 +119,7 @@ func (s *State) serverLabels(p Peer, shown string, under *config.Loaded) (*flow.
 	return one, one
 }
 
-// Labels returns what the agent's session has seen, in the form for this server's rules.
+// Labels returns the labels of the agent's session, in the form for this server's rules.
 func (s *Session) Labels() *flow.ServerLabels { return s.seen }
 
 func (s *Sessions) inForce() *config.Loaded {
@@ -127,8 +128,9 @@ func (s *Sessions) inForce() *config.Loaded {
 	return s.policy
 }
 
-// joinSession adds a session to the sessions that get policy changes. loaded is the policy that the
-// session was built with. If the policy has changed since, the session gets the new policy now.
+// joinSession adds a session to the sessions that get policy changes. The session was built with
+// the policy loaded. If the policy has changed since then, joinSession gives the session the new
+// policy.
 func (s *Sessions) joinSession(one *Session, loaded *config.Loaded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +147,7 @@ func (s *Session) noteServerEvents(events ...*event.Event) error {
 	return s.NoteEvents(events...)
 }
 
-// recordApproval records that a person has approved what a server lists.
+// recordApproval records that a person has approved a server's lists.
 func (s *Session) recordApproval() {
 	_ = s.noteServerEvents(&event.Event{Kind: event.Policy, Code: "approved", Detail: "what the server lists passes as it is; a client that keeps lists sees it when it lists again"})
 	s.Relist()
@@ -154,7 +156,7 @@ func (s *Session) recordApproval() {
 // End records how a session ended, and the exit code of clawai.
 func (s *Session) End(how string, code int) {
 	if s.alone {
-		s.All.stopTasks() // so that no change of the policy is recorded after the end
+		s.All.stopTasks() // a change of the policy must not be recorded after the end
 	}
 	s.All.mu.Lock()
 	delete(s.All.open, s)
@@ -162,11 +164,11 @@ func (s *Session) End(how string, code int) {
 	_ = s.noteServerEvents(&event.Event{Kind: event.End, Detail: fmt.Sprintf("server: %s; clawai's exit code %d", how, code)})
 }
 
-// Close refuses waiting calls and closes everything that was opened for the session. The error says
+// Close refuses waiting calls and closes everything that was opened for the session. An error means
 // that the record could not be closed.
 func (s *Session) Close() error {
 	if s.alone {
-		s.All.stop() // signals are not caught any more: a further signal ends a Close that hangs
+		s.All.stop() // from now on a signal ends the process, so a person can end a Close that hangs
 	}
 	s.Session.Close()
 	if s.pins != nil {

@@ -28,59 +28,61 @@ import (
 type Spec struct {
 	Program string // the program that writes the record: "clawai VERSION"
 	Peer    Peer   // the server; Listen does not use it, because Sessions.Open gets a Peer
-	Call    *Call  // for a session of only one call; nil for any other session
+	Call    *Call  // set for a session of only one call; nil for any other session
 
 	Folders config.Folders
-	Files   base.Files // where the policy and its layers are, and in which project the client works
+	Files   base.Files // the paths of the policy and its layers, and the project in which the client works
 	Redact  redact.Mode
 	Sync    audit.Sync
 
-	// Policy, Recorder and State, where not nil, replace the policy, the record and the shared state
-	// of the folders. The caller that sets Recorder closes it after Close. If Policy is set, no file
-	// is watched for changes.
+	// If Policy is not nil, it replaces the policy of the folders, and no file is watched for
+	// changes. If Recorder is not nil, it replaces the record; the caller closes Recorder after
+	// Close. If State is not nil, it replaces the shared state.
 	Policy   *config.Loaded
 	Recorder gate.Recorder
 	State    *State
 
 	// Ask returns the value of a command-line option about asking a person, and whether the option
-	// was given. The option's name comes without its dashes. If Ask is nil, the session asks nobody
-	// and reads no settings.
+	// was given. The argument option is the name without dashes. If Ask is nil, the session asks no
+	// person and reads no settings.
 	Ask    func(option string) (value string, given bool)
 	NoForm bool // do not ask in the client's own form (MCP elicitation)
-	// Parent means that the clients are our child processes, not the program that has started us. Then
-	// our process identifies the agent's session, and questions do not use the terminal, because the
-	// clients use it.
+	// Parent means that the clients are child processes of this process. In the other case the
+	// client has started this process. With Parent, this process identifies the agent's session,
+	// and questions do not use the terminal, because the clients use the terminal.
 	Parent bool
 
 	// View describes this machine to the code that shows questions. View.Project is the folder in
-	// which we were started. Without it, every write counts as outside the project.
+	// which this process was started. If View.Project is empty, every write counts as outside the
+	// project.
 	View view.Options
-	By   string // the account that answers at our terminal
+	By   string // the account of the person at our terminal
 
-	// Stderr is the standard error of a server that we start. It is nil if we start none. The
+	// Stderr is the standard error for a server that we start; nil if we start no server. The
 	// server's output and our questions may share one terminal.
 	Stderr *os.File
 
-	Facts policy.Facts // as in gate.Options
+	Facts policy.Facts // see gate.Options.Facts
 
-	ObserveOnly bool // as in gate.Options
+	ObserveOnly bool // see gate.Options.ObserveOnly
 
 	// Before can answer a question before a person is asked. It returns false if a person must be
 	// asked. nil: every question goes to a person.
 	Before func(gate.Question) (gate.Answer, bool)
 
-	// Prepare is called after the policy was read and before anything is opened; it may be nil. It
-	// returns the values that the record must not show. Open returns an error of Prepare unchanged.
+	// Prepare is called when the policy has been read and nothing is open yet. It returns the
+	// values that the record must not show. Open returns an error of Prepare unchanged. Prepare may
+	// be nil.
 	Prepare func() (*redact.Known, error)
 	// Through returns a recorder that wraps the record; it may be nil.
 	Through func(gate.Recorder) gate.Recorder
 }
 
-// Call describes a session for only one call of the client's own tool. The record has no start and
-// no end of such a session.
+// Call describes a session for only one call of the client's own tool. The start and the end of
+// this session are not recorded.
 type Call struct {
 	Session string // id of the client's session; "" for none
-	Labels  bool   // whether a rule asks what the client's session has seen
+	Labels  bool   // true if a rule asks what the client's session has seen
 }
 
 // OptionError is a mistake in the value of an option that Spec.Ask returned.
@@ -94,20 +96,20 @@ type Sessions struct {
 	edits    *config.Edits // edits of the policy file by a person's answers
 	relay    *ask.StderrRelay
 
-	ctx, working  context.Context    // ctx is for messages, working for tasks; working ends first
-	stop, endWork context.CancelFunc // stop ends a ctx that listens to signals, endWork ends working
-	tasks         sync.WaitGroup     // what Go has started
+	ctx, working  context.Context    // messages use ctx, and tasks use working; working is cancelled first
+	stop, endWork context.CancelFunc // stop ends the wait for signals, which cancel ctx; endWork cancels working
+	tasks         sync.WaitGroup     // the goroutines that Go has started
 
-	caller *base.Caller // who makes the calls
+	caller *base.Caller // finds the account that makes the calls
 
-	hidden atomic.Pointer[redact.Known] // secret values that must be stored nowhere; nil for none
+	hidden atomic.Pointer[redact.Known] // secret values that must not be stored; nil for none
 
 	mu     sync.Mutex     // guards the fields below
 	policy *config.Loaded // the policy in force; o.Policy is nil, so that the first policy can be freed
 	open   map[*Session]struct{}
 }
 
-// Open opens a session and records its start. An error means that no message may be carried. End
+// Open opens a session and records its start. After an error the caller must carry no message. End
 // and then Close end the session.
 func Open(ctx context.Context, o Spec) (*Session, error) {
 	all, err := Listen(ctx, o)
@@ -128,13 +130,13 @@ func Open(ctx context.Context, o Spec) (*Session, error) {
 	return one, nil
 }
 
-// Listen opens what many sessions share, for a process that opens a session for each client that
-// connects. The caller must call Close after all sessions are closed.
+// Listen opens the parts that many sessions share. It is for a process that opens a session for
+// each client that connects. The caller must call Close after all sessions are closed.
 func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
 	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
 		if err := step(); err != nil {
-			s.callCentre() // if the team's rules do not load, the centre may send rules that do
+			s.callCentre() // perhaps the centre has newer rules that can be loaded
 			return nil, err
 		}
 	}
@@ -160,8 +162,8 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 // askOptions lists the command-line options about asking a person, with their keys in config.toml.
 var askOptions = []struct{ key, option string }{{"order", "ask"}, {"timeout", "ask-timeout"}}
 
-// readSettings reads how a person is asked. The order of precedence is option, environment, file,
-// default.
+// readSettings reads the settings for asking a person. The order of precedence is option,
+// environment, file, default.
 func (s *Sessions) readSettings() (err error) {
 	if s.o.Ask == nil {
 		return nil
@@ -218,7 +220,8 @@ func (s *Sessions) openRecord() (err error) {
 	return nil
 }
 
-// openShared opens the shared state, and the relay for the server's stderr if sharesTerminal.
+// openShared opens the shared state. It also opens the relay for the server's stderr if
+// sharesTerminal returns true.
 func (s *Sessions) openShared() (err error) {
 	if s.o.State == nil {
 		if err := s.shareState(); err != nil {
@@ -237,25 +240,25 @@ func (s *Sessions) sharesTerminal() bool {
 	return s.o.Stderr != nil && !s.o.ObserveOnly && slices.Contains(s.settings.Order.Is, "terminal")
 }
 
-// watchAfter is the delay before the policy files are watched. Without it, the start of the server,
-// for which the client waits, would take longer.
+// watchAfter is the delay before the policy files are watched. An earlier watch would delay the
+// start of the server, and the client waits for that start.
 const watchAfter = 50 * time.Millisecond
 
 // watchPolicy passes every change of the policy's files to open and future sessions.
 func (s *Sessions) watchPolicy(ctx context.Context) {
-	select { // the server starts first; nothing is missed, because Watch begins by reading the files
+	select { // let the server start first; Watch misses no change, because it begins by reading the files
 	case <-ctx.Done():
 	case <-time.After(watchAfter):
 		config.Watch(ctx, s.inForce(), s.edits, s.reloadSessions)
 	}
 }
 
-// wantEvery is how often a process with sessions makes sure that a process speaks with the centre. On a
-// laptop that is not enrolled, this only checks one file.
+// wantEvery is the interval at which wantCentre checks that a process speaks with the centre. On a
+// laptop that is not enrolled, the check reads only one file.
 const wantEvery = 30 * time.Second
 
-// wantCentre makes sure that a process speaks with the team's centre while sessions run. It is always
-// another process, so that the centre never delays a call.
+// wantCentre makes sure that some process speaks with the team's centre while sessions run. This
+// process never speaks with the centre itself, so that the centre cannot delay a call.
 func (s *Sessions) wantCentre(ctx context.Context) {
 	for wait := watchAfter; ; wait = wantEvery {
 		select {
@@ -268,22 +271,24 @@ func (s *Sessions) wantCentre(ctx context.Context) {
 	}
 }
 
-// callCentre starts the process that speaks with the centre, if the laptop is enrolled and none runs.
+// callCentre starts the process that speaks with the centre. It starts no process if the laptop is
+// not enrolled or if such a process already runs.
 func (s *Sessions) callCentre() {
 	if enrolment.WantSync(s.o.Folders.State, time.Now()) {
-		_ = enrolment.StartSync(s.o.Folders.State) // after an error, clawai status shows since when the centre was not reached
+		_ = enrolment.StartSync(s.o.Folders.State) // an error is ignored: clawai status shows how long the centre was not reached
 	}
 }
 
 // Context returns the context in which messages are carried. If clawai keeps the record itself, a
-// signal to stop the process ends this context, so that the end of the session can be recorded.
+// signal to stop the process cancels this context. So clawai can still record the end of the
+// session.
 func (s *Sessions) Context() context.Context { return s.ctx }
 
-// Go runs work in its own goroutine. The context of work ends before a session that the function
-// Open has returned records its end.
+// Go runs work in its own goroutine. For a session from the function Open, the context of work is
+// cancelled before the end of the session is recorded.
 func (s *Sessions) Go(work func(context.Context)) { s.tasks.Go(func() { work(s.working) }) }
 
-// stopTasks ends what Go has started, and waits for it.
+// stopTasks cancels the goroutines that Go has started, and waits for them.
 func (s *Sessions) stopTasks() {
 	s.endWork()
 	s.tasks.Wait()
@@ -302,15 +307,15 @@ func (s *Sessions) CountOpen() (sessions, waiting int) {
 // Identify sets the caller in the facts of a call, as the gate does.
 func (s *Sessions) Identify(f *policy.Facts) { s.caller.Identify(f) }
 
-// HideValues hides values in everything that is recorded or kept from now on.
+// HideValues hides these secret values in everything that is recorded or kept from now on.
 func (s *Sessions) HideValues(k *redact.Known) {
 	s.hidden.Store(k)
 	s.record.HideValues(k)
 }
 
 // Stderr returns the standard error for a server that we start. If the server's output goes to the
-// terminal, it is kept back while a question is open there. Call CloseServerEnd after the server
-// was started, and also if it is not started.
+// terminal, the output waits while a question is open there. Call CloseServerEnd after the start of
+// the server, and also if the server does not start.
 func (s *Sessions) Stderr() *os.File {
 	if s.relay != nil {
 		return s.relay.Stderr()
@@ -322,8 +327,8 @@ func (s *Sessions) Stderr() *os.File {
 // has its own copy.
 func (s *Sessions) CloseServerEnd() { s.relay.CloseServerEnd() }
 
-// Close releases the terminal, closes the journals of what the agent's session has seen, and then
-// closes the record. The error says that the record could not be closed.
+// Close releases the terminal, closes the journals of the agent's session, and then closes the
+// record. An error means that the record could not be closed.
 func (s *Sessions) Close() error {
 	s.stopTasks()
 	s.stop()

@@ -15,19 +15,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// State holds what several sessions share. It outlives each of them.
+// State is shared by several sessions. It stays open longer than each of these sessions.
 type State struct {
-	Limits gate.Limits    // counts the calls of all these sessions
-	Pins   *pinning.Store // what was approved of servers; nil if that is not kept
-	Flow   *flow.Session  // what the agent's session has seen; nil if that is not remembered
+	Limits gate.Limits    // counts the calls of all these sessions together
+	Pins   *pinning.Store // the approved entries of servers; nil if approvals are not kept
+	Flow   *flow.Session  // the agent's session with its labels; nil if labels are not kept
 
-	// Invocation names the invocation of this state, for the record: "group/invocation"; "" for
-	// none.
+	// Invocation names the invocation of these sessions in the record: "group/invocation"; "" for
+	// no invocation.
 	Invocation string
 
-	// Asked and Granted open the ledgers that gate.Options.Asked and Granted need. Each session
-	// opens its own gate.Ledger, because each reads the ledger from the beginning. nil means that
-	// sessions share no such ledger.
+	// Asked and Granted open the ledgers for gate.Options.Asked and gate.Options.Granted. Each
+	// session opens its own gate.Ledger, because each reads the ledger from the beginning. If a
+	// function is nil, the sessions do not share that ledger.
 	Asked, Granted func() gate.Ledger
 }
 
@@ -39,8 +39,8 @@ func openLedger(open func() gate.Ledger) gate.Ledger {
 	return open()
 }
 
-// AgentKeys returns the keys of the agent's session for a client that works in the project. A
-// process without a project serves many clients, which all share one session.
+// AgentKeys returns the keys of the agent's session for a client that works in the project. If
+// project is "", the process serves many clients, and they all share one session.
 func AgentKeys(project string) []string {
 	if project == "" {
 		return flow.OwnKeys()
@@ -99,14 +99,14 @@ func (s *Session) Denies(calls []policy.Call) bool {
 	return d.Action == policy.Deny && d.Rule != nil
 }
 
-// JoinAgent joins the agent's session with the one that a client names by its id.
+// JoinAgent joins the agent's session with the session that a client names by its id.
 func (s *Session) JoinAgent(id string) error { return s.flow.JoinKey(flow.IDKey(id)) }
 
-// JoinProcess joins the agent's session with that of a client's process.
+// JoinProcess joins the agent's session with the session of a client's process.
 func (s *Session) JoinProcess(pid int) error { return s.flow.JoinProcess(pid) }
 
-// Invocation holds what the sessions of one invocation (clawai proxy --invocations) share in this
-// process.
+// Invocation is the state that the sessions of one invocation (clawai proxy --invocations) share in
+// this process.
 type Invocation struct {
 	all    *Sessions
 	name   string

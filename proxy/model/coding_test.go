@@ -43,6 +43,9 @@ func TestEncodedRequests(t *testing.T) {
 
 // A body that becomes huge when it is decoded is not looked at; it costs no more memory than the longest text.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it unpacks much")
+	}
 	t.Parallel()
 	s := &services[0]
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {

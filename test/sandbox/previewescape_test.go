@@ -148,6 +148,9 @@ func closed(r *report.Result) bool {
 // After a hostile command everything is as it was, within the time of a preview, and nothing of it
 // runs or lies anywhere.
 func TestPreviewsOfHostileCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for the bounds of commands")
+	}
 	s := newSite(t)
 	y := &yard{t: t, home: s.Home, project: s.Box}
 	if err := unix.Mkfifo(filepath.Join(s.Home, "pipe"), 0o600); err != nil {
@@ -197,6 +200,9 @@ func TestPreviewsOfHostileCommands(t *testing.T) {
 
 // Only a few commands are tried at a time: each may take half a gigabyte.
 func TestFewPreviewsAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for the bounds of commands")
+	}
 	dir := t.TempDir()
 	results := make(chan *report.Result)
 	for range 5 {

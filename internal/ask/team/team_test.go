@@ -278,6 +278,9 @@ func TestACentreThatIsGone(t *testing.T) {
 // TestNobodyAnswers: the agent is told how to ask again, before the gate's own deadline; and a call that
 // is withdrawn ends its question.
 func TestNobodyAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for every deadline")
+	}
 	t.Parallel()
 	_, channel := start(t)
 	ctx, stop := context.WithTimeout(t.Context(), 7*time.Second) // of which the laptop leaves 1.4

@@ -1,5 +1,6 @@
-// Package clienttable reads the sandbox that a client's file has for a server. The wrapped entry in
-// the client's file contains its rules, and the proxy enforces them. The package is pure.
+// Package clienttable reads the sandbox that a client's file defines for a server. The wrapped
+// entry in the client's file contains the rules of the sandbox, and the proxy enforces the rules.
+// The package is pure.
 package clienttable
 
 import (
@@ -11,8 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/hostlist"
 )
 
-// Table is the sandbox that a client's file has for a server. The client itself would let the server
-// read the whole disk and every variable, but write and connect only where the table allows it.
+// Table is the sandbox that a client's file defines for a server. The client lets the server read
+// the whole disk and every variable. But the server may write and connect only where the table
+// allows it.
 //
 // The places have the form of policy.CageTable.
 type Table struct {
@@ -30,7 +32,7 @@ const (
 	deniedDomains  = "deniedDomains"
 )
 
-// RuleKeys are the keys of a client's sandbox, by the member that holds them.
+// RuleKeys maps each member of VS Code's "sandbox" to the keys in that member.
 var RuleKeys = map[string][]string{
 	"filesystem": {allowWrite, denyRead, denyWrite},
 	"network":    {allowedDomains, deniedDomains},
@@ -39,16 +41,16 @@ var RuleKeys = map[string][]string{
 // On is the first word of a sandbox in a wrapped entry. Rules follow it (see Read).
 const On = "sandboxEnabled"
 
-// The folder and the host that VS Code opens for each server, because npx needs them.
+// VS Code opens this folder and this host for each server, because npx needs them.
 const (
 	// PackageCache is the folder in which npx keeps downloaded packages.
 	PackageCache    = "~/.npm"
 	packageRegistry = "registry.npmjs.org"
 )
 
-// CheckRule returns an error if a rule cannot be carried out. It accepts a value with a variable of
-// the client (${...}), because only the client knows the variable's value. The client replaces it
-// before Read gets the rule.
+// CheckRule returns an error if clawai cannot enforce a rule. It accepts a value with a variable of
+// the client (${...}), because only the client knows the variable's value. The client replaces the
+// variable before Read gets the rule.
 func CheckRule(rule string) error {
 	if _, value, _ := strings.Cut(rule, "="); strings.Contains(value, "${") {
 		return nil
@@ -110,7 +112,7 @@ func readPlace(text string) (string, error) {
 	switch {
 	case text == "":
 		return "", errors.New("the path is empty")
-	case strings.ContainsAny(text, "[]"): // VS Code reads a glob here, but clawai would read a name
+	case strings.ContainsAny(text, "[]"): // in VS Code this is a glob; clawai would take it for a name
 		return "", fmt.Errorf("%q may be a glob; write a file or a folder", text)
 	}
 	if first, _, _ := strings.Cut(text, "/"); first != "" && first != "~" && first != "." {

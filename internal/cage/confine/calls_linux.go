@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are system calls that no server in a cage needs: they reach other processes, keys, mounts,
-// namespaces and the kernel, or make other calls that this filter does not see.
+// refused are system calls that no server in a cage needs. They reach other processes, keys,
+// mounts, namespaces and the kernel. The io_uring calls are refused because this filter does not
+// see the operations in a ring.
 var refused = strings.Fields(`
 	ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
 	io_uring_setup io_uring_enter io_uring_register
@@ -24,8 +25,9 @@ var refused = strings.Fields(`
 	reboot swapon swapoff acct quotactl quotactl_fd syslog vhangup iopl ioperm nfsservctl lookup_dcookie
 	clock_settime clock_adjtime settimeofday adjtimex sethostname setdomainname uselib ustat sysfs _sysctl`)
 
-// metadata are system calls that change the mode, owner, times or attributes of a file. No rule of
-// Landlock covers them. They are refused unless read-only mounts protect the files.
+// metadata are system calls that change the mode, owner, times or attributes of a file. Landlock
+// has no rule for these calls. So the filter refuses them, unless read-only mounts protect the
+// files.
 var metadata = strings.Fields(`chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
 	setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr`)
 
@@ -35,7 +37,7 @@ const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWNET
 // priorityOfProcess is IOPRIO_WHO_PROCESS of ioprio_set.
 const priorityOfProcess = 1
 
-// What the kernel does with a system call that is not allowed.
+// Actions of the kernel for a system call that is not allowed.
 const (
 	endProcess = unix.SECCOMP_RET_KILL_PROCESS
 	denied     = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
@@ -43,7 +45,7 @@ const (
 	noSuchCall = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // libraries then use an older call
 )
 
-// callRule refuses a system call if all conditions of when hold.
+// callRule refuses a system call if all conditions in the field when hold.
 type callRule struct {
 	name   string
 	action uint32
@@ -98,7 +100,7 @@ func findCall(name string) (uint32, bool) {
 // callFilter assembles the filter. A call of another architecture (a 32-bit program on a 64-bit
 // system) has other numbers, so the filter ends the process.
 func (h *helper) callFilter() ([]bpf.RawInstruction, error) {
-	const numberOffset, architectureOffset, firstArgument = 0, 4, 16 // in struct seccomp_data
+	const numberOffset, architectureOffset, firstArgument = 0, 4, 16 // byte offsets in struct seccomp_data
 	if len(callNumbers) == 0 {
 		return nil, errors.New("there is no filter for this processor")
 	}
@@ -146,7 +148,7 @@ func (h *helper) callRules() (rules []callRule) {
 	add("socket", denied, condition{0, bpf.JumpEqual, unix.AF_NETLINK}, condition{2, bpf.JumpNotEqual, unix.NETLINK_ROUTE})
 	add("socket", denied, condition{1, bpf.JumpBitsSet, 1}, condition{1, bpf.JumpBitsSet, 2}) // SOCK_RAW is 3, so bits 1 and 2 are set; the other bits may be flags
 	add("socketpair", denied, condition{0, bpf.JumpNotEqual, unix.AF_UNIX})
-	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // SOCK_DGRAM: each end of such a pair could send to a socket at any path
+	add("socketpair", denied, condition{1, bpf.JumpBitsSet, 2}) // SOCK_DGRAM: each end of the pair could send to a socket at any path
 	if !h.spec.Own {                                            // without an IPC namespace the server would share memory and queues with the machine
 		for _, name := range []string{"shmget", "shmat", "msgget", "semget", "mq_open"} {
 			add(name, forbidden)
@@ -157,7 +159,7 @@ func (h *helper) callRules() (rules []callRule) {
 			add(name, noSuchCall)
 		}
 	}
-	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a new limit can end another process
+	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a lower limit can end another process
 	add("setpriority", forbidden, condition{0, bpf.JumpNotEqual, unix.PRIO_PROCESS})
 	add("setpriority", forbidden, condition{1, bpf.JumpNotEqual, 0})
 	add("ioprio_set", forbidden, condition{0, bpf.JumpNotEqual, priorityOfProcess})
@@ -165,7 +167,7 @@ func (h *helper) callRules() (rules []callRule) {
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCSTI})
 	add("ioctl", forbidden, condition{1, bpf.JumpEqual, unix.TIOCLINUX})
 	add("clone", forbidden, condition{0, bpf.JumpBitsSet, namespaceFlags})
-	add("clone3", noSuchCall) // its flags are in memory, which a filter cannot read
+	add("clone3", noSuchCall) // the flags of clone3 are in memory, which a filter cannot read
 	if !h.spec.Forks {
 		add("clone", forbidden, condition{0, bpf.JumpBitsNotSet, unix.CLONE_THREAD})
 		add("fork", forbidden)

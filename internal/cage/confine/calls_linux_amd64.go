@@ -9,7 +9,7 @@ const (
 	foreignCalls = 0x40000000
 )
 
-// olderCalls are the further system calls that rules name and only older processors have.
+// olderCalls are the other system calls in the rules. Only older processors have these calls.
 var olderCalls = [...]callNumber{
 	{"create_module", unix.SYS_CREATE_MODULE},
 	{"iopl", unix.SYS_IOPL},

@@ -19,7 +19,7 @@ type helper struct {
 	spec     Spec
 	report   Report
 	mounts   bool     // the folders are protected by mounts of this process, not only by Landlock
-	variable []string // further variables for the server
+	variable []string // other variables for the server
 }
 
 // step is one step in building the cage.
@@ -169,7 +169,7 @@ func dropCapabilities(h *helper) error {
 			break // c is larger than the last capability
 		}
 		if errors.Is(err, unix.EPERM) && os.Geteuid() != 0 {
-			break // the user has no capabilities; no_new_privs makes sure that it gets none
+			break // the user has no capabilities, and no_new_privs prevents new ones
 		}
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// Run refuses: on this system nothing is confined.
+// Run always fails, because clawai has no cages on this system.
 func Run(name string, _ []string) int {
 	fmt.Fprintf(os.Stderr, "%s: nothing is confined on %s\n", name, runtime.GOOS)
 	return ExitFault

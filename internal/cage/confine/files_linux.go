@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are the devices that a program may read and write, because they give access to nothing.
+// devices are the devices that a program may read and write, because they contain no data.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
-// The first versions of Landlock's ABI that can restrict an operation.
+// Each constant is the first version of Landlock's ABI with that restriction.
 const (
 	abiRefer    = 2 // earlier versions forbid every move between folders
 	abiTruncate = 3
-	abiScopes   = 6 // signals to processes outside, and abstract sockets
+	abiScopes   = 6 // restricts signals to processes outside the cage, and abstract sockets
 )
 
 // landlockVersion asks the kernel for its version of Landlock's ABI.
@@ -47,9 +47,9 @@ func restrictFiles(h *helper) error {
 		return err
 	}
 	defer func() { _ = unix.Close(rules) }()
-	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // an error shows in the next call, which is refused without this
-	// Only this thread is restricted, because only it executes the server. To restrict the other
-	// threads would need a signal to each, and a wait.
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // an error is ignored here, because then the next call fails
+	// Only this thread becomes the server, so only this thread is restricted. To restrict the other
+	// threads, clawai would have to send each a signal and wait.
 	if err := ll.LandlockRestrictSelf(rules, flags); err != nil {
 		return err
 	}

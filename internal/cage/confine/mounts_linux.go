@@ -18,9 +18,9 @@ import (
 var errNoMounts = errors.New("this system lets no user arrange mounts")
 
 // arrangeFolders makes the whole disk read-only except the folders that may be written, covers the
-// hidden places, and gives the server its own folder for temporary files. If mounts are not possible,
-// Landlock alone protects the files. Then a place inside an open folder cannot be shut, which is an
-// error.
+// hidden places, and gives the server its own folder for temporary files. If mounts are not
+// possible, Landlock alone protects the files. Landlock cannot shut a place inside an open folder,
+// so such a place is then an error.
 func arrangeFolders(h *helper) error {
 	if h.spec.Layered {
 		h.mounts = true
@@ -73,13 +73,13 @@ func (h *helper) mountFolders() error {
 	}
 	m.coverHosts(h.spec.Doors)
 	m.do("make a temporary folder", unix.Mount("tmpfs", TempFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0700,size=64m"))
-	m.do("return to the folder", os.Chdir(folder)) // it may lie in a mount that was just made
+	m.do("return to the folder", os.Chdir(folder)) // the folder may lie in a new mount
 	return m.err
 }
 
 // foldersBetween returns the folders between a place that may be written and the shut places in it.
-// They become mounts, because a mount cannot be renamed. Otherwise a server could rename the folder
-// of a shut place, and put another folder into its place.
+// These folders become mounts, because a mount cannot be renamed. Otherwise a server could rename
+// the folder of a shut place, and put another folder into its place.
 func (h *helper) foldersBetween() []string {
 	between := map[string]bool{}
 	for _, shut := range slices.Concat(h.spec.Hide, h.spec.Fixed) {
@@ -142,8 +142,9 @@ func (m *mounter) put() {
 }
 
 // hideAll mounts an empty folder over each folder of paths, and an empty file over each file. The
-// folders in back stay visible: each is taken before it is covered. The folder that then covers it
-// contains only the parent folders of back, and the taken mount is attached there.
+// folders in back stay visible: hideAll takes a folder of back before it covers the path around
+// that folder. The cover contains only the parent folders of back, and hideAll attaches the taken
+// mounts there.
 func (m *mounter) hideAll(paths, back []string) {
 	const shut = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	folder, file := filepath.Join(TempFolder, "folder"), filepath.Join(TempFolder, "file")

@@ -4,7 +4,7 @@ package confine
 
 import "golang.org/x/sys/unix"
 
-// callNumbers are the system calls that rules name and every processor has.
+// callNumbers are the system calls in the rules that exist on every processor.
 var callNumbers = [...]callNumber{
 	{"ptrace", unix.SYS_PTRACE},
 	{"process_vm_readv", unix.SYS_PROCESS_VM_READV},

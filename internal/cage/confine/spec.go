@@ -1,6 +1,6 @@
-// Package confine builds a cage around its own process and then replaces the process by a server. It
-// contains all that the program clawai-sandbox does for servers. It knows no policy: internal/cage has
-// read the policy and examined the disk before.
+// Package confine builds a cage around its own process and then replaces the process by a server.
+// The program clawai-sandbox uses this package for servers. internal/cage reads the policy and
+// examines the disk, so this package needs no policy.
 package confine
 
 import (
@@ -22,34 +22,34 @@ type Spec struct {
 	Format  int      `json:"format"`
 	Enforce bool     `json:"enforce"` // if a step fails, the server is not started; otherwise the failure is only reported
 	Own     bool     `json:"own"`     // the helper was started in its own namespaces
-	Network bool     `json:"network"` // the network of the machine is open
+	Network bool     `json:"network"` // the server uses the network of the machine
 	Hosts   bool     `json:"hosts"`   // the helper makes sockets for a proxy, which knows the allowed hosts
 	Forks   bool     `json:"forks"`   // the server may start programs
 	Program string   `json:"program"` // path of the program that replaces the helper
 	Read    []string `json:"read"`    // places that may be read, in addition to System
 	Write   []string `json:"write"`   // places that may be read and written
-	Hide    []string `json:"hide"`    // places below those of Read, Write or System that look empty
-	Fixed   []string `json:"fixed"`   // places below those of Write that may only be read
+	Hide    []string `json:"hide"`    // places in Read, Write or System that look empty to the server
+	Fixed   []string `json:"fixed"`   // places in Write that the server may only read
 	Env     []string `json:"env"`     // the names of the variables that the server gets
-	Doors   []Door   `json:"doors"`   // ways to hosts for programs that cannot use the proxy of Hosts
-	// Back are folders below those of Hide that the server may read in spite of Hide.
+	Doors   []Door   `json:"doors"`   // ways to hosts for programs that cannot use the proxy
+	// Back are folders inside hidden places. The server may read them anyway.
 	Back []string `json:"back,omitempty"`
-	// Layered means that the mounts are arranged already (internal/cage/preview): every write goes
-	// into layers that are discarded.
+	// Layered means that internal/cage/preview has already made the mounts: every write goes into
+	// layers that are discarded.
 	Layered bool      `json:"layered,omitempty"`
 	Keep    []uintptr `json:"keep,omitempty"` // the capabilities that the program keeps
 }
 
 // Door is a place in the server's own network that leads to a host.
 type Door struct {
-	Name    string `json:"name"`    // programs in the cage resolve it to Address; "" for a door without a name
+	Name    string `json:"name"`    // programs in the cage resolve this name to Address; "" for a door without a name
 	Address string `json:"address"` // an address in 127.0.0.0/8
 	Port    uint16 `json:"port"`
 }
 
 // Report is the message of a helper about the cage. The helper sends it before the server runs.
 type Report struct {
-	Holds  []string `json:"holds,omitempty"`  // the restrictions in force, and their means
+	Holds  []string `json:"holds,omitempty"`  // texts about the restrictions in force, for people
 	Weaker []string `json:"weaker,omitempty"` // restrictions that could not be made
 	Fault  string   `json:"fault,omitempty"`  // why no server was started
 	Code   int      `json:"code,omitempty"`   // the exit code for Fault
@@ -64,7 +64,7 @@ func EncodeSpec(s *Spec) (string, error) {
 	return string(text), err
 }
 
-// withPaths returns the Spec with its paths changed.
+// withPaths returns a copy of the Spec in which change was applied to every path.
 func (s *Spec) withPaths(change func(string) string) Spec {
 	one := *s
 	one.Program = change(s.Program)
@@ -129,12 +129,12 @@ const ExitFault = 125
 // ReportFD is the descriptor on which a helper reports. The server does not get it.
 const ReportFD = 3
 
-// HostsFD is the descriptor of a unix socket, if the Spec has Hosts. On it the helper sends the
-// listening sockets that are the server's only ways out: of the proxy, and of each door. The server
-// does not get it.
+// HostsFD is the descriptor of a unix socket; it is open only if Spec.Hosts is set. The helper
+// sends listening sockets over it: one for the proxy, and one for each door. The server has no
+// other way out, and does not get this descriptor.
 const HostsFD = 4
 
-// TempFolder is the folder for temporary files, which each cage has to itself.
+// TempFolder is the folder for temporary files. Each cage has its own.
 const TempFolder = "/dev/shm"
 
 // System lists files and folders of the system that every server may read, because programs need

@@ -1,7 +1,7 @@
-// Package hosts is the way out of a cage whose table lists hosts: an HTTP proxy outside the cage,
-// which accepts connections on a socket in the server's own network. It treats every request as
-// hostile. It connects only to addresses that it has checked, and checks the server's TLS greeting
-// before it passes on any byte.
+// Package hosts is the way out of a cage whose table lists hosts. It runs an HTTP proxy outside the
+// cage, which accepts connections on a socket in the server's own network. The proxy treats every
+// request as hostile. It connects only to addresses that it has checked, and checks the server's
+// TLS greeting before it passes on any byte.
 package hosts
 
 import (
@@ -28,7 +28,7 @@ const NotListed = "it is not in net of its table"
 // Detail returns the text of a refusal for the record.
 func (r Refusal) Detail() string { return "refused " + r.Host + ": " + r.Reason }
 
-// ParseDetail reads what Detail wrote.
+// ParseDetail parses a text that Detail returned.
 func ParseDetail(text string) (r Refusal, ok bool) {
 	text, ok = strings.CutPrefix(text, "refused ")
 	r.Host, r.Reason, _ = strings.Cut(text, ": ")
@@ -39,7 +39,7 @@ func ParseDetail(text string) (r Refusal, ok bool) {
 const (
 	maxConns   = 256
 	maxRefused = 64 // refused hosts that are reported within a minute
-	maxDials   = 4  // how many addresses of a name are tried
+	maxDials   = 4  // largest number of addresses of a name that are tried
 	headWait   = 30 * time.Second
 	dialWait   = 15 * time.Second
 	tellAgain  = time.Minute
@@ -56,7 +56,7 @@ type Proxy struct {
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 
 	mu    sync.Mutex
-	told  map[string]time.Time // when the refusal of a host was last reported
+	told  map[string]time.Time // time of the last report of a refusal, by host
 	conns chan struct{}        // has an entry for each connection
 }
 
@@ -66,7 +66,7 @@ type Refusal struct {
 	Reason string
 }
 
-// Serve answers as a proxy until the listener is closed. It then ends all connections.
+// Serve answers as a proxy until the listener is closed. Then Serve ends all connections.
 func (p *Proxy) Serve(l net.Listener) { p.serveAll(l, p.serveConn) }
 
 // ServeDoor passes each connection on to one target, until the listener is closed.
@@ -85,7 +85,7 @@ func (p *Proxy) serveAll(l net.Listener, serve func(context.Context, net.Conn)) 
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // probably no descriptors are free until a connection ends
+		if err != nil { // probably this process has too many open files; a connection that ends frees one
 			time.Sleep(retryWait)
 			continue
 		}
@@ -180,14 +180,14 @@ func (p *Proxy) dialTarget(ctx context.Context, t hostlist.Target) (net.Conn, er
 	return nil, fmt.Errorf("cannot reach %s: %w", t, errors.Join(errs...))
 }
 
-// localhost is this machine.
+// localhost is the name of this machine.
 const localhost = "localhost"
 
 // findAddrs returns the addresses of a target to which a connection is allowed.
 func (p *Proxy) findAddrs(ctx context.Context, t hostlist.Target) (open []netip.Addr, err error) {
 	switch {
 	case t.Addr.IsValid():
-		return []netip.Addr{t.Addr}, nil // the list names it
+		return []netip.Addr{t.Addr}, nil // the list of hosts contains this address
 	case t.Name == localhost:
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil // localhost never comes from a name server (RFC 6761)
 	}

@@ -22,7 +22,7 @@ const maxHead = 64 << 10
 // head is the beginning of a request as it was sent.
 type head struct {
 	target hostlist.Target
-	tunnel bool // CONNECT
+	tunnel bool // the method is CONNECT
 }
 
 // serveConn answers one request. A second request needs another connection.
@@ -71,7 +71,7 @@ func (p *Proxy) refuseRequest(c net.Conn, code int, err error) {
 	}
 }
 
-// refuseDial refuses a request whose target could not be connected to.
+// refuseDial refuses a request because the connection to its target failed.
 func (p *Proxy) refuseDial(c net.Conn, err error) {
 	code := http.StatusBadGateway
 	if _, ok := errors.AsType[*refusedError](err); ok {
@@ -98,8 +98,8 @@ func peekHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readHead parses a request more strictly than net/http, which parses it afterwards. It refuses
-// everything that could be understood in two ways.
+// readHead parses a request before net/http does, and is stricter. It refuses everything that could
+// be understood in two ways.
 func readHead(text []byte) (h head, err error) {
 	lines := strings.Split(strings.TrimSuffix(string(text), string(endOfHead)), "\r\n")
 	words := strings.Split(lines[0], " ")
@@ -173,7 +173,7 @@ func isToken(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
-// hops are header fields for one connection only. They are not forwarded.
+// hops are header fields for one connection only. The proxy does not forward them.
 var hops = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Upgrade", "Expect"}
 
 func dropHops(fields http.Header) {
@@ -187,8 +187,8 @@ func dropHops(fields http.Header) {
 	}
 }
 
-// servePlain forwards a request without TLS. It sends the parsed request, not the received bytes, so
-// that nothing can be hidden in them.
+// servePlain forwards a request without TLS. It sends the parsed request, not the received bytes.
+// So the received bytes cannot hide anything from the checks.
 func (p *Proxy) servePlain(ctx context.Context, c net.Conn, r *http.Request, t hostlist.Target) {
 	conn, err := p.dialTarget(ctx, t)
 	if err != nil {
@@ -203,12 +203,12 @@ func (p *Proxy) servePlain(ctx context.Context, c net.Conn, r *http.Request, t h
 	dropHops(r.Header)
 	r.Close = true
 	if r.Header["User-Agent"] == nil {
-		r.Header["User-Agent"] = []string{""} // otherwise Go adds its own
+		r.Header["User-Agent"] = []string{""} // without this, Go adds its own User-Agent
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	sent := make(chan struct{})
-	go func() { // in its own goroutine: some servers answer before they have read the whole request
+	go func() { // in its own goroutine, because some servers answer before they have read the whole request
 		defer close(sent)
 		_ = r.Write(conn)
 	}()

@@ -30,8 +30,8 @@ func (p *Proxy) serveTunnel(ctx context.Context, c net.Conn, from *bufio.Reader,
 	p.passBytes(ctx, c, conn, from, t)
 }
 
-// serveDoor connects a client of a door with the door's target, without CONNECT. It sends no answer to
-// a refused client, because it does not know the protocol.
+// serveDoor connects a client of a door with the door's target, without CONNECT. A refused client
+// gets no answer, because clawai does not know the protocol of the connection.
 func (p *Proxy) serveDoor(ctx context.Context, c net.Conn, t hostlist.Target) {
 	defer func() { _ = c.Close() }()
 	conn, err := p.dialTarget(ctx, t)
@@ -63,8 +63,8 @@ func (p *Proxy) passBytes(ctx context.Context, c, conn net.Conn, from *bufio.Rea
 	<-back
 }
 
-// sendAll passes the server's bytes to the target. If they begin with a TLS greeting, the name in the
-// greeting must be that of the target.
+// sendAll passes the server's bytes to the target. If the bytes begin with a TLS greeting, the name
+// in the greeting must be the target's name.
 func (p *Proxy) sendAll(c, conn net.Conn, from *bufio.Reader, t hostlist.Target) *refusedError {
 	first, err := from.Peek(1)
 	if err != nil {
@@ -88,8 +88,8 @@ func (p *Proxy) sendAll(c, conn net.Conn, from *bufio.Reader, t hostlist.Target)
 	return nil
 }
 
-// isGreetingFor reports whether the name in a TLS greeting is that of the target. If the target is an
-// address, the greeting may have no name, or any name that the list opens.
+// isGreetingFor reports whether the name in a TLS greeting is the target's name. If the target is
+// an address, the greeting may have no name, or any name that the list opens.
 func (p *Proxy) isGreetingFor(name string, t hostlist.Target) bool {
 	if t.Addr.IsValid() {
 		named, err := hostlist.ParseTarget(name)

@@ -1,6 +1,7 @@
-// Package preview runs a command without its effects, to tell what it would do (docs/preview.md):
-// it finds the folders that the command may write and the secrets that it must not read, and starts
-// the helper (internal/cage/preview/layer), which runs the command and lists what it did.
+// Package preview runs a command without its effects, to tell what it would do (docs/preview.md).
+// The package finds the folders that the command may write and the secrets that it must not read.
+// Then it starts the helper (internal/cage/preview/layer). The helper runs the command and lists
+// the changes.
 package preview
 
 import (
@@ -21,19 +22,21 @@ const (
 	grace    = 200 * time.Millisecond
 )
 
-// slots limits the number of previews at a time. Each may use maxBytes of memory and maxBytes of files.
+// slots limits the number of previews at a time. Each preview may use maxBytes of memory and
+// maxBytes of files.
 var slots = make(chan struct{}, 2)
 
 // Options are a command and its surroundings.
 type Options struct {
 	Text    string   // a shell text; "" if Command is set
 	Command []string // a program and its words
-	Dir     string   // the folder that it starts in; "" for that of this process
+	Dir     string   // the command's working folder; "": the folder of this process
 	Home    string
 	Own     []string // clawai's folders and files, which the command sees as empty
-	Env     []string // the variables that the command finds; nil for those of this process
-	Listed  int      // how many changes are listed; 0: maxList, which a person can read
-	// Wait is the time limit of Run; 0 for MaxWait. The command may run for three quarters of it.
+	Env     []string // the command's variables; nil: the variables of this process
+	Listed  int      // largest number of listed changes; 0 means maxList, as many as a person can read
+	// Wait is the time limit of Run; 0 means MaxWait. The command itself may run for three quarters
+	// of this time.
 	Wait time.Duration
 }
 

@@ -62,14 +62,14 @@ func runHelper(ctx context.Context, words, env []string) (*report.Result, error)
 	}
 	var errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env, cmd.ExtraFiles, cmd.Stderr, cmd.SysProcAttr = env, []*os.File{theirs}, &errs, attr // layer.ResultFD
+	cmd.Env, cmd.ExtraFiles, cmd.Stderr, cmd.SysProcAttr = env, []*os.File{theirs}, &errs, attr // theirs becomes layer.ResultFD in the helper
 	err = cmd.Start()
 	_ = theirs.Close()
 	if err != nil {
 		return nil, fmt.Errorf("this system lets no user make namespaces: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // the end of this process, the first of its namespace, ends all processes in it
+	go func() { ended <- cmd.Wait() }() // if this process is killed, the kernel ends all other processes of its namespace
 	out, err := io.ReadAll(io.LimitReader(ours, maxResult))
 	result := &report.Result{}
 	if err == nil {
@@ -88,12 +88,13 @@ func runHelper(ctx context.Context, words, env []string) (*report.Result, error)
 	return result, err
 }
 
-// powers are the capabilities that the helper needs in its namespaces. They count only there.
+// powers are the capabilities that the helper needs in its namespaces. They count only in these
+// namespaces.
 var powers = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP,
 	unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN, unix.CAP_SYS_PTRACE}
 
-// rootPowers are the capabilities that a command of root keeps. They count only for files of users that
-// its namespace knows.
+// rootPowers are the capabilities that a command of root keeps. They apply only to files of users
+// that its namespace knows.
 var rootPowers = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETGID, unix.CAP_SETUID}
 
 func namespaces() (*syscall.SysProcAttr, error) {
@@ -114,7 +115,8 @@ func namespaces() (*syscall.SysProcAttr, error) {
 	return attr, errors.Join(err1, err2)
 }
 
-// readMap returns a map that leaves every user and group known here as it is.
+// readMap reads the users or groups of this namespace from a file in /proc. It returns a map that
+// keeps their numbers.
 func readMap(path string) (all []syscall.SysProcIDMap, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -209,8 +211,8 @@ func ancestors(dir, home string) (all []string) {
 	return all
 }
 
-// findFolders returns the folders that get layers: those in which this user can write, as far as they
-// can be found without reading the whole disk.
+// findFolders returns the folders that get layers: folders in which this user can write. It does
+// not search the whole disk.
 func findFolders(dir, home, text string) (all []string) {
 	add := func(path string) {
 		real, err := filepath.EvalSymlinks(path)

@@ -1,5 +1,5 @@
-// Package seatbelt writes a cage as a profile of Seatbelt, the sandbox of macOS. It is pure. The
-// developers have never run these profiles, because clawai is not tested on macOS.
+// Package seatbelt writes a cage as a profile of Seatbelt, the sandbox of macOS. The package is
+// pure. The developers have never run these profiles, because clawai is not tested on macOS.
 package seatbelt
 
 import (
@@ -56,7 +56,7 @@ type writer struct {
 
 func (w *writer) line(text string) { w.text.WriteString(text + "\n") }
 
-// places writes a rule about files and folders, with all that is in them.
+// places writes a rule about files, and about folders with everything in them.
 func (w *writer) places(rule string, paths []string) {
 	for _, path := range paths {
 		quoted, err := Quote(path)

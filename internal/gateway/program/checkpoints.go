@@ -150,7 +150,7 @@ func runCheckpointPush(c *call) error {
 const lateAfter = 10
 
 // checkCheckpoints checks that what came was signed.
-func checkCheckpoints(ctx context.Context, is *centre.Centre, say func(ok bool, format string, a ...any)) {
+func checkCheckpoints(ctx context.Context, is *centre.Centre, say sayFunc) {
 	set := is.Settings.Checkpoints
 	public, err := is.CheckpointKey()
 	if err != nil {

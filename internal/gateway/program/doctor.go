@@ -20,6 +20,9 @@ import (
 // checkPatience is how long doctor reads the database.
 const checkPatience = 30 * time.Second
 
+// sayFunc reports the result of one check in a line.
+type sayFunc func(ok bool, format string, a ...any)
+
 // runDoctor checks what can be wrong with a centre, one line each.
 func runDoctor(c *call) error {
 	ctx := context.Background()
@@ -60,7 +63,7 @@ func runDoctor(c *call) error {
 }
 
 // checkWays checks that what gateway.toml says of Slack, webhooks and mail can be used. It sends nothing.
-func checkWays(s *centre.Settings, say func(ok bool, format string, a ...any)) {
+func checkWays(s *centre.Settings, say sayFunc) {
 	ways, _, err := newWays(s, time.Now)
 	if err != nil {
 		say(false, "messages: %v", err)
@@ -72,18 +75,13 @@ func checkWays(s *centre.Settings, say func(ok bool, format string, a ...any)) {
 }
 
 // checkDatabase checks what the centre keeps.
-func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(ok bool, format string, a ...any)) {
+func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say sayFunc) {
 	is, err := openExisting(ctx, c.dir)
 	if err != nil {
 		say(false, "database: %v", err)
 		return
 	}
 	defer func() { _ = is.Close() }()
-	all, newest, err := listLaptops(ctx, is)
-	if err != nil {
-		say(false, "database: %v", err)
-		return
-	}
 	database := filepath.Join(c.dir, centre.DatabaseFile)
 	if s.Database != "" {
 		database = "the one that " + centre.SettingsFile + " names"
@@ -102,8 +100,18 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 		say(false, "database: %s: %v; mend the disk, or put a copy of the database back (docs/gateway.md)", database, err)
 	}
 	cancel()
+	checkCentre(ctx, is, c.dir, say)
+}
+
+// checkCentre checks what laptops have and ship, what is signed, and that the issuers of workloads answer.
+func checkCentre(ctx context.Context, is *centre.Centre, dir string, say sayFunc) {
+	all, newest, err := listLaptops(ctx, is)
+	if err != nil {
+		say(false, "database: %v", err)
+		return
+	}
 	if newest == 0 {
-		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", c.dir)
+		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", dir)
 	} else {
 		say(true, "bundle: the newest is number %d", newest)
 	}
@@ -117,8 +125,29 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say func(o
 	checkIssuers(ctx, is, say)
 }
 
+// newHealth returns the checks of the page Health: those of doctor but for reading the whole database, which
+// would slow down the centre.
+func newHealth(is *centre.Centre, dir string) func(ctx context.Context) []site.Check {
+	return func(ctx context.Context) (all []site.Check) {
+		say := func(ok bool, format string, a ...any) {
+			all = append(all, site.Check{OK: ok, Text: fmt.Sprintf(format, a...)})
+		}
+		if err := is.Store.CheckReady(ctx, is.Now); err != nil {
+			say(false, "database: %v", err)
+		} else {
+			say(true, "database: it answers")
+		}
+		checkCentre(ctx, is, dir, say)
+		checkWays(&is.Settings, say)
+		if is.Settings.URL != "" {
+			checkPublic(ctx, &is.Settings, say)
+		}
+		return all
+	}
+}
+
 // checkIssuers checks that the issuers of workloads answer.
-func checkIssuers(ctx context.Context, is *centre.Centre, say func(ok bool, format string, a ...any)) {
+func checkIssuers(ctx context.Context, is *centre.Centre, say sayFunc) {
 	is.LookAtIssuers(ctx, func(address string, ahead time.Duration, known bool, err error) {
 		switch {
 		case err != nil:
@@ -133,7 +162,7 @@ func checkIssuers(ctx context.Context, is *centre.Centre, say func(ok bool, form
 
 // checkPublic checks what a centre without --dev needs of others: its certificate, its name on the
 // network, and the identity provider.
-func checkPublic(ctx context.Context, s *centre.Settings, say func(ok bool, format string, a ...any)) {
+func checkPublic(ctx context.Context, s *centre.Settings, say sayFunc) {
 	at, address := s.Listen, s.URL
 	if !at.BehindProxy && at.Certificate != "" {
 		checkCertificate(at.Certificate, at.Key, address, time.Now(), say)
@@ -169,7 +198,7 @@ const mostAhead = 30 * time.Second
 const soon = 14 * 24 * time.Hour
 
 // checkCertificate checks the files of the certificate, its names and its end.
-func checkCertificate(chain, key, address string, now time.Time, say func(ok bool, format string, a ...any)) {
+func checkCertificate(chain, key, address string, now time.Time, say sayFunc) {
 	own, err := readCertificate(chain, key, func(error) {}, time.Now)
 	if err != nil {
 		say(false, "certificate: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/testing/oidctest"
 	"github.com/clawai/clawai/internal/testing/tlstest"
 )
@@ -137,6 +138,20 @@ func TestDoctorOfAPublicCentre(t *testing.T) {
 	has(doctor(settings), "make one with: clawai-gateway serve --dir ", "ok    certificate: until ", "ok    provider: "+idp.Issuer()+" answers")
 	write(t, filepath.Join(dir, "gateway.key"), []byte(strings.Repeat("0", 64)+"\n"))
 	has(doctor(settings), "ok    certificate: until ", "WRONG address: https://localhost:1 does not answer", "ok    provider: "+idp.Issuer()+" answers", "https://localhost:1/oidc/callback")
+	// The page Health has the same lines, but for the settings and the whole database.
+	is, err := centre.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range newHealth(is, dir)(t.Context()) {
+		word := map[bool]string{true: "ok    ", false: "WRONG "}[c.OK]
+		if !strings.HasPrefix(c.Text, "checkpoints: all") && c.Text != "database: it answers" {
+			has(doctor(settings), word+c.Text)
+		}
+	}
+	if err := is.Close(); err != nil {
+		t.Error(err)
+	}
 	issue(tlstest.Leaf{Names: []string{"localhost"}, To: time.Now().Add(48 * time.Hour)})
 	has(doctor(settings), "WRONG certificate: ", "ends on ")
 	issue(tlstest.Leaf{Names: []string{"other.example"}})

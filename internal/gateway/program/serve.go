@@ -118,7 +118,7 @@ func (c *call) serveDev(ctx context.Context, is *centre.Centre) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	s.Report = newReporter(c.stderr, is.Now)
+	s.Report, s.Health = newReporter(c.stderr, is.Now), newHealth(is, c.dir)
 	end, err := startDelivery(ctx, is, s)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -182,7 +182,7 @@ func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	s.Report = report
+	s.Report, s.Health = report, newHealth(is, c.dir)
 	end, err := startDelivery(ctx, is, s)
 	if err != nil {
 		return errors.Join(err, l.Close())

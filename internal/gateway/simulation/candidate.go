@@ -24,6 +24,9 @@ type Candidate struct {
 	Counter uint64 // of a bundle; 0: the rules were never a bundle
 	src     []byte
 	pack    func(policy.PackFile) (policy.Pack, error)
+
+	fixtures []bundle.File // of a bundle
+	packs    int
 }
 
 // bundleHead begins every bundle and no policy.
@@ -45,7 +48,7 @@ func NewCandidate(name string, src []byte) (*Candidate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("laptops would not take the bundle: %w", err)
 		}
-		c.Counter, c.src = b.Counter, b.Policy()
+		c.Counter, c.src, c.fixtures, c.packs = b.Counter, b.Policy(), b.Fixtures(), len(b.Packs())
 		c.pack = func(x policy.PackFile) (policy.Pack, error) {
 			if text := b.Find(x.File); text != nil {
 				return packs.ParsePack(x.File, text)

@@ -102,21 +102,14 @@ func (s *simulator) loadPresent(ctx context.Context) error {
 const homeOfProofs = "/home/user"
 
 // prove compares the candidate with the newest bundle.
-func (s *simulator) prove(laptops []store.Laptop) error {
-	system := "linux"
-	if slices.ContainsFunc(laptops, func(l store.Laptop) bool { return l.OS == policy.Windows }) {
-		system = policy.Windows // a proof that holds there holds everywhere
-	}
-	old, err := s.present.load(homeOfProofs, system)
-	if err != nil {
-		return err
-	}
-	now, err := s.candidate.load(homeOfProofs, system)
-	if err != nil {
-		return err
-	}
-	s.report.proved = diff.ComparePolicies(old, now)
-	return nil
+func (s *simulator) prove(laptops []store.Laptop) (err error) {
+	s.report.proved, err = compareCandidates(s.present, s.candidate, HasWindows(laptops))
+	return err
+}
+
+// HasWindows reports whether one of the laptops runs Windows.
+func HasWindows(laptops []store.Laptop) bool {
+	return slices.ContainsFunc(laptops, func(l store.Laptop) bool { return l.OS == policy.Windows })
 }
 
 // laptop is whose records are judged now.

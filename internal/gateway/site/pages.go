@@ -33,6 +33,7 @@ const (
 	RecordPath    = recordsPage + "/" // followed by the number of a record
 	bundlesPage   = "/bundles"
 	keysPage      = "/keys"
+	healthPage    = "/health"
 	simulatePath  = "/simulate"
 )
 
@@ -69,7 +70,7 @@ var (
 var tabs = []struct {
 	path, title string
 	roles       []string
-}{{questionsPage, "Questions", nil}, {"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {keysPage, "Keys", admins}, {enrollPage, "Enrol a laptop", enrollers}}
+}{{questionsPage, "Questions", nil}, {"/", "Overview", readers}, {laptopsPage, "Laptops", readers}, {recordsPage, "Records", readers}, {bundlesPage, "Bundles", readers}, {keysPage, "Keys", admins}, {healthPage, "Health", admins}, {enrollPage, "Enrol a laptop", enrollers}}
 
 // routes holds the routes by path. A path that ends with / stands for all paths with one more element.
 var routes = map[string][]route{
@@ -84,7 +85,9 @@ var routes = map[string][]route{
 	recordsPage + "/":   {{http.MethodGet, false, readers, (*visit).showRecord}},
 	simulatePath:        {{http.MethodPost, false, simulators, (*visit).simulate}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
+	bundlesPage + "/":   {{http.MethodGet, false, readers, (*visit).showBundle}},
 	keysPage:            {{http.MethodGet, false, admins, (*visit).showKeys}},
+	healthPage:          {{http.MethodGet, false, admins, (*visit).showHealth}},
 	"/revoke-key":       {{http.MethodPost, false, admins, (*visit).revokeKey}},
 	enrollPage:          {{http.MethodGet, false, enrollers, (*visit).showEnroll}, {http.MethodPost, false, enrollers, (*visit).decideEnroll}},
 	commandPage:         {{http.MethodGet, false, nil, (*visit).showCommand}, {http.MethodPost, false, nil, (*visit).decideCommand}},

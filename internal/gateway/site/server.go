@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/message"
 	"github.com/clawai/clawai/internal/gateway/signin"
+	"github.com/clawai/clawai/internal/gateway/simulation"
 	"github.com/clawai/clawai/internal/page"
 )
 
@@ -36,8 +37,14 @@ type Site struct {
 	works map[string]int // number of expensive requests that are being answered, by laptop and kind
 	large chan struct{}  // holds one element for each large part in memory
 
+	reviewing chan struct{}                 // holds one element while a review is made, or reviews is read
+	reviews   map[string]*simulation.Review // of bundles, by their digests
+
 	// Slack checks and reads clicks in Slack; nil if gateway.toml does not configure Slack. Set it before Serve.
 	Slack *message.Slack
+
+	// Health makes the checks of the page Health; nil: there is no such page. Set it before Serve.
+	Health func(ctx context.Context) []Check
 
 	// Report is called with each error of the centre itself, because the answers to laptops and browsers do
 	// not contain its details. It may be nil.
@@ -50,14 +57,14 @@ func New(c *centre.Centre, l net.Listener) (*Site, error) {
 		return nil, err
 	}
 	c.Dev = true
-	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), works: map[string]int{}, large: make(chan struct{}, mostLarge)}, nil
+	return &Site{centre: c, listener: l, origin: "http://" + l.Addr().String(), cookie: fmt.Sprintf("clawai_gateway_%d", l.Addr().(*net.TCPAddr).Port), works: map[string]int{}, large: make(chan struct{}, mostLarge), reviewing: make(chan struct{}, 1), reviews: map[string]*simulation.Review{}}, nil
 }
 
 // NewPublic returns the site of a centre with an identity provider, at the address that gateway.toml
 // names. The site serves TLS on l with the settings t. If t is nil, a proxy on this machine ends TLS, and l
 // must listen on a loopback address. Serve closes l.
 func NewPublic(c *centre.Centre, l net.Listener, t *tls.Config, p *signin.Provider) (*Site, error) {
-	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, works: map[string]int{}, large: make(chan struct{}, mostLarge)}
+	s := &Site{centre: c, listener: l, origin: c.Settings.URL, cookie: "__Host-clawai", provider: p, proxied: t == nil, works: map[string]int{}, large: make(chan struct{}, mostLarge), reviewing: make(chan struct{}, 1), reviews: map[string]*simulation.Review{}}
 	if t != nil {
 		s.listener = tls.NewListener(l, t)
 		return s, nil

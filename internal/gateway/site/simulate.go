@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/simulation"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 )
 
@@ -49,6 +50,10 @@ type bundleRow struct {
 	Created, Published, By, Signer, Hash string
 }
 
+func newBundleRow(b *store.Bundle) bundleRow {
+	return bundleRow{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.By, b.Key, b.Digest[:min(len(b.Digest), 16)]}
+}
+
 func (v *visit) showBundles(string) error {
 	return v.writeBundles(http.StatusOK, sinceAtFirst, "")
 }
@@ -60,8 +65,8 @@ func (v *visit) writeBundles(status int, since, trouble string) error {
 		return err
 	}
 	d := bundlesData{MaySimulate: v.who.Has(simulators...), AnyPolicy: v.who.Has(principal.Payload), Since: since, Trouble: trouble}
-	for _, b := range all {
-		d.Bundles = append(d.Bundles, bundleRow{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.By, b.Key, b.Digest[:min(len(b.Digest), 16)]})
+	for i := range all {
+		d.Bundles = append(d.Bundles, newBundleRow(&all[i]))
 	}
 	return v.write(status, "bundles", "Bundles", bundlesPage, d)
 }
@@ -131,7 +136,7 @@ func (v *visit) readCandidate() (name string, src []byte, err error) {
 // simulationData is what the page of a simulation shows.
 type simulationData struct {
 	Name           string
-	Summary, Proof []string
+	Summary, Proof []textLine
 	Classes        []simulatedClass
 	Tables         []countTable
 }
@@ -213,4 +218,16 @@ func newCountTable(title string, all []simulation.Row, link func(name string) st
 	return t
 }
 
-func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
+// textLine is a line of a text without the spaces before it, which a page would show as escapes.
+type textLine struct {
+	Depth int // pairs of spaces before it, at most 4
+	Text  string
+}
+
+func splitLines(text string) (lines []textLine) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		bare := strings.TrimLeft(line, " ")
+		lines = append(lines, textLine{min((len(line)-len(bare))/2, 4), bare})
+	}
+	return lines
+}

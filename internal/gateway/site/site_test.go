@@ -197,7 +197,8 @@ func TestPagesAreGuarded(t *testing.T) {
 	w := newWorld(t)
 	grant := w.enrol("one")
 	form := w.signIn()
-	paths := []string{"/", laptopsPage, laptopsPage + "/" + grant.Laptop, recordsPage, recordsPage + "/1", bundlesPage, enrollPage, enrollPage + "?code=BCDF-GHJK"}
+	w.publishFiles(1, firstRules)
+	paths := []string{"/", laptopsPage, laptopsPage + "/" + grant.Laptop, recordsPage, recordsPage + "/1", bundlesPage, bundlesPage + "/1", enrollPage, enrollPage + "?code=BCDF-GHJK"}
 	for _, path := range paths {
 		r := w.request("GET", path, "")
 		if status, body, _ := w.do(w.laptop, r); status != 401 || strings.Contains(body, grant.Laptop) {
@@ -802,7 +803,7 @@ var (
 		"div table thead tbody tr th td svg rect select option label")
 	knownAttributes = strings.Fields("lang charset name content rel href type class aria-current aria-label aria-hidden method action value datetime viewbox preserveaspectratio " +
 		"role x y width height scope selected placeholder autocomplete spellcheck http-equiv maxlength enctype")
-	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|questions|laptops|records|bundles|keys|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
+	knownLinks = regexp.MustCompile(`^/(page\.css|icon\.svg|questions|laptops|records|bundles|keys|health|enroll|me|oidc/begin|)([/?][ -~]*)?$`)
 )
 
 // checkHarmless fails if a page has anything that no template of ours writes.

@@ -145,6 +145,10 @@ type Bundles interface {
 	AddBundle(ctx context.Context, b Bundle) error
 	// FindNewestBundle returns the newest bundle; ErrNone if there is none.
 	FindNewestBundle(ctx context.Context) (Bundle, error)
+	// FindBundle returns the bundle with a counter; ErrNone if there is none.
+	FindBundle(ctx context.Context, counter uint64) (Bundle, error)
+	// FindBundleBefore returns the newest bundle with a lower counter; ErrNone if there is none.
+	FindBundleBefore(ctx context.Context, counter uint64) (Bundle, error)
 	// ListBundles returns the newest bundles without their bytes, the newest first.
 	ListBundles(ctx context.Context, most int) ([]Bundle, error)
 }

@@ -1,6 +1,6 @@
-// Package base holds what every session needs, however a person is asked: the policy in force with
-// its layers, and the record. internal/session adds the ways to ask. The program that answers
-// agents' hooks uses base without them.
+// Package base holds the parts that every session needs: the policy in force with its layers, and
+// the record. The program for agents' hooks asks no person and uses only this package.
+// internal/session adds the ways to ask a person.
 package base
 
 import (
@@ -26,12 +26,12 @@ import (
 type Files struct {
 	Policy  string        // the owner's file
 	State   string        // the folder for the record
-	Layers  []string      // further files, which can only tighten
-	Project string        // the folder that the client works in; "" for none
-	Disk    disk.Disk     // the file system of the program that is judged; nil when it is not known
-	Calls   []policy.Call // the calls that the policy is read for; nil means any
-	Hide    bool          // leave entries out of servers' lists that no rule could allow or ask about
-	// Packs reads the packs that policies name; nil means that a policy with packs does not load.
+	Layers  []string      // further policy files, which cannot allow more than the policy
+	Project string        // the client's working folder; "" for none
+	Disk    disk.Disk     // the disk on which the judged program works; nil if it is not known
+	Calls   []policy.Call // the only calls that the policy will judge; nil means any call
+	Hide    bool          // leave entries that the policy always denies out of servers' lists
+	// Packs reads the packs that policies name. If Packs is nil, a policy with packs is an error.
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
 
@@ -57,9 +57,8 @@ func (f Files) Load(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(path, o)
 }
 
-// LayersOf returns the layers above every policy on this machine: the organisation's file on this
-// machine, the bundle of the centre at which the laptop is enrolled, and the centre's offline rule.
-// No other code lists all of them.
+// LayersOf returns the layers above every policy on this machine: the organisation's file, the
+// bundle of the centre at which the laptop is enrolled, and the centre's offline rule.
 func LayersOf(folders config.Folders) config.Layers {
 	return config.Layers{
 		Org:   []string{config.OrgPolicy(), enrolment.PolicyFile(folders.State)},
@@ -107,8 +106,8 @@ func unknownProfile(name string) error {
 // UpdateAdvice tells the owner what to do when the pinned text of a profile is not on this machine.
 const UpdateAdvice = "to see this clawai's text and pin it: clawai policy update"
 
-// readProfile returns the text of a starter policy that is built into this clawai. If the entry is
-// pinned to another text, it returns that text from the file beside the policy (KeptProfile).
+// readProfile returns the text of a starter policy that is built into this clawai. If the entry
+// pins another text, readProfile reads that text from the file beside the policy (KeptProfile).
 func readProfile(x policy.Extension) ([]byte, error) {
 	src, err := fixtures.ReadProfile(x.Profile)
 	switch {
@@ -130,8 +129,8 @@ func readProfile(x policy.Extension) ([]byte, error) {
 	return src, nil
 }
 
-// KeptProfile returns the name of the file that keeps a pinned text of a profile, relative to the
-// folder of the policy.
+// KeptProfile returns the name of the file with a pinned text of a profile, relative to the folder
+// of the policy.
 func KeptProfile(profile, digest string) string {
 	return filepath.Join("profiles", profile+"-"+digest[:12]+".toml")
 }
@@ -168,8 +167,8 @@ func openRecord(state string, o audit.Options) (*audit.Log, error) {
 	return log, nil
 }
 
-// callsPerCleanup is the average number of single-call records per removal of old segments. A
-// removal reads every segment, and there are many: that is too slow for each call.
+// callsPerCleanup: on average, one of this many single-call records removes old segments. A removal
+// reads every segment, and there are many, so a removal for each call would be too slow.
 const callsPerCleanup = 64
 
 // OpenCallRecord begins the record of a single call. keep and sync are the values of the options

@@ -13,18 +13,18 @@ import (
 // Its methods are safe for concurrent use.
 type Caller struct {
 	state string
-	idle  atomic.Bool // the caller is unknown and stays unknown until Wake, so Identify returns at once
+	idle  atomic.Bool // nothing is known about the caller; until Wake, Identify does not look again
 
 	mu     sync.Mutex
-	asks   bool           // a rule asks who calls: then the account is also found on a laptop that is not enrolled
-	groups bool           // a rule asks for groups: only then do the facts, and so the records, contain them
+	asks   bool           // a rule asks who calls; then Identify finds the account also on a laptop that is not enrolled
+	groups bool           // a rule asks for groups; otherwise the facts and the records contain no groups
 	under  *policy.Policy // the policy in force, which names the environment
-	looked time.Time      // when found was last set; zero: found is not valid
+	looked time.Time      // time when found was set; zero: found is not valid
 	found  enrolment.Caller
 }
 
-// lookEvery is how long Caller uses what it has found before it looks again. So a change by the team's
-// centre takes effect within this time.
+// lookEvery is how long Caller uses a result before it looks again. A change by the team's centre
+// takes effect within this time.
 const lookEvery = time.Second
 
 // NewCaller returns a Caller for sessions under policy p. state is the path of the state folder.
@@ -44,12 +44,12 @@ func (c *Caller) SetPolicy(p *policy.Policy) {
 	c.idle.Store(false)
 }
 
-// Wake makes the next Identify find out again whether the laptop is enrolled. Without Wake, Identify
-// looks only once on a laptop that is not enrolled and whose rules do not ask who calls.
+// Wake makes the next Identify find out again whether the laptop is enrolled. Without Wake,
+// Identify looks only once if the laptop is not enrolled and no rule asks who calls.
 func (c *Caller) Wake() { c.idle.Store(false) }
 
-// Identify sets the facts about the caller, for gate.Options.Identify. On a laptop that is not
-// enrolled, and whose rules do not ask who calls, it sets only the environment.
+// Identify sets the facts about the caller, for gate.Options.Identify. It sets only the environment
+// if the laptop is not enrolled and no rule asks who calls.
 func (c *Caller) Identify(f *policy.Facts) {
 	if c.idle.Load() {
 		return

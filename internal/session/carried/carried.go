@@ -1,5 +1,6 @@
-// Package carried finds data in a call that rules ask about, for example secrets in its arguments,
-// or the marks that stand for withheld data. The proxy's gate and the hook's gate use it.
+// Package carried searches a call for data that rules ask about. Examples are secrets in the call's
+// arguments, and the marks that stand for withheld data. The proxy's gate and the hook's gate use
+// it.
 package carried
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// FindCarried searches a call for the kinds in wanted: its arguments and other data, or the texts
-// of a server's request.
+// FindCarried searches the arguments and other data of a call for the kinds in wanted. In a
+// server's request it searches the texts.
 func FindCarried(c *policy.Call, wanted reply.Wanted) ([]reply.Finding, error) {
 	return reply.FindInCall([][]byte{c.Args, c.Extra}, c.RequestTexts(), wanted)
 }

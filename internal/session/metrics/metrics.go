@@ -1,5 +1,5 @@
-// Package metrics counts what the sessions of one process decide, and prints the figures in the
-// text format of Prometheus (version 0.0.4). No label holds an argument, a URI or a session id.
+// Package metrics counts the decisions of the sessions of one process, and prints the figures in
+// the text format of Prometheus (version 0.0.4). No label holds an argument, a URI or a session id.
 package metrics
 
 import (
@@ -40,28 +40,28 @@ type Metrics struct {
 	program string
 	now     func() time.Time
 
-	// Sessions returns the number of open sessions and of questions that wait for a person. It is
-	// set before the first WriteTo.
+	// Sessions returns the number of open sessions, and the number of questions that wait for a
+	// person. It must be set before the first WriteTo.
 	Sessions func() (open, waiting int)
 
 	mu        sync.Mutex      // guards the fields below
 	failure   error           // error of the last write of the record; nil if it succeeded
 	failed    time.Time       // time of the last failed write
 	failures  uint64          // number of failed writes
-	servers   map[string]bool // servers with a label of their own
+	servers   map[string]bool // servers whose name is used as a label
 	methods   map[string]bool // the methods of MCP
 	decisions map[decision]uint64
-	errors    map[string]uint64     // failed calls, by server
-	dropped   map[string]uint64     // messages that were not forwarded, by server
+	errors    map[string]uint64     // number of failed calls, by server
+	dropped   map[string]uint64     // number of messages that were not forwarded, by server
 	calls     map[string]*histogram // durations of calls, by server
 	answers   map[string]*histogram // waiting times of questions, by answer
 	record    histogram             // durations of writes of the record
-	open      map[string]call       // by record id of the decision
+	open      map[string]call       // forwarded requests without an answer, by the record id of the decision
 }
 
 type decision struct{ server, method, decision, stage string }
 
-// call is a forwarded request without its answer.
+// call is a forwarded request that has no answer yet.
 type call struct {
 	server string
 	since  time.Time
@@ -98,8 +98,8 @@ func (r *recorder) Record(events ...*event.Event) error {
 	return err
 }
 
-// countEvents counts events whose write began at began and ended with err. After an error it counts
-// the decisions as denied, because the calls are refused.
+// countEvents counts events that were written to the record. The write began at began and ended
+// with err. If err is not nil, the decisions count as denied, because the gate refuses such calls.
 func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +164,7 @@ func (m *Metrics) serverLabel(name string) string {
 }
 
 // failureLasts is how long a failed write counts if no other write follows. Without this limit, a
-// process to which nobody sends calls any more would count as unhealthy for ever.
+// process that gets no more calls would be unhealthy for ever.
 const failureLasts = time.Minute
 
 // Failure returns the error of the last write of the record; nil when it succeeded. While writes
@@ -241,7 +241,7 @@ func (p *page) addFamily(name, kind, help string) {
 	p.text = fmt.Appendf(p.text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// labelEscapes are the three escapes of the format.
+// labelEscapes replaces the three characters that Prometheus's format escapes in labels.
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // addSample adds one value; labels holds names and values alternately.
@@ -273,7 +273,7 @@ func (p *page) addCounts(name, help string, counts map[string]uint64) {
 	}
 }
 
-// addHistograms adds a family of histograms by one label; "" means no label.
+// addHistograms adds a family of histograms. label is the name of their label; "" means no label.
 func (p *page) addHistograms(name, help, label string, all map[string]*histogram) {
 	p.addFamily(name, "histogram", help)
 	for _, key := range slices.Sorted(maps.Keys(all)) {

@@ -21,7 +21,7 @@ func Read(x policy.PackFile) (policy.Pack, error) {
 	return Parse(path, src)
 }
 
-// ParsePack is Parse for a pack whose text the caller has; it is for bundles.
+// ParsePack is like Parse. It is for bundles, whose packs the caller has read already.
 func ParsePack(path string, src []byte) (policy.Pack, error) {
 	p, err := Parse(path, src)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // UnseenDifferences returns the differences between approved and served that need approval. It
-// omits those that a person has seen and not approved, whose digests are in kept. It includes
-// entries of class Refused, so that they can be counted.
+// omits a difference whose digest is in kept, because a person has seen it and not approved it. It
+// includes entries of class Refused, so that they can be counted.
 func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (all []pin.Difference) {
 	for _, d := range pin.CompareServers(approved, served) {
 		if d.Class.NeedsApproval() && !slices.Contains(kept, differenceDigest(&d, served)) {
@@ -21,8 +21,8 @@ func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (al
 	return all
 }
 
-// differenceDigest returns the digest of the text that a difference is about: the served entry, or
-// the served instructions.
+// differenceDigest returns the digest of the served text of a difference: of the entry, or of the
+// instructions.
 func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	if d.Kind == pin.Itself {
 		sum := sha256.Sum256([]byte(served.Instructions))
@@ -32,8 +32,8 @@ func differenceDigest(d *pin.Difference, served *pin.SelfDescription) string {
 	return e.TextDigest()
 }
 
-// ApproveDifferences copies the served side of these differences to the approved side of the
-// state, and returns how many. It skips entries of class Refused.
+// ApproveDifferences copies the served side of the differences to the approved side of the state.
+// It returns how many it copied. It skips entries of class Refused.
 func ApproveDifferences(st *pin.State, served *pin.SelfDescription, all []pin.Difference) (count int) {
 	for _, d := range all {
 		if d.Class == pin.Refused {
@@ -59,7 +59,7 @@ func (s *ClientPins) askSafely(server string, open []pin.Difference) (approved, 
 	return s.ask(s.ctx, server, open)
 }
 
-// askDifferences asks a person about the differences in what a server lists. It skips a difference
+// askDifferences asks a person about the differences in a server's lists. It skips a difference
 // that this session has asked about before, and asks nothing while another process asks about the
 // same server. The caller holds one.mu.
 func (s *ClientPins) askDifferences(server string, mode policy.Pin, one *sight) {

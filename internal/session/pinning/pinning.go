@@ -13,12 +13,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Ask asks a person to approve the differences in a server's lists. answered is false if nobody
+// Ask asks a person to approve the differences in a server's lists. answered is false if no person
 // has answered.
 type Ask func(ctx context.Context, server string, all []pin.Difference) (approved, answered bool)
 
-// ClientPins compares the servers of one client with what was approved. It is safe for concurrent
-// use.
+// ClientPins compares the servers of one client with the approved entries. It is safe for
+// concurrent use.
 type ClientPins struct {
 	store *Store
 	ask   Ask
@@ -31,30 +31,29 @@ type ClientPins struct {
 	servers map[string]*sight
 }
 
-// sight holds what one server has listed to one client. Each server has its own mutex, so that a
+// sight holds what one server has listed to one client. Each sight has its own mutex, so that a
 // slow server does not delay other servers.
 type sight struct {
 	mu     sync.Mutex // guards the fields below
 	served pin.SelfDescription
 	unwritten
-	page   [len(pin.Kinds)]map[string]bool // per kind: names on the pages so far of the current list; nil between lists
-	first  [len(pin.Kinds)]bool            // per kind: the current list is the first of this server on this machine
+	page   [len(pin.Kinds)]map[string]bool // names on the pages of the current list so far, per kind; nil between lists
+	first  [len(pin.Kinds)]bool            // true if the current list is the server's first on this machine, per kind
 	asked  map[string]bool                 // digests that this session has asked about
 	asking bool                            // a question about this server waits for a person
 }
 
-// unwritten is the part of a paged list that is not in the state file yet. It is written when as
-// many pages wait as are already written, so that the total cost is linear in the length of the
-// list.
+// unwritten is the part of a paged list that is not in the state file yet. It is written when it
+// has as many pages as the written part. So the total cost is linear in the length of the list.
 type unwritten struct {
 	listed   []pin.Entry
-	approved pin.SelfDescription // entries approved because the server's first list had them
-	pages    int                 // pages that wait
-	written  int                 // pages of the list that are in the state file
+	approved pin.SelfDescription // entries of the server's first list, which are approved
+	pages    int                 // number of pages that are not in the state file yet
+	written  int                 // number of pages of the list that are in the state file
 }
 
-// isDue counts one page and reports whether the state must be written now: after the first page,
-// after the last page, and when as many pages wait as are written.
+// isDue counts one page and reports whether the state must be written now. It must be written after
+// the first page, after the last page, and when there are as many unwritten pages as written ones.
 func (u *unwritten) isDue(begins, last bool) bool {
 	if begins {
 		u.written = 0
@@ -76,7 +75,7 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 				changed = true
 			}
 		}
-		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // other sessions have added to an endless list
+		if st.Served.Len(kind) > maxServed || st.Served.Size() > maxBytes { // other sessions have added too many entries
 			changed = st.Served.RetainEntries(kind, func(name string) bool {
 				_, shown := kept.FindEntry(kind, name)
 				return shown
@@ -86,8 +85,9 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 	return changed
 }
 
-// hasDifference reports whether a state lacks something of the unwritten part. whole holds the
-// names of a list that is complete, nil before the last page: the state must not have more entries.
+// hasDifference reports whether the unwritten part would change a state. whole holds the names of a
+// complete list; it is nil before the last page. If whole is not nil, a state with another number
+// of entries also differs.
 func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[string]bool) bool {
 	for _, e := range u.listed {
 		if was, had := st.Served.FindEntry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
@@ -105,8 +105,8 @@ func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[s
 // markWritten notes that the unwritten part is in the state file now.
 func (u *unwritten) markWritten() { *u = unwritten{written: u.written + u.pages} }
 
-// NewSession returns the pins of one client. They ask a person through ask, and call told when the
-// person has approved something. If ask is nil, nobody is asked.
+// NewSession returns the pins of one client. They ask a person with the function ask, and call told
+// when the person has approved something. If ask is nil, no person is asked.
 func NewSession(store *Store, ask Ask, told func()) *ClientPins {
 	s := &ClientPins{store: store, ask: ask, told: told, servers: map[string]*sight{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
@@ -121,7 +121,7 @@ func (s *ClientPins) Close() {
 	defer s.mu.Unlock()
 	for server, one := range s.servers {
 		one.mu.Lock()
-		if one.pages > 0 { // if they cannot be written, these pages are new in the next session
+		if one.pages > 0 { // an error is ignored: the next session then treats these pages as new
 			_ = s.store.ChangeState(server, func(st *pin.State) (bool, error) { return one.mergeInto(st, &one.served), nil })
 		}
 		one.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *ClientPins) Close() {
 
 // Fate is the result for one entry of a list. The zero value lets the entry pass unchanged.
 type Fate struct {
-	Class pin.Class // how the entry differs from the approved one; 0 if it does not
+	Class pin.Class // how the entry differs from the approved entry; 0 for no difference
 	Out   bool      // the entry is left out
 	With  []byte    // text that replaces the entry; nil for no change
 }
@@ -142,16 +142,17 @@ const (
 	maxBytes  = 8 << 20
 )
 
-// base holds the approved entries that lists are compared with.
+// base holds the approved entries for comparisons with lists.
 type base struct {
 	mode     policy.Pin
 	approved pin.SelfDescription
-	first    *pin.SelfDescription // entries approved because the server's first list had them, and not in the state yet; nil for none
-	lock     bool                 // approved is from a project's lock: nobody is asked
+	first    *pin.SelfDescription // entries of the server's first list, which are approved and not in the state yet; nil for none
+	lock     bool                 // approved comes from a project's lock, so no person is asked
 	state    *pin.State
 }
 
-// approvedEntry returns an entry as it was approved; had is false if it was not.
+// approvedEntry returns the approved form of an entry. had is false if no entry of that name was
+// approved.
 func (b *base) approvedEntry(kind pin.EntryKind, name string) (e pin.Entry, had bool) {
 	if e, had = b.approved.FindEntry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
 		e, had = b.first.FindEntry(kind, name)
@@ -167,10 +168,10 @@ func (s *ClientPins) loadBase(server string, mode policy.Pin) (base, error) {
 	return s.makeBase(state, mode)
 }
 
-// makeBase returns the approved entries that lists are compared with in a mode.
+// makeBase returns the approved entries for comparisons with lists, in a mode.
 func (s *ClientPins) makeBase(state *pin.State, mode policy.Pin) (b base, err error) {
 	b = base{mode: mode, state: state}
-	if mode == policy.PinRecord { // this mode only reports changes since the last list
+	if mode == policy.PinRecord { // PinRecord only reports changes since the last list
 		b.approved = state.Served
 		return b, nil
 	}
@@ -209,7 +210,7 @@ func (b *base) entryFate(e pin.Entry, among *pin.SelfDescription) Fate {
 }
 
 // changesOnlyTexts reports whether the changes that need approval are only in texts for the model.
-// A call still means the same to the server, so the client can use the approved entry.
+// Then the client can use the approved entry, because a call still means the same to the server.
 func changesOnlyTexts(changes []pin.Change) bool {
 	return !slices.ContainsFunc(changes, func(c pin.Change) bool { return c.Class.NeedsApproval() && c.Class != pin.Text })
 }
@@ -232,7 +233,7 @@ type Page struct {
 }
 
 // JudgeEntries returns the results for the entries of one page of a list, in order. After an error
-// none of the entries may pass.
+// no entry may pass.
 func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.EntryKind, raw [][]byte, which Page) ([]Fate, error) {
 	raw = maskEntries(s.store.knownValues(), raw)
 	one := s.serverSight(server)
@@ -256,8 +257,8 @@ func (s *ClientPins) JudgeEntries(server string, mode policy.Pin, kind pin.Entry
 		return nil, err
 	}
 	var whole map[string]bool
-	// If not known, this may be the first list, which PinFirst approves: it must be judged under the
-	// store's lock.
+	// An unknown list may be the first list, which PinFirst approves. Such a list must be judged
+	// under the store's lock.
 	known := slices.Contains(st.Sighted, kind)
 	if known {
 		if whole, err = read(st); err != nil {
@@ -313,7 +314,7 @@ func markSighted(st *pin.State, kind pin.EntryKind) (first bool) {
 }
 
 // readPage returns the results for the entries of a page, and the names of the accepted entries. It
-// adds to one.approved the entries that are approved because the server's first list has them.
+// adds entries of the server's first list to one.approved, because these are approved.
 func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bool) (fates []Fate, names map[string]bool) {
 	fates, names = make([]Fate, len(raw)), make(map[string]bool, len(raw))
 	one.first[kind] = one.first[kind] || !slices.Contains(b.state.Sighted, kind)
@@ -340,7 +341,7 @@ func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bo
 		}
 		names[e.Name] = true
 		if was, had := b.state.Served.FindEntry(kind, e.Name); had && bytes.Equal(was.Text(), e.Text()) {
-			e = was // so that memory holds only one copy of the text
+			e = was // so that only one copy of the text stays in memory
 		}
 		one.served.PutEntry(e)
 		one.listed = append(one.listed, e)
@@ -354,8 +355,8 @@ func (one *sight) readPage(b *base, kind pin.EntryKind, raw [][]byte, further bo
 	return fates, names
 }
 
-// turnPage adds the names of a page to the current list. With the last page it ends the list and
-// returns all its names; before, it returns nil.
+// turnPage adds the names of a page to the current list. The last page ends the list, and turnPage
+// then returns all names of the list. For other pages it returns nil.
 func (one *sight) turnPage(kind pin.EntryKind, page map[string]bool, last bool) (whole map[string]bool) {
 	if one.page[kind] == nil {
 		one.page[kind] = page
@@ -378,8 +379,9 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 	return true
 }
 
-// JudgeInstructions returns the result for a server's instructions: class says how they differ from
-// the approved ones (0 if they do not), and with replaces them (nil means no change).
+// JudgeInstructions returns the result for a server's instructions. class tells how they differ
+// from the approved instructions; 0 means no difference. with is the text that replaces the
+// instructions; nil means no change.
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
 	k := s.store.knownValues()
 	instructions, version = k.MaskText(instructions), k.MaskText(version)
@@ -444,8 +446,9 @@ func (s *ClientPins) ShownEntry(server string, mode policy.Pin, kind pin.EntryKi
 	return is.Text(), true
 }
 
-// BlockReason returns why a tool or a prompt may not be called; "" if it may. If the server has not
-// listed the entry to this client, BlockReason judges the entry in the state.
+// BlockReason returns the reason why a tool or a prompt may not be called; "" if the call is
+// allowed. If the server has not listed the entry to this client, BlockReason judges the entry in
+// the state.
 func (s *ClientPins) BlockReason(server string, mode policy.Pin, kind pin.EntryKind, name string) (why string) {
 	if mode <= policy.PinRecord {
 		return ""

@@ -20,19 +20,19 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Store keeps what is known of servers on this machine. It is safe for concurrent use, also by
-// several processes.
+// Store keeps the state of each server on this machine: what the server listed, and what a person
+// approved. It is safe for concurrent use, also by several processes.
 type Store struct {
 	dir  string // folder of the states
 	lock string // path of the project's lock file; "" for none
 
-	// Known returns the values that no state may contain; nil for none.
+	// Known returns the values that must not be stored in a state; nil for none.
 	Known func() *redact.Known
 
 	mu     sync.Mutex         // guards the fields below
-	states map[string]*cached // by the server's name
+	states map[string]*cached // the cached states, by the server's name
 	locked struct {
-		at   stamp    // of the file of trusted texts, when lock was read
+		at   stamp    // stamp of the file trust.json when lock was read
 		lock pin.Lock // nil if the project's lock is not trusted
 	}
 }
@@ -64,8 +64,8 @@ func (s stamp) isSame(o stamp) bool {
 	return os.SameFile(s.info, o.info) && s.info.ModTime().Equal(o.info.ModTime()) && s.info.Size() == o.info.Size()
 }
 
-// NewStore returns a store without opening a file. state is clawai's own folder; project is the
-// folder of the project whose lock counts, "" for none.
+// NewStore returns a store. It opens no file. state is clawai's own folder. project is the folder
+// of the project whose lock counts; "" for none.
 func NewStore(state, project string) *Store {
 	s := &Store{dir: PinsDir(state), states: map[string]*cached{}}
 	if project != "" {
@@ -74,7 +74,7 @@ func NewStore(state, project string) *Store {
 	return s
 }
 
-// knownValues returns the values that no state may contain; nil for none.
+// knownValues returns the values that must not be stored in a state; nil for none.
 func (s *Store) knownValues() *redact.Known {
 	if s.Known == nil {
 		return nil
@@ -85,9 +85,9 @@ func (s *Store) knownValues() *redact.Known {
 // PinsDir returns the folder of the states and of the trusted locks.
 func PinsDir(state string) string { return filepath.Join(state, "pins") }
 
-// LockFile returns the path of the lock file for the project that a folder belongs to. The file is
-// next to the project's policy, in the nearest folder upwards that has a .clawai; if none has, in
-// the given folder. The search ends below the home folder.
+// LockFile returns the path of the lock file for the project that a folder belongs to. The project
+// is the nearest folder upwards that has a .clawai, but not the home folder or a folder above it.
+// If there is no such folder, the lock file is in the given folder.
 func LockFile(folder string) string {
 	home, _ := os.UserHomeDir()
 	for dir := folder; dir != home; dir = filepath.Dir(dir) {
@@ -101,8 +101,8 @@ func LockFile(folder string) string {
 	return filepath.Join(folder, ".clawai", "tools.lock")
 }
 
-// stateFile returns the path of a server's state. The file's name shows a person the server's name,
-// and no two servers share a file.
+// stateFile returns the path of a server's state. The name of the file contains the server's name
+// for people, and no two servers share a file.
 func (s *Store) stateFile(server string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
@@ -114,7 +114,7 @@ func (s *Store) stateFile(server string) string {
 	return filepath.Join(s.dir, fmt.Sprintf("%.40s-%x.json", plain, sum[:6]))
 }
 
-// LoadState returns the state of a server. The caller must not change it.
+// LoadState returns the state of a server. The caller must not change the state.
 func (s *Store) LoadState(server string) (*pin.State, error) {
 	path := s.stateFile(server)
 	now, err := stampOf(path)
@@ -200,7 +200,7 @@ func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)
 	if err := atomicfile.WriteFrom(path, state.Write, atomicfile.Options{Mode: 0o600}); err != nil {
 		return err
 	}
-	if now, err := stampOf(path); err == nil { // the lock excludes other writers
+	if now, err := stampOf(path); err == nil { // the lock excludes other writers, so this is the stamp of our own file
 		s.cacheState(server, &cached{now, state})
 	}
 	return nil

@@ -17,9 +17,9 @@ var pinned = map[string]pin.EntryKind{"tools/list": pin.Tool, "prompts/list": pi
 
 var errNoPins = errors.New("what was approved of servers is not kept here")
 
-// applyPins compares a list, or a server's introduction, with what was approved. It returns the
+// applyPins compares a list, or a server's introduction, with the approved form. It returns the
 // message with approved texts in place of changed ones. The rules must judge the returned message,
-// because an approved text can contain what the rules remove.
+// because they may have to remove parts of an approved text.
 func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection, wanted reply.Wanted) (*reply.Message, error) {
 	if err := m.CheckMembers(); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (in *inspector) applyPins(m *reply.Message, c *reply.Change, x *gate.Exchan
 	return reply.InspectMessage(&f, x.Event.Method, wanted)
 }
 
-// holdList adds to c.LeftOut the entries that must not pass, and returns the approved texts that
-// replace changed entries, by the entry's index.
+// holdList adds to c.LeftOut the entries that must not pass. It returns the approved texts that
+// replace changed entries, by the index of the entry.
 func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Change, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (instead map[int][]byte, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
@@ -78,8 +78,8 @@ func (in *inspector) holdList(m *reply.Message, kind pin.EntryKind, c *reply.Cha
 	return instead, nil
 }
 
-// holdInstructions returns the approved instructions if they must replace the server's; nil
-// otherwise.
+// holdInstructions returns the approved instructions if they must replace the server's
+// instructions; otherwise it returns nil.
 func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate.Policy, i *gate.Inspection) (with *string, err error) {
 	if in.pins == nil {
 		return nil, errNoPins
@@ -98,8 +98,8 @@ func (in *inspector) holdInstructions(m *reply.Message, x *gate.Exchange, p gate
 	return with, nil
 }
 
-// Bars returns why calls may not be made: a tool or prompt differs from the approved one. "" means
-// that they may be made.
+// Bars returns the reason why calls may not be made: a tool or prompt differs from the approved
+// one. It returns "" if the calls may be made.
 func (in *inspector) Bars(cs []policy.Call, p gate.Policy) string {
 	for i := range cs {
 		c := &cs[i]

@@ -13,18 +13,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits of what is kept about tool schemas. A tool beyond the limits is treated like a tool that
-// no list has named.
+// Limits of the stored tool schemas. A tool beyond the limits is treated like a tool that was never
+// listed.
 const (
-	maxPromises     = 1 << 12 // tools
+	maxPromises     = 1 << 12 // number of tools
 	maxPromiseBytes = 4 << 20 // total size of the tools' names and schemas
 )
 
-// promises holds the schemas that the servers of a session have listed, as the client was shown
-// them. The caller holds the inspector's lock.
+// promises holds the schemas that the servers of a session have listed, after clawai's changes for
+// the client. The caller holds the inspector's lock.
 type promises struct {
 	tools map[toolKey]*promise
-	bytes int // the sum of their sizes
+	bytes int // sum of the sizes of all tools
 }
 
 // toolKey identifies one tool of one server.
@@ -70,8 +70,8 @@ func readPromise(p *reply.Promise, size int) *promise {
 	return one
 }
 
-// learnPromises stores the schemas of a list of tools, as the client gets it, if rules may need
-// them.
+// learnPromises stores the schemas of a list of tools if rules may need them. It takes the list
+// that the client gets.
 func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Policy, i *gate.Inspection) {
 	if x.Event.Method != "tools/list" || i.Decision.Action == policy.Deny || !needsPromises(p) {
 		return
@@ -79,7 +79,7 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 	result := f.Result
 	if i.Sent != nil {
 		var sent frame.Frame
-		if sent.Parse(i.Sent, frameLimits()) != nil { // cannot fail: it was parsed before
+		if sent.Parse(i.Sent, frameLimits()) != nil { // cannot fail, because the message was parsed before
 			return
 		}
 		result = sent.Result
@@ -95,7 +95,7 @@ func (in *inspector) learnPromises(f *frame.Frame, x *gate.Exchange, p gate.Poli
 		in.promises.putPromise(x.Event.Server, one)
 	}
 	for name, differ := range torn {
-		if differ { // two schemas under one name: it is not known which one the client uses
+		if differ { // there are two schemas under one name, and it is not known which of them the client uses
 			in.promises.forgetPromise(toolKey{x.Event.Server, name})
 		}
 	}
@@ -141,7 +141,7 @@ func (in *inspector) findPromise(cs []policy.Call, p gate.Policy) (one *promise,
 }
 
 // holdToPromise checks an answer against the output schema of its tool and adds the findings to m.
-// It returns the schema; nil if there is none or it is not known.
+// It returns the schema. The schema is nil if the tool has none, or if the tool was not listed.
 func (in *inspector) holdToPromise(m *reply.Message, wanted reply.Wanted, x *gate.Exchange, p gate.Policy) *schema.Schema {
 	one, tool := in.findPromise(x.Answered, p)
 	switch {

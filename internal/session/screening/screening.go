@@ -1,5 +1,5 @@
-// Package screening inspects messages for a gate: it asks the rules about what internal/mcp/reply
-// finds, and lets internal/mcp/reply make the changes that the rules demand.
+// Package screening inspects messages for a gate. internal/mcp/reply makes findings, and screening
+// asks the rules about them. Then internal/mcp/reply makes the changes that the rules demand.
 package screening
 
 import (
@@ -29,7 +29,7 @@ import (
 
 // inspector is the gate.Inspector of one session.
 type inspector struct {
-	server string                     // the server's name in our marks if it has no name in rules
+	server string                     // name in our marks for a server that has no name in rules
 	at     func(server string) string // returns the URL of a server by its name in rules; may be nil
 	pins   *pinning.ClientPins        // nil if approvals are not kept
 	mu     sync.Mutex                 // guards same and promises
@@ -39,9 +39,9 @@ type inspector struct {
 	searches searches
 }
 
-// New returns the Inspector of one session. server is the name in our marks of a server that has no
-// name in rules. at returns the URL of a server by its name in rules, or "" if it has none; at may
-// be nil. pins compares lists with what was approved; nil if approvals are not kept.
+// New returns the Inspector of one session. server is the name in our marks for a server that has
+// no name in rules. at returns the URL of a server by its name in rules, or "" if the server has no
+// URL; at may be nil. pins compares lists with the approved entries; nil if approvals are not kept.
 func New(server string, at func(string) string, pins *pinning.ClientPins) gate.Inspector {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
@@ -53,7 +53,7 @@ func New(server string, at func(string) string, pins *pinning.ClientPins) gate.I
 	})}
 }
 
-// frameLimits returns the limits with which every transport reads frames, and allows batches.
+// frameLimits returns the limits that every transport has for frames. It also allows batches.
 func frameLimits() frame.Limits {
 	l := frame.DefaultLimits()
 	l.AllowBatch = true
@@ -117,8 +117,8 @@ func (in *inspector) inspectLine(x *gate.Exchange, p gate.Policy) (gate.Inspecti
 	return all, err
 }
 
-// mergeInspection adds to all, the inspection of a batch, the inspection of one of its messages.
-// The strictest decision wins.
+// mergeInspection adds the inspection of one message to all, the inspection of its batch. The
+// strictest decision wins.
 func mergeInspection(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
 	if one.Decision.Action < all.Decision.Action || all.Decision.Rule == nil && one.Decision.Action == all.Decision.Action {
@@ -168,9 +168,9 @@ type look struct {
 
 var looks = sync.Pool{New: func() any { return new(look) }}
 
-// judgeMessage inspects a message for one of three reasons: rules judge it; it has a server's
-// instructions, which are compared with the approved ones (introduces); or it has members of _meta
-// that only clawai may write (c.Claims).
+// judgeMessage inspects a message for one of three reasons. Rules judge the message. Or the message
+// has a server's instructions, which must be compared with the approved ones (introduces). Or it
+// has members of _meta that only clawai may write (l.change.Claims).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, l *look) (gate.Inspection, error) {
 	m, c := &l.message, &l.change
 	method := x.Event.Method
@@ -265,7 +265,7 @@ func replyAlterations(alters []policy.Alteration) (all []reply.Alteration) {
 	return all
 }
 
-// fenceID returns a random id that nobody can know before the message is sent.
+// fenceID returns a random id. The author of the fenced text cannot guess the id.
 func fenceID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -278,7 +278,7 @@ func filterEntries(m *reply.Message, c *reply.Change, x *gate.Exchange, p gate.P
 	d := &i.Decision
 	d.Action = policy.Allow
 	names, _ := m.EntryNames()
-	within := make(map[int][]int, len(names)) // by the entry's index (-1: outside the entries), the indexes of its findings
+	within := make(map[int][]int, len(names)) // indexes of the findings in each entry, by the entry's index; index -1 means outside the entries
 	for f := range m.Findings {
 		within[m.Findings[f].Entry] = append(within[m.Findings[f].Entry], f)
 	}
@@ -365,8 +365,8 @@ func (in *inspector) Alter(x *gate.Exchange, alters []policy.Alteration, p gate.
 	return sent, words, err
 }
 
-// Carries implements gate.Inspector: it searches the arguments of a call and its other data, or the
-// texts of a server's request.
+// Carries implements gate.Inspector. It searches the arguments and other data of a call. In a
+// server's request it searches the texts.
 func (in *inspector) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	search := in.searches.forRules(policy.OnCall, p)
 	if search.err != nil {

@@ -17,7 +17,7 @@ type searches [policy.OnCount]atomic.Pointer[search]
 // search holds the kinds that the rules of a policy name: for calls, for replies or for lists.
 type search struct {
 	rules  gate.Policy
-	kinds  []string // never changed: inspections share them
+	kinds  []string // must not be changed, because inspections share the slice
 	wanted reply.Wanted
 	err    error
 }

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// CheckOpen returns an error for a file or folder that belongs to another user or that another
-// user can open, to read or to write. It notices entries of POSIX ACLs, which appear in the group
-// bits, but not those of macOS ACLs.
+// CheckOpen returns an error for a file or folder that belongs to another user or that another user
+// can open, to read or to write. It notices entries of POSIX ACLs, because they appear in the group
+// bits. It does not notice entries of macOS ACLs.
 func CheckOpen(path string, fi fs.FileInfo) error {
 	if _, err := checkOwner(path, fi, "can open it"); err != nil {
 		return err
@@ -23,9 +23,9 @@ func CheckOpen(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// CheckChange returns an error for a file or folder that somebody other than us and root can
-// write. It also notices entries of POSIX ACLs: with an ACL, the group bits are the most that any
-// entry grants. A group may write if we are its only member.
+// CheckChange returns an error for a file or folder that somebody other than us and root can write.
+// It also notices entries of POSIX ACLs, because no entry grants more than the group bits. A group
+// may write if we are its only member.
 func CheckChange(path string, fi fs.FileInfo) error {
 	st, err := checkOwner(path, fi, "could change it")
 	if err != nil {
@@ -44,8 +44,8 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// checkOwner returns an error for a file that belongs to somebody other than us and root. who ends
-// the error's "another user, who ...".
+// checkOwner returns an error for a file that belongs to somebody other than us and root. who
+// completes the error "it belongs to another user, who ...".
 func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -53,7 +53,7 @@ func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error
 	}
 	if me := os.Geteuid(); st.Uid != 0 && int(st.Uid) != me {
 		next := fmt.Sprintf("run: chown %d %s", me, strconv.Quote(path))
-		if me == 0 { // what root takes from a service, the service cannot open any more
+		if me == 0 { // advise root against chown, because a service could then not open its own file
 			next = fmt.Sprintf("run the command as that user: runuser -u \"$(id -nu %d)\" -- COMMAND; or, if it should be root's, %s", st.Uid, next)
 		}
 		return nil, fmt.Errorf("%s is refused: it belongs to another user (uid %d), who %s; %s", path, st.Uid, who, next)

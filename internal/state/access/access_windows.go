@@ -20,12 +20,12 @@ const (
 
 	replace = windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL // rights to remove the file, or to take every other right
 	change  = replace | writeData | appendData | windows.GENERIC_WRITE                       // rights to change the file in any way
-	opened  = change | deleteChild | readData | windows.GENERIC_READ                         // rights to open it for reading or writing
+	opened  = change | deleteChild | readData | windows.GENERIC_READ                         // rights to open the file for reading or writing
 )
 
 // CheckChange returns an error for a file or folder that belongs to another user or that another
-// user can change. For a folder, only its current content counts: others may add to it, as in a
-// sticky folder on other systems.
+// user can change. For a folder, only the change of its current content counts. Other users may add
+// files, as in a sticky folder on other systems.
 func CheckChange(path string, fi fs.FileInfo) error {
 	if fi.IsDir() {
 		return checkAccess(path, replace|deleteChild, "change")
@@ -48,7 +48,7 @@ func CheckOwner(path string) error {
 }
 
 // readOwner returns the security descriptor of a file, and this user's SID. It returns an error if
-// isTrusted does not accept the owner. verb ends the error's "who may ... it".
+// isTrusted does not accept the owner. verb completes the error "who may ... it".
 func readOwner(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
 	sd, err = windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -112,8 +112,8 @@ func listOthers(acl *windows.ACL, rights windows.ACCESS_MASK, me *windows.SID) (
 	return names, nil
 }
 
-// Types of access list entries (winnt.h) that have the same layout as those in x/sys, or that are
-// skipped.
+// Types of access list entries (winnt.h). An allowedCallback entry has the same layout as an
+// allowing entry in x/sys. Entries of the denied types are skipped.
 const (
 	deniedObject         = 6
 	allowedCallback      = 9
@@ -121,7 +121,7 @@ const (
 	deniedCallbackObject = 12
 )
 
-// isTrusted reports whether an account is this user or can change everything anyway.
+// isTrusted reports whether an account is this user, or an account that can change every file.
 func isTrusted(sid, me *windows.SID) bool {
 	return sid.Equals(me) ||
 		sid.IsWellKnown(windows.WinLocalSystemSid) ||

@@ -58,8 +58,7 @@ func eachLine(path string, see func(fields []string)) error {
 	return lines.Err()
 }
 
-// hasAccessList reports whether a file has an access list. It returns true if that cannot be found
-// out.
+// hasAccessList reports whether a file has an access list. It returns true if it cannot find out.
 func hasAccessList(path string) bool {
 	_, err := unix.Lgetxattr(path, "system.posix_acl_access", nil)
 	return !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.ENOTSUP)

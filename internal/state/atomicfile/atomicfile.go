@@ -16,7 +16,8 @@ import (
 	"path/filepath"
 )
 
-// ErrChanged means that the file is not what the caller read; nothing was written.
+// ErrChanged means that the file no longer has the content that the caller read. Nothing was
+// written.
 var ErrChanged = errors.New("the file was changed by someone else meanwhile")
 
 // Options are the options of Write.
@@ -24,9 +25,9 @@ type Options struct {
 	// Mode is the mode of a new file (0 means 0600), regardless of the umask. An existing file
 	// keeps its mode and owner.
 	Mode fs.FileMode
-	// Old, when not nil, is what the caller read from the file: if the file has other content or
-	// is missing, Write returns ErrChanged. The check is made directly before the rename. Writers
-	// that must exclude each other need a lock as well.
+	// Old is the content that the caller has read from the file; nil for no check. If the file has
+	// other content or is missing, Write returns ErrChanged. The check is made directly before the
+	// rename. Writers that must exclude each other need a lock as well.
 	Old []byte
 }
 
@@ -52,7 +53,7 @@ func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer func() { _ = os.Remove(tmp) }() // after a successful rename it no longer exists
+	defer func() { _ = os.Remove(tmp) }() // an error is ignored: after a rename the temporary file does not exist
 	if o.Old != nil {
 		now, err := os.ReadFile(target)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(now, o.Old) {

@@ -8,36 +8,36 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Arrival holds the state of the check of a segment that arrives in parts at another machine. In
-// the zero value, nothing has arrived. An Arrival can be stored as JSON between two parts.
+// Arrival stores how far a segment was checked that arrives at another machine in parts. The zero
+// value means that no part has arrived. An Arrival can be stored as JSON between two parts.
 type Arrival struct {
 	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
-	Line    int    `json:"line"`             // number of that line in the file
+	Line    int    `json:"line"`             // number of the last sound line in the file
 	Lines   uint64 `json:"lines"`            // sound lines so far
-	Begins  uint64 `json:"begins,omitempty"` // number of the first line in its session
+	Begins  uint64 `json:"begins,omitempty"` // number that the segment's first line has in its session
 	Next    uint64 `json:"next,omitempty"`   // number that the next line must have
-	Before  string `json:"before,omitempty"` // hash of the line before the first line, as the first line states it
+	Before  string `json:"before,omitempty"` // hash of the previous segment's last line, as the first line states it
 	First   string `json:"first,omitempty"`  // hash of the first line
 	Last    string `json:"last,omitempty"`   // hash of the last line
 }
 
-// Arrived is one record of a part, and where its line is in the segment.
+// Arrived is one record of a part, with the place of its line in the segment.
 type Arrived struct {
 	event.Entry
-	Offset int64 // of the line, in bytes
-	Length int   // of the line without its LF, in bytes
+	Offset int64 // offset of the line in the segment, in bytes
+	Length int   // length of the line in bytes, without its LF
 }
 
 // Part is the result of CheckPart.
 type Part struct {
 	Records  []Arrived // the records of the part, without the line that begins the segment
-	Findings []Finding // as in a Verification
-	Notes    []Finding // as in a Verification
-	Rest     int       // number of bytes at the end that are no whole record and so not checked yet
+	Findings []Finding // the same as Verification.Findings
+	Notes    []Finding // the same as Verification.Notes
+	Rest     int       // number of bytes at the end that are not a whole record; they are not checked yet
 }
 
-// SplitSegmentName returns the session that wrote the segment of a file name, or false if a session
-// never gives a file such a name.
+// SplitSegmentName returns the session in the file name of a segment. It returns false if no
+// session uses such file names.
 func SplitSegmentName(name string) (session string, ok bool) {
 	began, session, ok := parseSegmentName(name)
 	return session, ok && len(session) == sessionLength && strings.Trim(session, sessionAlphabet) == "" && segmentName(began, session) == name

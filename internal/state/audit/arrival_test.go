@@ -41,6 +41,9 @@ func arrive(t testing.TB, name string, text []byte, cuts ...int) (Arrival, []Arr
 
 // A segment that arrives in parts, cut at any byte, has the records and the findings of the whole.
 func TestArrivalInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads a segment at every length")
+	}
 	dir := t.TempDir() + "/audit"
 	closedLog(t, dir)
 	all := files(t, dir)

@@ -15,20 +15,20 @@ const hashLen = 2 * sha256.Size
 // noHash is the value of "prev" in a line that has no line before it.
 const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// The last members of every line. A reader finds them at a fixed distance from the end of the line,
-// so that it cannot mistake other text in the line for them.
+// Every line ends with these members. A reader finds them at a fixed distance from the end of the
+// line. So it cannot confuse them with other text in the line.
 const (
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`
 	lineEnd    = `"}`
 	tailLen    = len(prevMember) + hashLen + len(hashMember) + hashLen + len(lineEnd)
-	sealedTail = tailLen - len(prevMember) - hashLen - 1 // from the comma before "hash" to the end
+	sealedTail = tailLen - len(prevMember) - hashLen - 1 // length of the text from the comma before "hash" to the end of the line
 )
 
 // chain is the position of the next line in a chain of lines.
 type chain struct {
 	next uint64        // number of the next line, from 1
-	prev [hashLen]byte // hash of the line before it
+	prev [hashLen]byte // hash of the line before the next line
 
 	second int64                 // Unix time that is written in date
 	date   [len(dateLayout)]byte // date and time in dateLayout; date[0] is 0 before the first use
@@ -56,7 +56,7 @@ func (c *chain) beginLine(dst []byte, at time.Time) []byte {
 	}
 	dst = append(dst, c.date[:]...)
 	point := len(dst)
-	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits, the first of them a 1
+	dst = strconv.AppendInt(dst, int64(time.Second)+int64(at.Nanosecond()), 10) // ten digits; the first is a 1, and the dot replaces it
 	dst[point] = '.'
 	return append(dst, `Z"`...)
 }
@@ -101,11 +101,11 @@ func hexDigits(n uint32) uint64 {
 // link is the position in the chain that a line states for itself.
 type link struct {
 	seq        uint64
-	prev, hash []byte // hexadecimal, inside the line
+	prev, hash []byte // hexadecimal digits; both are slices of the line
 }
 
-// parseLink reads a line (without its LF) and reports whether its hash matches its bytes and its
-// beginning and end have exactly the form that sealLine writes.
+// parseLink reads a line (without its LF). It returns false if the hash of the line does not match
+// the bytes, or if the line does not begin and end exactly as sealLine writes lines.
 func parseLink(line []byte) (link, bool) {
 	var p link
 	const start = `{"seq":`

@@ -16,8 +16,8 @@ import (
 const cleanupAfter = 50 * time.Millisecond
 
 // cleanUp works on the segments of other sessions in the background: it closes segments of crashed
-// sessions and removes segments that are too old. Log.Close waits until it has ended. Errors are
-// recorded, but do not affect the calls of this session.
+// sessions and removes segments that are too old. Log.Close waits for the end of cleanUp. Errors
+// are recorded, but do not affect the calls of this session.
 func (l *Log) cleanUp() {
 	if l.closing {
 		return
@@ -52,7 +52,7 @@ func listSegments(dir string) ([]fs.FileInfo, error) {
 		}
 		fi, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // another session has removed it meanwhile
+			continue // another session has removed the file meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -64,8 +64,8 @@ func listSegments(dir string) ([]fs.FileInfo, error) {
 
 func isClosed(fi fs.FileInfo) bool { return fi.Mode().Perm()&0o200 == 0 }
 
-// closeAbandoned writes to the ledger a closing mark for every open segment that has no writer any
-// more. The mark says where the whole lines end and what follows them. The records in the file stay
+// closeAbandoned writes a closing mark to the ledger for every open segment whose writer has gone.
+// The mark says where the whole lines end and what follows them. The records in the file stay
 // unchanged. A shared segment stays open until its day is over.
 func closeAbandoned(dir string, all []fs.FileInfo, o Options) error {
 	var errs []error
@@ -82,8 +82,9 @@ func closeIfAbandoned(path string, o Options) error {
 	if f == nil {
 		return err
 	}
-	// Take the ledger's lock before the segment's, as a session does that begins a segment. Under
-	// the ledger's lock, every new segment is already locked by its writer.
+	// A session that begins a segment takes the ledger's lock first and then the segment's lock.
+	// Take the locks in the same order here. While we hold the ledger's lock, every new segment is
+	// already locked by its writer.
 	f.Close()
 	return withLedger(filepath.Dir(path), o.Now, func(led *ledger) error {
 		f, err := openFree(path)
@@ -141,8 +142,8 @@ func openFree(path string) (*os.File, error) {
 	return f, nil
 }
 
-// abandonedMark reads a segment without a writer and returns its closing mark. The kind is crashed,
-// or closed for a shared segment that ends with a whole line.
+// abandonedMark reads a segment without a writer and returns its closing mark. The kind of the mark
+// is crashed. But for a shared segment that ends with a whole line, the kind is closed.
 func abandonedMark(f *os.File) (mark, error) {
 	m := mark{Kind: crashed, Segment: filepath.Base(f.Name())}
 	s, _, err := readSegment(f, func(it item) {

@@ -24,13 +24,13 @@ type encoder struct {
 	unquoted []byte // scratch space
 	written  []byte // the next event's arguments, if Log.longArgs has already encoded them; otherwise nil
 	caches   [2]lineCache
-	last     *lineCache // the element of caches in use: 1 for events with a Ref, 0 for other events
+	last     *lineCache // the cache in use: caches[1] for events with a Ref, caches[0] for other events
 }
 
-// lineCache caches members of the last line that rarely change from one line to the next.
+// lineCache caches members of the last line that are often the same in the next line.
 type lineCache struct {
 	method, subject, name cachedText
-	facts                 []cachedText // one for each of policy.TextFacts
+	facts                 []cachedText // one text for each of policy.TextFacts
 	sender                cachedGroup[sender]
 	verdict               cachedGroup[verdict]
 	assurances            cachedGroup[policy.Assurances]
@@ -38,14 +38,15 @@ type lineCache struct {
 	looked                list
 }
 
-// list is a list of our own words and its member as it was written.
+// list caches a list of our own words: the words, and the member as it was written.
 type list struct {
 	values []string
 	text   []byte
 }
 
-// cachedGroup caches neighbouring members that change together, as values and as written. The
-// values must not point into a message, because the cache would keep the message in memory.
+// cachedGroup caches neighbouring members that change together: their values, and the text as it
+// was written. The values must not point into a message, because the cache would keep the message
+// in memory.
 type cachedGroup[V comparable] struct {
 	values V
 	text   []byte
@@ -61,7 +62,7 @@ type verdict struct {
 	rule                                            string
 }
 
-// cachedText is a value and its member as it was written.
+// cachedText caches one member: its value, and the text as it was written.
 type cachedText struct{ value, text []byte }
 
 // shortText is the maximum size, in bytes, of a value or a group of members that is cached for the
@@ -92,7 +93,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = appendCached(dst, &e.last.assurances, ev.Assurances, e.appendAssurances)
 	dst = appendCached(dst, &e.last.names, identityNames{ev.Who, ev.Roles, ev.Groups}, appendIdentityNames)
 	if len(ev.Extra) > 0 {
-		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported: the digest of the message covers all of it
+		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported, because the digest of the message covers the whole text
 	}
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
@@ -153,9 +154,9 @@ func (e *encoder) appendAssurances(dst []byte, a policy.Assurances) []byte {
 	return e.appendList(dst, "annotations", a.AssuranceWords(), 1)
 }
 
-// appendIdentityNames appends those of the caller's names, roles and groups that are known, even if
-// a set is known to be empty. They are neither redacted nor cut: the owner of the centre has named
-// them, and NameSet bounds their length.
+// appendIdentityNames appends the caller's known names, roles and groups. A set that is known to be
+// empty is appended too. The texts are not redacted and not cut, because the owner of the centre
+// has named them and NameSet limits their length.
 func appendIdentityNames(dst []byte, names identityNames) []byte {
 	for _, member := range []struct {
 		name string
@@ -179,8 +180,8 @@ func appendIdentityNames(dst []byte, names identityNames) []byte {
 	return dst
 }
 
-// appendLooked appends the kinds that were searched for, which rarely change. The cache keeps the
-// strings, which belong to the rules, but not the caller's slice.
+// appendLooked appends the kinds that were searched for. They rarely change, so the text is cached.
+// The cache keeps the strings, but not the caller's slice, because the strings belong to the rules.
 func (e *encoder) appendLooked(dst []byte, kinds []string) []byte {
 	last := &e.last.looked
 	if slices.Equal(kinds, last.values) {
@@ -235,8 +236,8 @@ func (e *encoder) appendRecordID(dst []byte, seq uint64) []byte {
 	return strconv.AppendUint(dst, seq, 10)
 }
 
-// appendHeader appends the first line of a segment. The line names its own file, so that two files
-// cannot be swapped.
+// appendHeader appends the first line of a segment. The line contains the name of its own file, so
+// that nobody can swap two files.
 func (e *encoder) appendHeader(dst []byte, c *chain, at time.Time, file string) []byte {
 	start := len(dst)
 	dst = e.appendCommon(dst, c, at, event.Segment, string(e.appendRecordID(nil, c.next)))
@@ -257,7 +258,7 @@ func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure)
 	return c.sealLine(dst, start)
 }
 
-// The origin of a text, for appendTextMember: our own texts are escaped, but neither redacted nor
+// The origin of a text, for appendTextMember. Our own texts are escaped, but not redacted and not
 // cut.
 const ours, theirs = true, false
 
@@ -291,7 +292,7 @@ func (e *encoder) appendMember(dst []byte, name, value string) []byte {
 	return append(e.AppendString(dst, value), '"')
 }
 
-// appendID appends a JSON-RPC id token, keeping whether it is a number or a string.
+// appendID appends a JSON-RPC id token. A number and a string stay different.
 func (e *encoder) appendID(dst, token []byte) []byte {
 	if len(token) == 0 {
 		return dst
@@ -309,9 +310,9 @@ func (e *encoder) appendID(dst, token []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendList appends texts. own is the number of words at the start of each text that are ours and
-// must not be redacted: a kind of finding can look like a name with a secret value. When the list
-// is too long, its last element gives the number of texts and a digest of all of them.
+// appendList appends texts. The first own words of each text are ours and must not be redacted,
+// because a kind of finding can look like a name with a secret value. If the list is too long, its
+// last element gives the number of texts and a digest of all of them.
 func (e *encoder) appendList(dst []byte, name string, values []string, own int) []byte {
 	if len(values) == 0 {
 		return dst
@@ -348,7 +349,7 @@ func wordsLength(s string, n int) int {
 	return at
 }
 
-// appendArgs appends the arguments. When parts were left out, it also appends the length and the
+// appendArgs appends the arguments. If parts are left out, it also appends the length and the
 // digest of the full arguments.
 func (e *encoder) appendArgs(dst, args []byte) []byte {
 	if len(args) == 0 {
@@ -389,7 +390,8 @@ func joinValues(values []string) []byte {
 	return all
 }
 
-// appendWord appends a member whose value is our own: escaped, but neither redacted nor cut.
+// appendWord appends a member whose value is one of our own words. The value is escaped, but not
+// redacted and not cut.
 func appendWord(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst

@@ -82,7 +82,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	}
 	e.At = w.Time
 	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
-		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // an invalid digest stays zero
+		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // an error is ignored: the digest then stays zero
 	}
 	if plain, ok := strings.CutPrefix(w.Sent, "sha256:"); ok && len(plain) == hashLen {
 		_, _ = hex.Decode(e.Sent[:], []byte(plain))
@@ -93,26 +93,26 @@ func parseEntry(file string, it item) (event.Entry, error) {
 // Filter selects the records to read. The zero value takes all records except the first line of
 // each segment.
 type Filter struct {
-	Server   func(string) bool // matches the server's name, or its guessed name if it has none
+	Server   func(string) bool // matches the server's name; for a server without a name, its guessed name
 	Tool     func(string) bool // matches a tool's name
 	Who      func(string) bool // matches a name of the caller
 	Agent    func(string) bool // matches the agent that made a call
-	Decision string            // "allow" or "deny": the final decision, or the one that an observing session did not enforce; "prompt": records whose rules decided to prompt; "": any
+	Decision string            // "allow" or "deny": this is the final decision, or the decision that an observing session did not enforce; "prompt": the rules decided to prompt; "": any
 	Session  string            // session id or the beginning of one
-	Record   string            // record id: matches this record and the records that refer to it
+	Record   string            // a record id: matches this record, and the records that refer to it
 	Kinds    []event.Kind
-	Rule     func(*event.Entry) bool // matches a record that a rule decided
+	Rule     func(*event.Entry) bool // matches the records of a rule
 	Find     string                  // a kind of finding in the message; "*" matches any
 	Since    time.Time
-	Until    time.Time // excluded; zero means no end
-	Last     int       // only this many latest records; 0 means all
-	Tail     int64     // with Last: read only this many bytes at the end of each segment; 0 means all
-	Caught   func()    // for Follow: called once, when the existing records have been yielded; may be nil
-	Replies  bool      // also all replies that match Since, Until and Session, so that a reader can find the reply to a call; Last does not count them
-	Headers  bool      // also the first line of each segment, if Kinds is empty
+	Until    time.Time // only records before this time; zero means no end
+	Last     int       // only this many of the latest records; 0 means all
+	Tail     int64     // with Last: read only this many bytes at the end of each segment; 0 means the whole segment
+	Caught   func()    // for Follow: called once, after all existing records were yielded; may be nil
+	Replies  bool      // also take all replies that match Since, Until and Session, so that a reader can find the reply to a call; Last does not count replies
+	Headers  bool      // also take the first line of each segment, if Kinds is empty
 }
 
-// matchesEntry reports whether a record matches the filter, Replies included.
+// matchesEntry reports whether a record matches the filter or is a reply that Replies asks for.
 func (f *Filter) matchesEntry(e *event.Entry) bool { return f.Replies && f.isReply(e) || f.Takes(e) }
 
 // isReply reports whether a record is the reply to another record and matches Since, Until and
@@ -125,7 +125,7 @@ func (f *Filter) matchesPeriod(e *event.Entry) bool {
 	return !e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until)) && strings.HasPrefix(e.Session, f.Session)
 }
 
-// Takes reports whether a record matches the filter, Replies not considered.
+// Takes reports whether a record matches the filter. It ignores the field Replies.
 func (f *Filter) Takes(e *event.Entry) bool {
 	if !f.matchesPeriod(e) || !f.matchKind(e.Kind) {
 		return false

@@ -12,14 +12,13 @@ import (
 // begins with a line that reports them, so that a reader who finds half a line learns the reason.
 type failure struct {
 	fragment []byte // bytes that the failed writes left after the last whole line
-	unended  bool   // the last whole line lacks its LF
-	refused  int    // records that were refused
-	recorded int    // how many of the refused records are in the file as whole lines
+	unended  bool   // the last whole line in the file lacks its LF
+	refused  int    // number of refused records
+	recorded int    // number of the refused records that are in the file as whole lines anyway
 	reason   string
 }
 
-// appendSeparator appends the LF that is needed before the next line, if the file does not end with
-// one.
+// appendSeparator appends an LF before the next line if the file does not end with an LF.
 func (f *failure) appendSeparator(dst []byte) []byte {
 	if f.unended || len(f.fragment) > 0 {
 		return append(dst, '\n')

@@ -52,8 +52,8 @@ func unlockFile(f *os.File) error {
 	return errors.Join(err, lockErr)
 }
 
-// isSpoiled reports whether a file was removed or is shorter than size: then nobody will read what
-// is written to it.
+// isSpoiled reports whether a file was removed or is shorter than size. In both cases the lines
+// written to it are lost for readers.
 func isSpoiled(f *os.File, size int64) bool {
 	var st unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &st) == nil && (st.Nlink == 0 || st.Size < size)

@@ -18,9 +18,9 @@ import (
 )
 
 // Follow is like Read, but after the existing records it also returns new records as they are
-// written. New records that it finds together are ordered by time, up to maxNews of them. It ends
-// when ctx ends, or after it has returned an error other than a *Damage. The error is ErrReplaced
-// if the directory was removed, or if another one is in its place. The directory must exist.
+// written. Follow orders up to maxNews new records by time. It ends when ctx ends, or after it has
+// returned an error other than a *Damage. The error is ErrReplaced if the directory was removed or
+// replaced by another one. The directory must exist.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		// The watch begins before the listing, so that no change is missed between the two.
@@ -38,7 +38,7 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 			yield(event.Entry{}, err)
 			return
 		}
-		os.SameFile(is, is) // Windows looks up a file's identity, by its path, at the first comparison
+		os.SameFile(is, is) // read the identity of dir now: Windows reads it only at the first comparison, by the path
 		fl := follower{dir: dir, is: is, f: f, sources: map[string]*source{}, dirty: map[string]bool{}, poll: time.NewTicker(pollEvery)}
 		defer fl.close()
 		if err := fl.yieldBacklog(yield); err != nil {
@@ -73,9 +73,9 @@ var errStopped = errors.New("stopped")
 // follower holds every segment that Follow has seen.
 type follower struct {
 	dir     string
-	is      os.FileInfo // dir as it was when Follow began; later the path may lead to another directory
+	is      os.FileInfo // identity of dir when Follow began; later the path may lead to another directory
 	f       Filter
-	sources map[string]*source // by the segment's file name
+	sources map[string]*source // the sources, by the file name of their segment
 	dirty   map[string]bool    // file names of the segments that may have new records
 	left    []*source          // sources whose file was replaced; they are read to their end
 	poll    *time.Ticker
@@ -119,7 +119,7 @@ func (fl *follower) yieldBacklog(yield func(event.Entry, error) bool) error {
 			s.close()
 			continue
 		}
-		// Skip the records that the backlog has left out as too old: they must not appear as new.
+		// Skip the old records that yieldBacklog has left out, because they are not new.
 		for s.limit != noLimit {
 			if _, err := s.nextEntry(&fl.f); errors.Is(err, io.EOF) {
 				s.limit = noLimit
@@ -173,7 +173,7 @@ func (fl *follower) handleChange(ev filewatch.Event) error {
 	if s == nil || ev.Has(fsnotify.Create) {
 		fi, err := os.Lstat(ev.Name)
 		if err != nil || !fi.Mode().IsRegular() {
-			return nil // the file is gone, or is no segment
+			return nil // the file was removed, or is not a segment
 		}
 		if s != nil && !s.readsFile(fi) {
 			fl.left = append(fl.left, s)
@@ -239,7 +239,8 @@ func (fl *follower) yieldChanges(yield func(event.Entry, error) bool) bool {
 	return yieldSorted(news, yield)
 }
 
-// maxNews is how many new records are kept to be ordered by time: after a pause there may be millions.
+// maxNews is the largest number of new records that are kept to be ordered by time. After a pause
+// there may be millions of new records.
 const maxNews = 4096
 
 func yieldSorted(news []event.Entry, yield func(event.Entry, error) bool) bool {

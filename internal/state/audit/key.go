@@ -15,8 +15,8 @@ import (
 // keyLen is the length of the key in bytes.
 const keyLen = 32
 
-// loadKey reads the key for keyed digests, or creates it. The caller holds the ledger's lock, so
-// that two processes never create two keys.
+// loadKey reads the key for keyed digests. If the file does not exist, loadKey creates a key. The
+// caller holds the ledger's lock, so that two processes never create two keys.
 func loadKey(path string) ([]byte, error) {
 	k, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +52,7 @@ func readKey(path string) ([]byte, error) {
 	return k, nil
 }
 
-// The characters that a session id consists of, and its length in characters.
+// The characters of a session id, and the number of its characters.
 const (
 	sessionAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 	sessionLength   = 10

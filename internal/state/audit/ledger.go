@@ -28,24 +28,24 @@ type mark struct {
 	Time     time.Time `json:"time"`
 	Kind     string    `json:"kind"`
 	Segment  string    `json:"segment"`
-	First    string    `json:"first"`  // hash of its first line
-	Last     string    `json:"last"`   // hash of its last line
-	Lines    uint64    `json:"lines"`  // whole lines
-	Bytes    int64     `json:"bytes"`  // number of bytes after the last whole line, which a crash left
-	Size     int64     `json:"size"`   // size of the whole file; not in ledgers of older versions
-	Digest   string    `json:"digest"` // digest of the Bytes bytes
+	First    string    `json:"first"`  // hash of the segment's first line
+	Last     string    `json:"last"`   // hash of the segment's last line
+	Lines    uint64    `json:"lines"`  // number of whole lines
+	Bytes    int64     `json:"bytes"`  // number of bytes after the last whole line; a crash left these bytes
+	Size     int64     `json:"size"`   // size of the whole file; missing in ledgers of older versions
+	Digest   string    `json:"digest"` // digest of the bytes after the last whole line
 	Detail   string    `json:"detail"`
-	Keep     int64     `json:"keep"`     // of a removal: the retention in force, in bytes; 0 keeps all
-	KeepFor  int64     `json:"keep_for"` // of a removal: the retention in force, in seconds; 0 keeps all
-	Node     uint64    `json:"node"`     // inode number of the file, if the system has one; not set when its writer closes it
-	position int       // number of this line in the ledger
+	Keep     int64     `json:"keep"`     // in a removal: number of bytes that the retention keeps; 0 means all
+	KeepFor  int64     `json:"keep_for"` // in a removal: number of seconds for which the retention keeps a segment; 0 means for ever
+	Node     uint64    `json:"node"`     // inode number of the file; 0 if the system has none, and in the mark of a writer that closes its file
+	position int       // number of this mark's line in the ledger
 }
 
 // ledger is the locked ledger of one directory.
 type ledger struct {
 	file  *os.File
 	chain chain
-	heal  *failure // the bytes that a crash left at the end of the file, which the next line will report; nil if there are none
+	heal  *failure // the bytes that a crash left at the end of the file, for the report in the next line; nil if there are no such bytes
 	now   func() time.Time
 }
 
@@ -72,8 +72,8 @@ func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err e
 	return do(l)
 }
 
-// lockFile waits for the lock on f, but not forever: a stopped process may hold the lock. The
-// pauses stay short, because a process that tries rarely loses against processes that come later.
+// lockFile waits for the lock on f, but not for ever, because a stopped process may hold the lock.
+// The pauses are short. With long pauses, processes that come later would take the lock first.
 func lockFile(f *os.File, shared bool) error {
 	for patience, pause := lockPatience, 50*time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {
 		ok, err := tryLock(f, shared)
@@ -90,8 +90,8 @@ func lockFile(f *os.File, shared bool) error {
 	}
 }
 
-// seekEnd sets the chain to the end of the ledger: from the last line if it is sound, or else by
-// reading the whole file.
+// seekEnd sets the chain to the end of the ledger. If the last line is sound, the line gives the
+// position in the chain. Otherwise seekEnd reads the whole file.
 func (l *ledger) seekEnd() error {
 	fi, err := l.file.Stat()
 	if err != nil {
@@ -116,9 +116,9 @@ func (l *ledger) seekEnd() error {
 	return l.seekAll(tail[len(tail)-1] == '\n')
 }
 
-// seekAll sets the chain by reading the whole ledger. ended says whether the file ends with an LF.
-// If not, a crash left the bytes at the end, and the next line will report them. Other damage stays
-// in the file, for Verify.
+// seekAll sets the chain by reading the whole ledger. ended is true if the file ends with an LF. If
+// not, a crash left bytes at the end, and the next line will report these bytes. Other damage stays
+// in the file, and Verify reports it.
 func (l *ledger) seekAll(ended bool) error {
 	s := newScanner(io.NewSectionReader(l.file, 0, 1<<62))
 	s.expectChain(l.chain)
@@ -137,7 +137,7 @@ func (l *ledger) seekAll(ended bool) error {
 	return nil
 }
 
-// appendMark writes one line, after a recovery line if one is needed.
+// appendMark writes one line. If the ledger has damage at its end, it writes a recovery line first.
 func (l *ledger) appendMark(m mark) error {
 	var dst []byte
 	c := l.chain

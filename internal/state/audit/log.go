@@ -30,24 +30,24 @@ type Log struct {
 	enc       encoder
 	chain     chain
 	seg       *segment  // nil when closed
-	rotateAt  int64     // when seg has this size, a new segment begins
+	rotateAt  int64     // size of seg at which a new segment begins
 	buf       []byte    // the lines of the current write
 	ids       []byte    // memory for the next record ids
 	failed    failure   // failed writes; reset by the next successful write
 	unsynced  bool      // a background sync failed; Record must sync first
 	nextLook  time.Time // when to check again whether the file is still whole
-	nextCheck time.Time // when to check again whether the file is still in its place
+	nextCheck time.Time // when to check again whether the path still leads to the file
 
 	cleanups  sync.WaitGroup
-	cleanupMu sync.Mutex    // one cleanup at a time
-	closing   bool          // no further cleanup begins
+	cleanupMu sync.Mutex    // held during a cleanup, so that only one cleanup runs
+	closing   bool          // no new cleanup may begin
 	ending    chan struct{} // closed when closing becomes true
 }
 
 // SessionID returns the session id with which every record id of this log begins.
 func (l *Log) SessionID() string { return l.enc.session }
 
-// HideValues hides values that are known to be secret in everything written from now on.
+// HideValues hides these secret values in everything that is written from now on.
 func (l *Log) HideValues(k *redact.Known) {
 	l.long.Lock()
 	defer l.long.Unlock()
@@ -55,7 +55,7 @@ func (l *Log) HideValues(k *redact.Known) {
 	defer l.mu.Unlock()
 	l.enc.HideKnown(k)
 	l.long.enc.HideKnown(k)
-	l.enc.caches = [2]lineCache{} // the cached texts may contain such values
+	l.enc.caches = [2]lineCache{} // the cached texts may contain the secret values
 }
 
 // Record writes the events in order with one write and sets their ids. After an error the caller
@@ -144,8 +144,8 @@ func (l *Log) writeBuffer(c chain, events []*event.Event) error {
 	return fmt.Errorf("the record: %w", err)
 }
 
-// recordID returns the id of line seq. Many ids share one block of memory, whose bytes are written
-// only once.
+// recordID returns the id of line seq. Many ids share one block of memory. Each byte of the block
+// is written only once.
 func (l *Log) recordID(seq uint64) string {
 	const longest, many = 32, 64
 	if cap(l.ids)-len(l.ids) < longest {
@@ -193,10 +193,10 @@ func (l *Log) close() error {
 	seg := l.seg
 	err := l.writeRecovery()
 	if err == nil && l.o.Sync == SyncInterval {
-		err = seg.file.Sync() // for the records since the last periodic sync
+		err = seg.file.Sync() // the periodic sync may not have synced the latest records
 	}
 	ended := false
-	if (err == nil || seg.isLost()) && !seg.shared { // if the file is lost, the mark shows that its records are missing
+	if (err == nil || seg.isLost()) && !seg.shared { // if the file is lost, the mark shows that records are missing
 		bad := withLedger(l.dir, l.o.Now, func(led *ledger) error {
 			return led.appendMark(seg.closingMark(&l.chain))
 		})

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapping is the end of a segment, mapped into memory. A record that is stored there is in the
-// file at once, for every reader and even if this process dies, without a system call. Space on
-// the disk is reserved before anything is stored in it, so that a full disk is an error of
-// reserveRoom and never a fault. Reserved space reads as zeros.
+// mapping is the end of a segment, mapped into memory. A record that is stored in the mapping is at
+// once in the file, without a system call. Every reader sees it, and it stays there even if this
+// process dies. Disk space is reserved before a record is stored in it. So a full disk is an error
+// of reserveRoom and never a memory fault. Reserved space reads as zeros.
 type mapping struct {
 	file   *os.File
 	window []byte // the mapped part of the file
@@ -22,11 +22,11 @@ type mapping struct {
 	lost   bool   // the file has been cut short, or its disk failed
 }
 
-// reserveStep is how much space is reserved at once: about 400 records.
+// reserveStep is the number of bytes that are reserved at once, enough for about 400 records.
 const reserveStep = 256 << 10
 
-// mappable holds the file systems on which reserved space is really available and all readers see
-// what is stored. Network and FUSE file systems are not among them.
+// mappable holds the types of file systems on which mapping is safe: reserved space is really
+// available, and all readers see the stored data. Network and FUSE file systems are not in the map.
 var mappable = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC:      true, // ext2 and ext3 too
 	unix.XFS_SUPER_MAGIC:       true,
@@ -36,8 +36,8 @@ var mappable = map[int64]bool{
 	unix.OVERLAYFS_SUPER_MAGIC: true,
 }
 
-// newMapping maps the end of an empty file. It returns nil if mapping is not possible; then the
-// file is written with system calls.
+// newMapping maps the end of an empty file. It returns nil if mapping is not possible. In that case
+// the file is written with system calls.
 func newMapping(f *os.File) (*mapping, error) {
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil || !mappable[fs.Type] {
@@ -161,7 +161,7 @@ func (m *mapping) storeLines(p []byte) (err error) {
 
 func (m *mapping) unmap() {
 	if m.window != nil {
-		_ = unix.Munmap(m.window) // fails only for a wrong address
+		_ = unix.Munmap(m.window) // an error is ignored: Munmap fails only for a wrong address
 		m.window = nil
 	}
 }

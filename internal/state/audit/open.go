@@ -19,12 +19,12 @@ type Options struct {
 	Sync
 	KeyFile string           // path of the key for keyed digests; "" means record.key next to dir
 	Now     func() time.Time // nil means time.Now
-	// Brief is for a record of one call: Open leaves the cleanup of other segments to sessions that
-	// have more time.
+	// Brief is for a record of one call. With Brief, Open does not clean up other segments, because
+	// that takes time; longer sessions do it.
 	Brief bool
-	// Shared names the agent's session, if this record is for one call of that session. All such
-	// calls of a day share a segment (shared.go). "" is for a record of many calls, or of a call
-	// that belongs to no session.
+	// Shared names the agent's session, if this record is for one call of that session. All calls
+	// of the session on one day share a segment (shared.go). Shared is "" for a record of many
+	// calls, and for a call that belongs to no session.
 	Shared string
 }
 
@@ -83,7 +83,7 @@ func (l *Log) beginSession(session, file string) error {
 		if err := l.useKey(session, loadKey); err != nil {
 			return err
 		}
-		c := newChain() // not yet l.chain: if this fails, the log must stay unchanged, so that openRecord can begin another session
+		c := newChain() // l.chain must not change before the end: after an error, openRecord begins another session with the same log
 		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.isBrief())
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (l *Log) beginSession(session, file string) error {
 // isBrief reports whether this log will write only few records.
 func (l *Log) isBrief() bool { return l.o.Brief || l.o.Shared != "" }
 
-// useKey creates the encoders, with the key that read returns.
+// useKey creates the encoders with the key. The function read reads the key from its file.
 func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (err error) {
 	var key []byte
 	if l.o.Redact != redact.Full {
@@ -140,7 +140,7 @@ func checkDir(dir string) error {
 		return err
 	}
 	if fi.Mode()&(fs.ModeSticky|fs.ModeSymlink) != 0 {
-		return nil // in a sticky folder others cannot rename ours; a symbolic link is the owner's choice
+		return nil // in a sticky folder other users cannot rename our folder; a symbolic link is the owner's choice
 	}
 	return checkPrivate(parent, fi)
 }

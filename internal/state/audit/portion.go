@@ -15,12 +15,13 @@ type Segment struct {
 	Name    string // name of the file
 	Session string
 	Began   time.Time
-	Closed  bool  // nothing is added any more
-	Size    int64 // bytes of its records
-	Shared  bool  // the segment holds the calls of one day by agents' hooks; many processes write it, one after the other
+	Closed  bool  // no record is added any more
+	Size    int64 // number of bytes of records
+	Shared  bool  // agents' hooks write the segment: it has the calls of one day, and many processes write it one after the other
 }
 
-// ListSegments lists the segments of dir, oldest first. A missing directory has none.
+// ListSegments lists the segments of dir, oldest first. If the directory is missing, the list is
+// empty.
 func ListSegments(dir string) (list []Segment, err error) {
 	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,12 +34,12 @@ func ListSegments(dir string) (list []Segment, err error) {
 	return list, err
 }
 
-// ErrCut means that a segment ends before an offset up to which it was read earlier.
+// ErrCut means that a segment is now shorter than the part of it that was read earlier.
 var ErrCut = errors.New("it is shorter than it was: it was cut")
 
-// ReadPortion returns at most size bytes of a segment from an offset on. If the segment is not
-// closed, it returns only whole lines. It returns no bytes at the end of the segment, and ErrCut if
-// the segment ends before the offset. size must be larger than the longest line.
+// ReadPortion returns at most size bytes of a segment, beginning at the offset at. If the segment
+// is not closed, it returns only whole lines. At the end of the segment it returns no bytes. It
+// returns ErrCut if the segment ends before the offset. size must be larger than the longest line.
 func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 	f, err := openPrivate(filepath.Join(dir, s.Name), os.O_RDONLY)
 	if err != nil {
@@ -46,7 +47,7 @@ func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if before := make([]byte, 1); at > 0 {
-		if n, err := f.ReadAt(before, at-1); n == 0 && errors.Is(err, io.EOF) || n == 1 && before[0] == 0 { // a zero is reserved space
+		if n, err := f.ReadAt(before, at-1); n == 0 && errors.Is(err, io.EOF) || n == 1 && before[0] == 0 { // a zero byte is reserved space, so the segment ends before it
 			return nil, ErrCut
 		}
 	}
@@ -55,7 +56,7 @@ func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 		return nil, err
 	}
 	if s.Closed && int64(len(portion)) < size {
-		return portion, nil // a line that a crash left unfinished belongs to the portion
+		return portion, nil // a line that a crash left unfinished is part of the portion
 	}
 	return portion[:bytes.LastIndexByte(portion, '\n')+1], nil
 }
@@ -64,8 +65,8 @@ func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 // be one that its writer has created but not locked yet.
 const runningAfter = time.Second
 
-// CountRunning returns the number of sessions that write a segment of dir now. Hooks do not count:
-// each of their processes serves one call.
+// CountRunning returns the number of sessions that write a segment of dir now. It does not count
+// hooks, because each process of a hook serves only one call.
 func CountRunning(dir string) (n int, err error) {
 	list, err := ListSegments(dir)
 	if err != nil {
@@ -95,7 +96,7 @@ func CountRunning(dir string) (n int, err error) {
 }
 
 // ListNamed returns the segments that the ledger of dir names. The value of a segment is true if
-// the retention has removed it. A missing directory has no segments.
+// the retention has removed it. If the directory is missing, the map is empty.
 func ListNamed(dir string) (map[string]bool, error) {
 	v := newVerifier(dir, Retention{})
 	if _, err := v.readSnapshot(""); err != nil {

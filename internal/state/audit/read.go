@@ -31,7 +31,7 @@ func Read(dir string, f Filter) iter.Seq2[event.Entry, error] {
 	}
 }
 
-// skipHeads makes the sources, which have a limit, begin where f.Tail says.
+// skipHeads applies f.Tail: each source begins that many bytes before its limit.
 func skipHeads(list []*source, f *Filter) {
 	for _, s := range list {
 		if f.Last > 0 && f.Tail > 0 {
@@ -54,7 +54,7 @@ func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[eve
 const clockSlack = time.Minute
 
 // mergeSources yields the records of all sources, ordered by time. It opens a source only when the
-// merge has reached the time at which the source began.
+// merge has reached the start of that source.
 func mergeSources(list []*source, f *Filter, drained func(*source)) iter.Seq2[event.Entry, error] {
 	return func(yield func(event.Entry, error) bool) {
 		m := merger{yield: yield, f: f, drained: drained}
@@ -167,7 +167,7 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 		slices.SortStableFunc(newest, func(a, b *source) int { return b.wrote.Compare(a.wrote) })
 		var kept []event.Entry
 		limit := 2*f.Last + 64
-		calls := map[string]bool{} // calls whose replies are kept
+		calls := map[string]bool{} // calls in kept, whose replies must be kept too
 		for _, s := range newest {
 			if f.countEntries(kept) == f.Last && s.wrote.Add(clockSlack).Before(kept[0].Time) {
 				break
@@ -201,9 +201,8 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 	}
 }
 
-// trimEntries sorts the records and keeps the newest ones: the newest f.Last records that Last
-// counts, and the replies that come after the oldest of these. It removes the other records from
-// calls.
+// trimEntries sorts the records and keeps the newest f.Last records that Last counts. It also keeps
+// the replies that come after the oldest of these. It removes the dropped records from calls.
 func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0

@@ -13,10 +13,10 @@ import (
 // each record would double the cost of a record.
 const lookEvery = time.Millisecond
 
-// reopenIfMoved begins a new segment if the file was removed, cut short or moved, because nobody
-// would read the file. It checks for each record whether the file was removed or cut short; for a
-// mapped file, every lookEvery. It checks only once a second whether the file or a folder above it
-// was moved, because the system must walk the path for that.
+// reopenIfMoved begins a new segment if the file was removed, cut short or moved, because readers
+// would not find the old file. Before each record it checks whether the file was removed or cut
+// short; for a mapped file it checks only every lookEvery. Once a second it also checks whether the
+// file or a folder above it was moved. This check is rare, because the system must walk the path.
 func (l *Log) reopenIfMoved(now time.Time) error {
 	size, lost := l.seg.size, false
 	if mem := l.seg.mem; mem != nil {
@@ -40,8 +40,8 @@ func (l *Log) reopenIfMoved(now time.Time) error {
 	return nil
 }
 
-// atPath reports whether the path still leads to the open file. It returns true if that cannot be
-// found out.
+// atPath reports whether the path still leads to the open file. It returns true if it cannot find
+// out.
 func (s *segment) atPath() bool {
 	at, err := os.Lstat(s.path)
 	if err != nil {

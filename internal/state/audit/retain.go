@@ -11,8 +11,8 @@ import (
 
 // Retention says which closed segments are kept. The zero value is the product's default.
 type Retention struct {
-	Keep    int64         // total bytes of closed segments; 0 means 1 GiB, negative keeps all
-	KeepFor time.Duration // time since a segment was closed; 0 means 90 days, negative keeps it forever
+	Keep    int64         // total bytes of closed segments that are kept; 0 means 1 GiB, negative means all
+	KeepFor time.Duration // time for which a closed segment is kept; 0 means 90 days, negative means for ever
 }
 
 func (r Retention) withDefaults() Retention {
@@ -50,9 +50,9 @@ func removeOld(dir string, all []fs.FileInfo, o Options) error {
 	})
 }
 
-// mayRemove reports, from the listing alone, whether a segment may have to be removed. If not, the
-// session need not read the ledger. A segment's name contains the time at which it was begun, which
-// is before the time at which it was closed.
+// mayRemove reports whether removeOld may have to remove a segment. It uses only the listing, so
+// that most sessions need not read the ledger. The name of a segment contains the time at which the
+// segment was begun. This time is earlier than the time at which the segment was closed.
 func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 	var total int64
 	for _, fi := range all {
@@ -68,8 +68,8 @@ func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 // removable is a segment that retention removes.
 type removable struct{ path, why string }
 
-// findOld returns the segments to remove, oldest first. It keeps a segment that the ledger has not
-// closed.
+// findOld returns the segments to remove, oldest first. It leaves out segments that have no closing
+// mark in the ledger.
 func (r Retention) findOld(dir string, all []fs.FileInfo, ends map[string]mark, now time.Time) []removable {
 	var total int64
 	size := func(fi fs.FileInfo) int64 {
@@ -126,7 +126,7 @@ func (l *ledger) removeSegment(v removable, r Retention) error {
 	if f == nil {
 		return err
 	}
-	f.Close() // some systems cannot remove an open file; no process begins to write a closed segment
+	f.Close() // close before the removal, because some systems cannot remove an open file; no process writes to a closed segment
 	m := mark{
 		Kind: removed, Segment: filepath.Base(v.path), Detail: v.why,
 		Keep: max(r.Keep, 0), KeepFor: int64(max(r.KeepFor, 0) / time.Second),

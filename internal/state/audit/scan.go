@@ -13,17 +13,17 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// maxLine limits how much of one line a reader holds in memory. The writer's longest line is about
-// a quarter of it.
+// maxLine is the largest part of one line that a reader holds in memory, in bytes. The writer's
+// longest line is about a quarter of maxLine long.
 const maxLine = 1 << 20
 
 // item is one line of a segment or of the ledger, or a problem found there.
 type item struct {
-	raw     []byte // without LF, valid until the next item; nil when there is no line
+	raw     []byte // the line without LF; valid until the next item; nil if there is no line
 	line    int    // line number, from 1
 	link    link
 	problem string // what is wrong at this line
-	healed  int    // bytes before this line that a failed write left and that this line reports
+	healed  int    // number of bytes that a failed write left before this line; this line reports the failure
 }
 
 // scanner reads lines and checks the chain from one to the next.
@@ -31,15 +31,15 @@ type scanner struct {
 	src   io.Reader
 	buf   []byte
 	at    int   // buf[at:] is unread
-	end   int64 // offset in src after the last good line
-	read  int64 // offset in src of buf[at:]
+	end   int64 // offset in src of the end of the last good line
+	read  int64 // offset in src of the first unread byte, buf[at]
 	taken int64 // number of bytes that source.Read has returned, if src is a source
 	line  int   // number of the last line read
 	over  bool  // the scanner is inside a line longer than maxLine
 	chain chain // the position that the next line must have
 	begun bool  // chain is set
 	gap   gap   // the bad lines since the last good line
-	held  *item // a good line to return after the problem before it
+	held  *item // a good line that nextItem returns after a problem
 }
 
 // gap is a run of lines that are not records.
@@ -80,8 +80,8 @@ func (s *scanner) eachItem(visit func(item)) error {
 	}
 }
 
-// nextItem returns the next line or problem. io.EOF means that there is no further whole line yet;
-// the caller may try again when the file has grown.
+// nextItem returns the next line or problem. io.EOF means that there is no whole line at the
+// moment; the caller may try again when the file has grown.
 func (s *scanner) nextItem() (item, error) {
 	if s.held != nil {
 		it := *s.held
@@ -115,8 +115,9 @@ func (s *scanner) holdItem(it item) {
 	}
 }
 
-// acceptLine checks whether a line that is sound in itself fits into the chain. It returns the line,
-// or the problem before the line; then it holds the line for the next call of nextItem.
+// acceptLine checks whether a line that is sound in itself fits into the chain. If it fits,
+// acceptLine returns the line. Otherwise it returns the problem, and the next call of nextItem
+// returns the line.
 func (s *scanner) acceptLine(it item) item {
 	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
 	s.chain.next = it.link.seq + 1
@@ -173,7 +174,7 @@ func (s *scanner) addRest(r io.Reader) error {
 	return err
 }
 
-// readLine returns one line without its LF, or nil when an overlong line ends.
+// readLine returns one line without its LF. It returns nil at the end of an overlong line.
 func (s *scanner) readLine() ([]byte, error) {
 	searched := s.at
 	for {
@@ -197,7 +198,7 @@ func (s *scanner) readLine() ([]byte, error) {
 	}
 }
 
-// endLongLine returns a line as it is. But if the line is the end of an overlong line, endLongLine
+// endLongLine returns a line unchanged. If the line is the end of an overlong line, endLongLine
 // adds it to the gap and returns nil.
 func (s *scanner) endLongLine(line []byte) []byte {
 	if !s.over {

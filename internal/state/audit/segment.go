@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// segment is the file that a session currently writes. Its writer holds the lock on the file while
-// it is open.
+// segment is the file that a session currently writes. While the file is open, its writer holds the
+// lock on it.
 type segment struct {
 	path   string
 	file   *os.File
 	mem    *mapping // nil if each record is written with a system call
 	size   int64    // bytes of all records
-	begin  uint64   // number of its first line
-	first  string   // hash of its first line
-	shared bool     // later processes may continue the file, so that Log.Close does not close it in the ledger
+	begin  uint64   // number of the segment's first line
+	first  string   // hash of the segment's first line
+	shared bool     // later processes may continue the file, so Log.Close does not close it in the ledger
 }
 
 const (
@@ -47,7 +47,7 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 
 // newSegment creates the next segment of the session, a file called name, and writes its first
 // line. The caller holds the ledger's lock. c changes only on success. brief means that few records
-// will follow: then no space is reserved, because that would cost more than writing the records.
+// will follow. Then newSegment reserves no space, because that would cost more than the records.
 func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
 	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
@@ -71,7 +71,7 @@ func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief boo
 	return s, nil
 }
 
-// appendLines writes lines, and returns how many bytes of them are in the file.
+// appendLines writes lines. It returns the number of their bytes that are in the file.
 func (s *segment) appendLines(lines []byte) (n int, err error) {
 	if s.mem != nil {
 		n, err = s.mem.appendBytes(lines)
@@ -83,8 +83,8 @@ func (s *segment) appendLines(lines []byte) (n int, err error) {
 }
 
 // close cuts the file at the end of its records and closes it. ended means that the ledger lists
-// the segment as closed; then close also gives the file closedMode. It does so after the cut, so
-// that no file with this mode has reserved space.
+// the segment as closed. In that case close also gives the file closedMode, but only after the cut,
+// so that no file with this mode has reserved space.
 func (s *segment) close(ended bool) error {
 	var err error
 	if s.mem != nil {
@@ -140,16 +140,16 @@ func (l *Log) rotateSegment(now time.Time) {
 			return errors.Join(err, begun.discard())
 		}
 		next = begun
-		return led.appendMark(next.openingMark()) // if this fails, the ledger first names the new segment in its closing mark
+		return led.appendMark(next.openingMark()) // an error is ignored: the closing mark of the new segment will also name it in the ledger
 	})
 	if next == nil {
 		l.rotateAt = l.seg.size + max(l.o.MaxBytes/32, 1)
 		return
 	}
 	if l.o.Sync != SyncNone {
-		_ = l.seg.file.Sync() // for the records of the last second with SyncInterval; with SyncEach they are on the disk
+		_ = l.seg.file.Sync() // with SyncInterval the records of the last second may not be on the disk; with SyncEach all are
 	}
-	_ = l.seg.close(true) // an error does no harm: the ledger says that the segment is closed, and the file mode is only a hint
+	_ = l.seg.close(true) // an error is ignored, because the ledger says that the segment is closed and the file mode is only a hint
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes
 	l.cleanUp()
 }

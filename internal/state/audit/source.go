@@ -16,22 +16,22 @@ import (
 type source struct {
 	path  string
 	began time.Time
-	wrote time.Time   // time of the last write, from the listing
+	wrote time.Time   // time of the last write, from the folder's listing
 	file  *os.File    // nil before the first nextEntry and after close
-	info  fs.FileInfo // of the opened file
+	info  fs.FileInfo // file info of the opened file
 	bytes written
 	scan  *scanner
-	skip  int64       // bytes at the beginning that are not read
-	limit int64       // bytes to read before io.EOF; noLimit for all
+	skip  int64       // number of bytes at the beginning that are skipped
+	limit int64       // number of bytes to read before io.EOF; noLimit for all
 	ended bool        // the segment was already closed when it was listed
 	done  bool        // nothing more will be read
-	head  event.Entry // the next record, for the merge
+	head  event.Entry // the next record, for mergeSources
 }
 
 const noLimit = 1<<63 - 1
 
-// listSources lists the segments of dir, oldest first. A missing directory has none. limited means
-// that a source ends where its records end now.
+// listSources lists the segments of dir, oldest first. If the directory is missing, the list is
+// empty. limited means that each source ends where its records end at this moment.
 func listSources(dir string, limited bool) ([]*source, error) {
 	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func listSources(dir string, limited bool) ([]*source, error) {
 		list[i] = newSource(filepath.Join(dir, fi.Name()))
 		list[i].wrote, list[i].ended = fi.ModTime(), isClosed(fi)
 		if !list[i].ended {
-			list[i].wrote = time.Now() // data stored in a mapped file does not change the file's time
+			list[i].wrote = time.Now() // a write to a mapped file does not change the file's time
 		}
 		if limited {
 			list[i].limit = recordedSize(list[i].path, fi)
@@ -70,8 +70,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nextEntry returns the next record that matches the filter, a *Damage, or io.EOF when there is
-// none yet.
+// nextEntry returns the next record that matches the filter, or a *Damage. It returns io.EOF if
+// there is no further record yet.
 func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	if s.done {
 		return event.Entry{}, io.EOF
@@ -79,7 +79,7 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	if s.file == nil {
 		file, err := os.OpenFile(s.path, os.O_RDONLY|openFlags, 0)
 		if errors.Is(err, fs.ErrNotExist) {
-			s.done = true // another session has removed it meanwhile
+			s.done = true // another session has removed the file meanwhile
 			return event.Entry{}, io.EOF
 		}
 		if err != nil {
@@ -109,8 +109,8 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// skipLines goes to the first line that begins behind the bytes that are not read. Lines are counted
-// from there.
+// skipLines skips the first skip bytes, and then the rest of the line at that place. Line numbers
+// count from there.
 func (s *source) skipLines() error {
 	if s.skip == 0 {
 		return nil
@@ -133,8 +133,8 @@ func (s *source) skipLines() error {
 	return nil
 }
 
-// readsFile reports whether the source has read, reads or will read the file that is at the
-// source's path now. If not, that file is another one than before.
+// readsFile reports whether the file at the source's path is still the file of this source. false
+// means that another file has taken its place.
 func (s *source) readsFile(fi fs.FileInfo) bool {
 	if s.info == nil {
 		return !s.done || s.ended
@@ -142,8 +142,8 @@ func (s *source) readsFile(fi fs.FileInfo) bool {
 	return os.SameFile(s.info, fi)
 }
 
-// tailDamage returns the damage after the last sound line; nil if there is none, or if not all of
-// the file is read.
+// tailDamage returns the damage after the last sound line. It returns nil if there is no damage, or
+// if the source does not read the whole file.
 func (s *source) tailDamage() *event.Damage {
 	if s.limit != noLimit || s.scan == nil || s.scan.gap.sum == nil {
 		return nil
@@ -151,7 +151,7 @@ func (s *source) tailDamage() *event.Damage {
 	return &event.Damage{File: filepath.Base(s.path), Line: s.scan.gap.line, What: s.scan.gap.problemText()}
 }
 
-// close ends reading permanently.
+// close ends the reading of this source for ever.
 func (s *source) close() {
 	if s.file != nil {
 		s.file.Close()

@@ -11,12 +11,12 @@ type Sync uint8
 
 // The values of Sync.
 const (
-	SyncNone     Sync = iota // let the system decide
-	SyncInterval             // once a second, in the background, if something was recorded
-	SyncEach                 // in every Record: a call continues only after its record is on the disk
+	SyncNone     Sync = iota // the system decides when to write to the disk
+	SyncInterval             // wait for the disk once a second, in the background, if there are new records
+	SyncEach                 // wait for the disk in every Record: a call continues only after its record is on the disk
 )
 
-// ParseSync parses none, interval or each.
+// ParseSync parses the word "none", "interval" or "each".
 func ParseSync(word string) (Sync, error) {
 	for s, name := range []string{"none", "interval", "each"} {
 		if word == name {
@@ -48,8 +48,9 @@ func (l *Log) syncOften() {
 	})
 }
 
-// syncOnce syncs the file if there are records from line synced on, and returns the number of the
-// first line that may not be on the disk. Other records may be written meanwhile.
+// syncOnce syncs the file if it has records with the number synced or higher. It returns the number
+// of the first record that may not be on the disk yet, because other records may be written
+// meanwhile.
 func (l *Log) syncOnce(synced uint64) uint64 {
 	l.mu.Lock()
 	seg, next := l.seg, l.chain.next
@@ -60,6 +61,6 @@ func (l *Log) syncOnce(synced uint64) uint64 {
 	err := seg.file.Sync()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unsynced = l.unsynced || err != nil && l.seg == seg // if the log has rotated meanwhile, Sync failed only because the old file is closed
+	l.unsynced = l.unsynced || err != nil && l.seg == seg // if the log has begun a new segment meanwhile, Sync failed only because the old file is closed
 	return next
 }

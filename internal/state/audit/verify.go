@@ -15,10 +15,11 @@ type Verification struct {
 	Segments int    `json:"segments"`
 	Records  uint64 `json:"records"` // number of lines in all segments
 	Bytes    int64  `json:"bytes"`
-	Head     string `json:"head"` // hash of the ledger's last line; with a copy in another place, a later Verify detects any change of these lines
+	Head     string `json:"head"` // hash of the ledger's last line; a person who keeps a copy elsewhere can later detect any change of these lines
 	// Findings are problems that cannot occur if only clawai wrote the files.
 	Findings []Finding `json:"findings"`
-	// Notes are observations that do not prove a manipulation: crashes, running sessions.
+	// Notes are observations that do not prove a manipulation, such as crashes and running
+	// sessions.
 	Notes []Finding `json:"notes"`
 }
 
@@ -33,9 +34,9 @@ type Finding struct {
 }
 
 // Verify reads the ledger and every segment of dir. It checks each line against the next line, each
-// file against the ledger, and each removal against the retention r. It changes nothing. head, when
-// not empty, is the Head of an earlier report and must still be in the ledger; removals since then
-// are reported as notes. A missing directory is an empty record.
+// file against the ledger, and each removal against the retention r. It changes nothing. head is
+// the Head of an earlier report, or "". Verify reports a finding if head is no longer in the
+// ledger, and reports removals since head as notes. A missing directory is an empty record.
 func Verify(dir, head string, r Retention) (Verification, error) {
 	v := newVerifier(dir, r)
 	files, err := v.readSnapshot(head)
@@ -43,7 +44,7 @@ func Verify(dir, head string, r Retention) (Verification, error) {
 		return v.report, fmt.Errorf("verify %q: %w", dir, err)
 	}
 	present := map[string]bool{}
-	last := map[string]string{} // by session: the last hash of its latest segment
+	last := map[string]string{} // hash of the last line in the latest segment so far, by session
 	for _, fi := range files {
 		present[fi.Name()] = true
 		if err := v.checkSegment(fi, last); err != nil {
@@ -54,7 +55,7 @@ func Verify(dir, head string, r Retention) (Verification, error) {
 	return v.report, nil
 }
 
-// statement holds the ledger's statements about one segment.
+// statement holds what the ledger says about one segment.
 type statement struct {
 	first   string // hash of the segment's first line
 	end     *mark  // the mark of kind closed or crashed; nil if there is none
@@ -63,11 +64,10 @@ type statement struct {
 	line    int // number of the ledger's first line about the segment
 }
 
-// copyMeaning is the part of a finding that explains why it matters that a segment is not the
-// original file.
+// copyMeaning explains in a finding why a copied segment is a problem.
 const copyMeaning = "a copy took its place, and what was recorded from then on is not here"
 
-// isOther reports whether a file is not the one that was originally created.
+// isOther reports whether a file is not the original file.
 func (s *statement) isOther(node uint64) bool { return s.node != 0 && node != 0 && s.node != node }
 
 type verifier struct {
@@ -75,7 +75,7 @@ type verifier struct {
 	report     Verification
 	statements map[string]*statement
 	order      []string            // segments in the order in which the ledger first names them
-	bySession  map[string][]string // by session id: its segments, in the same order
+	bySession  map[string][]string // the segments of each session, in the same order; the key is the session id
 	removals
 }
 
@@ -151,7 +151,8 @@ func (v *verifier) checkLedger(f io.Reader, head string) error {
 	return nil
 }
 
-// checkLine reports the problem of one line of any file, and a failed write before the line.
+// checkLine reports the problem of one line, and a failed write before the line. The line may be
+// from any file.
 func (v *verifier) checkLine(file string, it item) {
 	if it.problem != "" {
 		v.addFinding(file, it.line, "%s", it.problem)
@@ -161,7 +162,7 @@ func (v *verifier) checkLine(file string, it item) {
 	}
 }
 
-// addMark adds one mark to the statements. A mark that contradicts an earlier one is a finding.
+// addMark adds one mark to the statements. A mark that contradicts an earlier mark is a finding.
 func (v *verifier) addMark(m mark) {
 	known := v.statements[m.Segment]
 	if known == nil {
@@ -193,7 +194,8 @@ func (v *verifier) addMark(m mark) {
 	}
 }
 
-// checkMissing reports segments that the ledger names and that neither exist nor were removed.
+// checkMissing reports segments that are missing: the ledger names them, and the retention did not
+// remove them.
 func (v *verifier) checkMissing(present map[string]bool) {
 	for _, name := range v.order {
 		if !present[name] && !v.statements[name].removed {

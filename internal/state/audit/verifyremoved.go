@@ -6,11 +6,11 @@ import "time"
 type removals struct {
 	keep    Retention
 	now     time.Time
-	total   int64 // bytes of the segments that are closed and not yet removed
+	total   int64 // total bytes of the closed segments that are not removed yet
 	unsized bool  // a line of an older version does not contain the size of its segment
 }
 
-// clockTolerance is how far in the future the time of a mark may be, because clocks can be wrong.
+// clockTolerance is how far in the future the time of a mark may be. Clocks can be wrong.
 const clockTolerance = 24 * time.Hour
 
 func (r *removals) addSize(m *mark) {
@@ -18,8 +18,8 @@ func (r *removals) addSize(m *mark) {
 	r.unsized = r.unsized || m.Size == 0
 }
 
-// checkRemoval reports a removal that retention did not require: somebody who deleted a segment
-// could have written the removal to the ledger to hide the deletion.
+// checkRemoval reports a removal that the retention did not require. Somebody could delete a
+// segment and write a removal to the ledger to hide the deletion.
 func (v *verifier) checkRemoval(known *statement, m *mark) {
 	end := known.end
 	switch {

@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// tally holds the counts and hashes that were read from a segment.
+// tally is the result of reading the lines of a segment.
 type tally struct {
 	lines       uint64
 	first, last string // hashes of the first and the last line
 	rest        int    // number of bytes after the last good line
-	restDigest  string // digest of these bytes
-	restLine    int    // number of the line with which these bytes begin
-	restBroken  bool   // these bytes contain a whole line
+	restDigest  string // digest of the bytes after the last good line
+	restLine    int    // line number at which the bytes after the last good line begin
+	restBroken  bool   // the bytes after the last good line contain a whole line
 	live        bool   // a process writes to the segment
 	zeros       int64  // number of zero bytes at the end
 	readOnly    bool   // the file mode says that the segment is closed
@@ -28,7 +28,7 @@ type tally struct {
 const maxReserved = 512 << 10
 
 // checkSegment checks one file by itself, against the ledger, and against the previous segment of
-// the same session. last holds, by session, the last hash of the latest segment checked so far.
+// the same session. last maps a session to the last hash of its previous segment.
 func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	name := fi.Name()
 	_, session, _ := parseSegmentName(name)
@@ -71,7 +71,7 @@ func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 }
 
 // readLines reads the file and checks its lines. before is the last hash of the session's previous
-// segment; known is false if no such segment is known.
+// segment; known is false if the previous segment is not known.
 func (v *verifier) readLines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
 	s, broken, err := readSegment(f, func(it item) {
@@ -105,8 +105,8 @@ func (v *verifier) readLines(f *os.File, name, session, before string, known boo
 	return t, nil
 }
 
-// checkHeader checks the first line: it must name its own file and follow the session's previous
-// segment.
+// checkHeader checks the first line. The line must name its own file, and it must follow the
+// session's previous segment.
 func (v *verifier) checkHeader(name, session, before string, known bool, it item) {
 	var w stored
 	if err := json.Unmarshal(it.raw, &w); err != nil || w.Kind != event.Segment || w.File != name || w.Session != session {
@@ -170,8 +170,8 @@ func (v *verifier) checkEnding(name string, known *statement, t tally) {
 	}
 }
 
-// removedBefore returns, from the ledger, the last hash of the session's segment before name. It is
-// for a previous segment that was removed.
+// removedBefore returns the last hash of the session's segment before name, if that segment was
+// removed. The hash comes from the ledger.
 func (v *verifier) removedBefore(name, session string) (last string, ok bool) {
 	var latest string
 	for _, other := range v.bySession[session] {

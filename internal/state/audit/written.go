@@ -11,17 +11,18 @@ import (
 )
 
 // A segment that is written through a mapping ends with reserved space, which reads as zeros. No
-// record contains a zero byte, so the first zero byte is the current end of the records.
+// record contains a zero byte, so the records end before the first zero byte.
 
-// written reads a segment up to its first zero byte. When that byte has been overwritten, reading
-// continues from there.
+// written reads a segment up to its first zero byte. If a writer has overwritten that byte, the
+// next Read continues there.
 type written struct {
 	file io.ReaderAt
 	at   int64 // offset of the next byte to read
 }
 
 func (w *written) Read(p []byte) (int, error) {
-	// Read is called often, and one byte is enough to see whether there is new data.
+	// Read first reads one byte, because Read is called often and one byte shows whether there is
+	// new data.
 	if n, err := w.file.ReadAt(p[:min(len(p), 1)], w.at); n == 0 || p[0] == 0 {
 		return 0, cmp.Or(err, io.EOF)
 	}
@@ -33,8 +34,8 @@ func (w *written) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// movedOn reports whether the zero byte at which reading ended has been overwritten. If so, a writer
-// has also stored the data behind that byte meanwhile.
+// movedOn reports whether a writer has overwritten the zero byte at which reading ended. In that
+// case the writer has also stored the data after that byte.
 func (w *written) movedOn() bool {
 	var b [1]byte
 	n, _ := w.file.ReadAt(b[:], w.at)
@@ -48,7 +49,7 @@ func recordedSize(path string, fi fs.FileInfo) int64 {
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return fi.Size() // the error is reported when the file is read
+		return fi.Size() // the error appears again when the file is read
 	}
 	defer f.Close()
 	var one [1]byte
@@ -58,7 +59,7 @@ func recordedSize(path string, fi fs.FileInfo) int64 {
 	}))
 }
 
-// splitAtZeros reads a file as if each zero byte ended a line.
+// splitAtZeros reads a file and turns each zero byte into a line end.
 type splitAtZeros struct{ io.Reader }
 
 func (s splitAtZeros) Read(p []byte) (int, error) {
@@ -73,7 +74,7 @@ func (s splitAtZeros) Read(p []byte) (int, error) {
 
 // lookBehind reads the reserved space, which begins at offset start. It returns the offset after
 // the last byte that is not zero, and whether the space holds a whole record. No writer writes a
-// record after a zero byte, so a file with one is broken.
+// record after a zero byte, so a file with such a record is broken.
 func lookBehind(f *os.File, start int64) (end int64, record bool, err error) {
 	end = start
 	buf := make([]byte, 64<<10)

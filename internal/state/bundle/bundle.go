@@ -1,8 +1,8 @@
-// Package bundle reads, writes and signs bundles: the rules of a team with their fixtures and packs,
-// in one file that laptops take from a centre.
+// Package bundle reads, writes and signs bundles. A bundle has the rules of a team with their
+// fixtures and packs, in one file that laptops take from a centre.
 //
-// A bundle is a manifest as a signed note (golang.org/x/mod/sumdb/note), an empty line, and the bytes
-// of its files, one after the other:
+// A bundle is a manifest as a signed note (golang.org/x/mod/sumdb/note), an empty line, and the
+// bytes of its files, one after the other:
 //
 //	clawai bundle 1
 //	counter 7
@@ -14,8 +14,9 @@
 //
 //	{"method": ...
 //
-// It holds rules and nothing else: policy.toml, the packs that it names, fixtures/NAME.json. A bundle
-// with any other file is refused, so that nothing in it could ever be started.
+// A bundle contains only rules: policy.toml, the packs that policy.toml names, and
+// fixtures/NAME.json. A bundle with any other file is refused, so that no part of a bundle can ever
+// be started.
 package bundle
 
 import (
@@ -34,11 +35,11 @@ import (
 
 // The bounds of a bundle.
 const (
-	MaxSize     = 16 << 20  // of the whole file, in bytes
-	MaxFiles    = 2000      // with policy.toml
+	MaxSize     = 16 << 20  // size of the whole file, in bytes
+	MaxFiles    = 2000      // number of files, with policy.toml
 	MaxCounter  = 1<<53 - 1 // the largest number that every reader of JSON reads exactly
-	maxManifest = 1 << 20   // of the text that is signed, in bytes
-	maxSigs     = 16        // signatures of one bundle
+	maxManifest = 1 << 20   // size of the signed text, in bytes
+	maxSigs     = 16        // number of signatures of one bundle
 	PolicyName  = "policy.toml"
 	fixtures    = "fixtures/"
 	firstLine   = "clawai bundle 1"
@@ -46,14 +47,14 @@ const (
 
 // Bundle is the content of a bundle.
 type Bundle struct {
-	Counter uint64    // 1 to MaxCounter; a laptop never goes back to a smaller one
-	Created time.Time // in UTC and whole seconds
-	Files   []File    // in the order of their names
+	Counter uint64    // 1 to MaxCounter; a laptop never accepts a smaller counter than before
+	Created time.Time // in UTC, in whole seconds
+	Files   []File    // sorted by name
 }
 
 // File is one file of a bundle.
 type File struct {
-	Name string // with "/" between folders
+	Name string // path in the bundle, with "/" between folders
 	Text []byte
 }
 
@@ -93,7 +94,7 @@ func (b *Bundle) Packs() (all []File) {
 // FixtureName returns the name of a fixture in a bundle.
 func FixtureName(below string) string { return fixtures + below }
 
-// maxDepth is the number of folders below fixtures.
+// maxDepth is the largest number of folders between fixtures and a file.
 const maxDepth = 7
 
 // isPart reports whether a text is a plain name of a folder or a file: at most 105 bytes, not a
@@ -107,8 +108,8 @@ func isPart(s string) bool {
 	})
 }
 
-// isPackName reports whether a text is the name of a pack: a plain name that no system takes for a
-// device, and not that of the policy.
+// isPackName reports whether a text is the name of a pack. The name must be plain. It must not be
+// the name of a device on any system, and not the name of the policy.
 func isPackName(s string) bool {
 	stem, isTOML := strings.CutSuffix(s, ".toml")
 	device, _, _ := strings.Cut(strings.ToLower(stem), ".")
@@ -133,8 +134,8 @@ func isFixtureName(s string) bool {
 	return true
 }
 
-// check returns an error for a bundle that holds anything but rules, or that cannot be written in
-// the form of a bundle.
+// check returns an error for a bundle that contains other things than rules, or that does not fit
+// the format.
 func (b *Bundle) check() error {
 	switch {
 	case b.Counter < 1 || b.Counter > MaxCounter:
@@ -178,8 +179,8 @@ func (b *Bundle) check() error {
 	return nil
 }
 
-// packsOf returns the packs that a policy names. It returns an error for what a bundle cannot carry:
-// a file of the laptop, whose text would not be signed.
+// packsOf returns the packs that a policy names. It returns an error if the policy names a file
+// that the bundle cannot contain, because the text of such a file would not be signed.
 func packsOf(src []byte) (names []string, err error) {
 	for _, x := range policy.PackFiles(PolicyName, src) {
 		if !isPackName(x.File) {
@@ -195,10 +196,12 @@ func packsOf(src []byte) (names []string, err error) {
 	return names, nil
 }
 
-// PackNames returns the names of the packs that the policy of a bundle names, to be read beside it.
+// PackNames returns the names of the packs in the policy of a bundle. The packs are files beside
+// the policy.
 func PackNames(src []byte) ([]string, error) { return packsOf(src) }
 
-// Write returns a bundle without a signature. It returns an error for one that Read would refuse.
+// Write returns a bundle without a signature. It returns an error for a bundle that Read would
+// refuse.
 func Write(b Bundle) ([]byte, error) {
 	b.Created = b.Created.UTC().Truncate(time.Second)
 	b.Files = slices.Clone(b.Files)
@@ -217,7 +220,7 @@ func Write(b Bundle) ([]byte, error) {
 	return out, nil
 }
 
-// manifest returns the text that is signed.
+// manifest returns the text that a signature signs.
 func (b *Bundle) manifest() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "%s\ncounter %d\ncreated %s\n", firstLine, b.Counter, b.Created.Format(time.RFC3339))

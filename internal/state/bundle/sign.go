@@ -41,8 +41,9 @@ func split(src []byte) (text, sigs, content []byte, err error) {
 	}
 }
 
-// Read reads a bundle and returns it with the names of the keys that have signed it. At least one
-// of keys must have signed it. keys are verifier keys of golang.org/x/mod/sumdb/note.
+// Read reads a bundle and returns it with the names of the keys that have signed it. It returns an
+// error if none of keys has signed the bundle. keys are verifier keys of
+// golang.org/x/mod/sumdb/note.
 func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 	known, err := ParseKeys(keys)
 	if err != nil {
@@ -77,8 +78,9 @@ func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 	return b, signers, nil
 }
 
-// checkSignatures returns an error for a signature that has more than one way to be written: package
-// note ignores the unused bits at the end of base64, and every byte of a bundle should count.
+// checkSignatures returns an error if the base64 of a signature could also be written in another
+// way. Package note ignores the unused bits at the end of base64, but no byte of a bundle may
+// change.
 func checkSignatures(sigs []byte) error {
 	for line := range bytes.Lines(sigs) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
@@ -102,8 +104,8 @@ func ReadUnsigned(src []byte) (Bundle, error) {
 	return Bundle{}, fmt.Errorf("the bundle cannot be read: %w", err)
 }
 
-// Sign returns a bundle with one more signature, by a signer's key of golang.org/x/mod/sumdb/note.
-// An earlier signature by the same key is replaced.
+// Sign returns a bundle with one more signature. key is a signer's key of
+// golang.org/x/mod/sumdb/note. The new signature replaces an earlier signature by the same key.
 func Sign(src []byte, key string) ([]byte, error) {
 	signer, err := note.NewSigner(strings.TrimSpace(key))
 	if err != nil {
@@ -133,7 +135,7 @@ func Sign(src []byte, key string) ([]byte, error) {
 }
 
 // NewKey makes a pair of keys: the secret key signs, and the public key verifies. name tells people
-// whose keys they are; a host name such as team.example is usual.
+// who owns the keys; a host name such as team.example is usual.
 func NewKey(name string) (secret, public string, err error) {
 	if name == "" || strings.ContainsAny(name, "+\"'") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", "", fmt.Errorf("%q is not the name of a key; it is one like team.example", name)
@@ -141,7 +143,7 @@ func NewKey(name string) (secret, public string, err error) {
 	return note.GenerateKey(rand.Reader, name)
 }
 
-// ParseKeys reads verifier keys and returns each once. It returns an error if there is none.
+// ParseKeys reads verifier keys and returns each key once. It returns an error if there is no key.
 func ParseKeys(keys []string) (all []note.Verifier, err error) {
 	for _, key := range keys {
 		v, err := note.NewVerifier(strings.TrimSpace(key))

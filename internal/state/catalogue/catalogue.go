@@ -1,8 +1,9 @@
 // Package catalogue stores the lists of the hub's servers from one session to the next. Each server
-// has one file, which only its owner can open. The file's name is a keyed digest of how the server
-// is started, so that the name does not reveal it. The same key authenticates the content.
+// has one file, which only its owner can open. The file's name is a keyed digest of the way in
+// which the server is started, so the name does not reveal the command. The same key authenticates
+// the content.
 //
-// A file that cannot be trusted, read or written counts as missing: then the hub asks the server.
+// A file that cannot be trusted, read or written counts as missing. Then the hub asks the server.
 package catalogue
 
 import (
@@ -22,23 +23,24 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Limits of what is stored.
+// Limits of the stored lists.
 const (
-	maxText   = 8 << 20 // bytes in one file
+	maxText   = 8 << 20 // size of one file, in bytes
 	maxFiles  = 256
-	maxUnused = 30 * 24 * time.Hour // time since the last use of a file
+	maxUnused = 30 * 24 * time.Hour // files that were not used for this time are removed
 )
 
-// ListFile is the file for the lists of one server that is started in one way.
+// ListFile is the file for the lists of one server. A server that is started in two ways has two
+// files.
 type ListFile struct {
 	dir, name string
 	key       []byte
 }
 
-// NewEntry returns the file for a server. state is clawai's state folder, and identity says how the
-// server is started. NewEntry returns nil if the record's key cannot be read. The key of the files
-// is a digest, under the record's key, of a text with a zero byte. No text that the record digests
-// has a zero byte, so the key of the files cannot appear in the record.
+// NewEntry returns the file for a server. state is clawai's state folder. identity describes how
+// the server is started. NewEntry returns nil if the record's key cannot be read. The key of the
+// files is a digest, under the record's key, of a text with a zero byte. No text that the record
+// digests has a zero byte, so the key of the files cannot appear in the record.
 func NewEntry(state string, identity []byte) *ListFile {
 	key, err := config.ReadSecret(filepath.Join(state, "record.key"))
 	if err != nil || len(key) < sha256.Size {
@@ -56,8 +58,8 @@ func (e *ListFile) keyedDigest(parts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// Load returns the text that Keep has stored last; nil when there is none, or when somebody else
-// has changed the file.
+// Load returns the text that Keep has stored last. It returns nil if there is no such text, or if
+// somebody else has changed the file.
 func (e *ListFile) Load() []byte {
 	path := filepath.Join(e.dir, e.name)
 	src, err := config.ReadSecret(path)
@@ -73,8 +75,8 @@ func (e *ListFile) Load() []byte {
 	return text
 }
 
-// Keep replaces the stored text. It creates a new file, so that the mode and owner are ours. If
-// text is empty, too long or cannot be written, no file remains.
+// Keep replaces the stored text. It creates a new file, so that the mode and owner are ours. If the
+// text is empty or too long, or if writing fails, no file remains.
 func (e *ListFile) Keep(text []byte) {
 	path := filepath.Join(e.dir, e.name)
 	_ = os.Remove(path)
@@ -88,9 +90,9 @@ func (e *ListFile) Keep(text []byte) {
 	sweepFiles(e.dir)
 }
 
-// sweepFiles removes files that were not used for maxUnused, and the least recently used files if
-// there are more than maxFiles. It removes only files with a name that Keep gives, because the
-// folder may be a link to another folder of the owner.
+// sweepFiles removes files that were not used for maxUnused. If more than maxFiles remain, it also
+// removes the least recently used ones. It removes only files with names that Keep uses, because
+// the folder may be a link to another folder of the owner.
 func sweepFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package checkpoint signs and checks statements about the records that a team's centre holds. The
-// centre signs them, and a laptop or the keeper of a copy checks them.
+// centre signs the statements. A laptop or the keeper of a copy checks them.
 //
 // The centre keeps a Merkle tree (golang.org/x/mod/sumdb/tlog) to which it only adds leaves. Each
 // leaf is a Head: the length of a segment at some time, and the digest of its bytes. A checkpoint
@@ -24,13 +24,13 @@ import (
 type Head struct {
 	Laptop   string `json:"-"`
 	Segment  string `json:"segment"`
-	Size     int64  `json:"size"`     // in bytes
-	Digest   string `json:"digest"`   // SHA-256 of these bytes, in hexadecimal
+	Size     int64  `json:"size"`     // number of bytes
+	Digest   string `json:"digest"`   // SHA-256 of the first Size bytes, in hexadecimal
 	Complete bool   `json:"complete"` // the segment is closed: no bytes follow
 }
 
-// Hash returns the hash of the head as a leaf. The parts of a head contain no space, so that two
-// different heads are never hashed from the same text.
+// Hash returns the hash of the head as a leaf. The parts of a head contain no space, so two
+// different heads never give the same text.
 func (h *Head) Hash() tlog.Hash {
 	end := "open"
 	if h.Complete {
@@ -39,17 +39,17 @@ func (h *Head) Hash() tlog.Hash {
 	return tlog.RecordHash(fmt.Appendf(nil, "clawai head 1\n%s %s %d %s %s\n", h.Laptop, h.Segment, h.Size, h.Digest, end))
 }
 
-// Checkpoint is the state of a tree at a time.
+// Checkpoint is the state of a tree at one moment.
 type Checkpoint struct {
 	Size int64 // number of leaves
 	Root tlog.Hash
-	Made time.Time // by the centre's clock
+	Made time.Time // time on the centre's clock
 }
 
 // MaxNote is the maximum size of a signed checkpoint, in bytes.
 const MaxNote = 4096
 
-// Sign returns a checkpoint as a note that a secret key of golang.org/x/mod/sumdb/note has signed. The
+// Sign returns a checkpoint as a note, signed by a secret key of golang.org/x/mod/sumdb/note. The
 // name of the key is the origin of the tree.
 func Sign(c Checkpoint, secret string) ([]byte, error) {
 	signer, err := note.NewSigner(strings.TrimSpace(secret))
@@ -74,10 +74,11 @@ func parseKey(public string) (note.Verifier, error) {
 	return v, nil
 }
 
-// ErrForeign means that another key than the expected one has signed a note.
+// ErrForeign means that the expected key has not signed a note.
 var ErrForeign = errors.New("no signature is by the key")
 
-// Read returns the checkpoint in a note, if the public key has signed it.
+// Read returns the checkpoint in a note. It returns an error if the public key has not signed the
+// note.
 func Read(src []byte, public string) (c Checkpoint, err error) {
 	if len(src) > MaxNote {
 		return c, fmt.Errorf("it has more than %d bytes", MaxNote)
@@ -96,7 +97,7 @@ func Read(src []byte, public string) (c Checkpoint, err error) {
 	return parse(n.Text, v.Name())
 }
 
-// parse reads the text of a note. It accepts only one text for each checkpoint.
+// parse reads the text of a note. It accepts exactly one text for each checkpoint.
 func parse(text, origin string) (c Checkpoint, err error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 5 || lines[0] != origin || lines[4] != "" {
@@ -114,14 +115,15 @@ func parse(text, origin string) (c Checkpoint, err error) {
 	return c, nil
 }
 
-// PublicKey returns the public key that belongs to a secret one.
+// PublicKey returns the public key that belongs to a secret key.
 func PublicKey(secret string) (string, error) {
 	secret = strings.TrimSpace(secret)
 	signer, err := note.NewSigner(secret)
 	if err != nil {
 		return "", fmt.Errorf("it is no secret key: %w", err)
 	}
-	// The parts of a key are PRIVATE, KEY, name, hash, and one byte of the kind before the seed.
+	// A key has the parts PRIVATE, KEY, name, hash and data. The data is one byte for the kind of
+	// key, and then the seed.
 	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(secret, "+", 5)[4])
 	if err != nil {
 		return "", err
@@ -129,11 +131,11 @@ func PublicKey(secret string) (string, error) {
 	return note.NewEd25519VerifierKey(signer.Name(), ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey))
 }
 
-// Tree computes the roots of a tree while its leaves are added. It keeps only the hashes of the largest
+// Tree computes the root of a tree while leaves are added. It keeps only the hashes of the largest
 // whole subtrees.
 type Tree struct {
 	size  int64
-	whole []tlog.Hash // the hashes of the whole subtrees, from the left
+	whole []tlog.Hash // the hashes of the whole subtrees, from left to right
 }
 
 // Size returns how many leaves were added.

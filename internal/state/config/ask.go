@@ -16,10 +16,10 @@ import (
 // SettingsFile returns the path of the file with settings that are not rules.
 func (f Folders) SettingsFile() string { return filepath.Join(f.Config, "config.toml") }
 
-// LoadAsk reads the settings for asking a person from config.toml and from the environment, which
-// takes precedence; the file need not exist. Like a policy, the file is refused if another user
-// could have written it, and refused as a whole if any part is wrong. The error names the file and
-// line, or the variable. channels are the words of all ways to ask, in the order of the default.
+// LoadAsk reads the settings for asking a person from config.toml and from the environment. The
+// environment takes precedence, and the file need not exist. The whole file is refused if another
+// user could have written it, or if any part is wrong. The error names the file and line, or the
+// variable. channels are the words for all ways to ask, in the default order.
 func LoadAsk(path string, getenv func(string) string, channels []string) (Ask, error) {
 	a := defaultAsk(channels)
 	src, err := ReadFile(path)

@@ -13,8 +13,8 @@ import (
 )
 
 // A running proxy keeps the last good text of a layer that is missing or has lost rules, until the
-// owner confirms the change. The confirmation is stored in the state folder: for the path of a
-// policy, the text that the owner has seen.
+// owner confirms the change. The confirmation is stored in the state folder. It holds the path of
+// the policy and the digest of the text that the owner has seen.
 
 // confirmations maps paths to confirmed texts: a SHA-256 in hexadecimal, or "gone".
 type confirmations map[string]string
@@ -29,8 +29,8 @@ func (c confirmations) isConfirmed(path string, src []byte) bool {
 
 func confirmPath(state string) string { return filepath.Join(state, "confirmed.json") }
 
-// readConfirmations reads the confirmations. It returns none if they cannot be read or if another
-// user could have written them: then the policy in force stays.
+// readConfirmations reads the confirmations. It returns no confirmations if the file cannot be read
+// or if another user could have written it. Then the policy in force stays.
 func readConfirmations(state string) (confirmations, resolvedPath) {
 	src, t, err := readPolicy(confirmPath(state))
 	var c confirmations
@@ -40,7 +40,7 @@ func readConfirmations(state string) (confirmations, resolvedPath) {
 	return c, t
 }
 
-// loadConfirmations reads the confirmed changes.
+// loadConfirmations reads the confirmations into s.confirmed.
 func (s *layerStack) loadConfirmations(state string) {
 	if state == "" {
 		return
@@ -50,8 +50,8 @@ func (s *layerStack) loadConfirmations(state string) {
 	s.paths = append(s.paths, t)
 }
 
-// ConfirmPolicy confirms a policy file as it is now. text is the content of the file, or nil if the
-// file was removed. A running proxy then puts the change into force.
+// ConfirmPolicy confirms the present state of a policy file. text is the content of the file, or
+// nil if the file was removed. A running proxy then puts the change into force.
 func ConfirmPolicy(state, path string, text []byte) error {
 	if err := PrivateFolder(state); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReadFile reads one of clawai's own files. It returns an error if anybody other than its owner
-// and root could have written the file or replaced the path to it.
+// ReadFile reads one of clawai's own files. It returns an error if a user other than the owner and
+// root could have written the file or replaced the path to it.
 func ReadFile(path string) ([]byte, error) {
 	t, err := resolvePath(path)
 	if err != nil {
@@ -16,8 +16,8 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// ReferencePath returns the path of a file that another file refers to as path. "~/" means the home
-// folder; a relative path begins at the folder of the referring file.
+// ReferencePath returns the whole path of a file that the file referring names as path. "~/" means
+// the home folder. A relative path begins at the folder of referring.
 func ReferencePath(referring, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:
@@ -36,8 +36,8 @@ func ReferencePath(referring, path string) (string, error) {
 // files.
 func (f Folders) ClientsFile() string { return filepath.Join(f.Config, "clients.toml") }
 
-// ReadPinned reads a file that anybody may be able to write, because the caller compares the content
-// with a digest.
+// ReadPinned reads a file without a check of who can write it. The caller compares the content with
+// a digest.
 func ReadPinned(path string) ([]byte, error) {
 	src, err := projectText(path)
 	switch {

@@ -11,10 +11,11 @@ import (
 type Folders struct {
 	Config string // folder of policy.toml and config.toml
 	State  string // folder of the record and of all other files that clawai writes
-	Home   string // the home folder, ~ in a policy; "" when unknown
+	Home   string // the home folder, which is ~ in a policy; "" if it is unknown
 }
 
-// PolicyFile returns the path of the policy that is read when the command line names none.
+// PolicyFile returns the path of the default policy. It is used if the command line names no
+// policy.
 func (f Folders) PolicyFile() string { return filepath.Join(f.Config, "policy.toml") }
 
 // ReadFolders reads the folders from the environment: CLAWAI_CONFIG_DIR and CLAWAI_STATE_DIR, else
@@ -44,9 +45,9 @@ type finder struct {
 	getenv     func(string) string
 }
 
-// findFolder returns the folder that the first set variable names; without one, the folder below in
-// the home folder. A relative value is an error: its meaning would depend on the folder in which
-// the client starts us.
+// findFolder returns the folder that the first set variable names. If no variable is set, it
+// returns the folder below in the home folder. A relative value is an error, because its meaning
+// would depend on the folder in which the client starts us.
 func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}

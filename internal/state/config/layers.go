@@ -12,28 +12,28 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Layers names the policies above the owner's policy, which can only tighten it. The zero value
-// names none.
+// Layers names the policies above the owner's policy. These policies can only deny more than the
+// owner's policy. The zero value names no policy.
 type Layers struct {
-	// Org are the organisation's files; none need exist. If one exists and cannot be used, loading
-	// fails.
+	// Org are the organisation's files. A file need not exist. If a file exists and cannot be used,
+	// loading fails.
 	Org []string
-	// Lapse returns a further layer of the organisation, which holds only at some times. It is nil
-	// if there is no such layer.
+	// Lapse returns another layer of the organisation, which is in force only at some times. It is
+	// nil if there is no such layer.
 	Lapse func() (Lapse, error)
-	// Dir is the folder in which the client started us, and State is the folder that stores the
-	// projects that the owner trusts. If either is "", there is no project.
+	// Dir is the folder in which the client started us. State is the folder in which clawai stores
+	// the projects that the owner trusts. If Dir or State is "", there is no project.
 	Dir, State string
 	// More are the files that the command line names; each must exist.
 	More []string
 }
 
-// Lapse is a layer that holds only while a condition is met, such as a centre that cannot be
-// reached. Its text is in no file.
+// Lapse is a layer that is in force only while a condition is true, for example while the centre
+// cannot be reached. Its text is in no file.
 type Lapse struct {
-	Path  string // the layer's name in positions, in place of a file
-	Text  []byte // nil if the layer does not hold now
-	Watch string // the file whose change may begin or end the layer; "" if only time can
+	Path  string // the name that positions of the layer's rules show instead of a file name
+	Text  []byte // policy text; nil if the layer is not in force now
+	Watch string // a file whose change may begin or end the layer; "" if only time can begin or end it
 }
 
 // OrgPolicy returns the path of an organisation's policy on this system.
@@ -52,24 +52,24 @@ func orgPolicy(goos string, getenv func(string) string) string {
 	return "/etc/clawai/policy.toml"
 }
 
-// layerStack is the layers as they were read.
+// layerStack holds the layers as they were read from their files.
 type layerStack struct {
 	sources   []layer
 	paths     []resolvedPath
-	notes     []string      // notes for the owner about layers
-	confirmed confirmations // nil until loadConfirmations
+	notes     []string      // messages for the owner about layers
+	confirmed confirmations // nil before loadConfirmations
 }
 
 // project is the name of the layer for a project's policy that the owner has trusted.
 const project = "project"
 
-// layer is one layer: its name, its file and the text in force.
+// layer holds the name, the file and the text in force of one layer.
 type layer struct {
 	name, path string
 	src        []byte
 	packs      packTexts
-	lapse      bool           // the layer is a Lapse, which ends without the owner's confirmation
-	rules      *policy.Policy // nil until compiled
+	lapse      bool           // the layer is a Lapse, so it may end without the owner's confirmation
+	rules      *policy.Policy // nil before the layer is compiled
 }
 
 // layersDigest returns a digest of the texts of all layers and their packs.
@@ -82,8 +82,8 @@ func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// readLayers reads every existing layer with one walk. Even after an error, s.paths has the paths
-// that were read.
+// readLayers reads every existing layer, and uses one walk for all. Even after an error, s.paths
+// has the paths that were read.
 func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
 		l := layer{name: name, path: path, src: src}
@@ -101,8 +101,8 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 		case err == nil:
 			add("organisation", path, src)
 		case !errors.Is(err, fs.ErrNotExist):
-			// The error may be that another user owns a folder of the path. That does not matter if
-			// the file does not exist.
+			// The error may be that another user owns a folder of the path. If the file does not
+			// exist, the owner of the folder does not matter.
 			if _, missing := os.Stat(path); !errors.Is(missing, fs.ErrNotExist) {
 				return s, fmt.Errorf("the organisation's policy cannot be used: %w", err)
 			}
@@ -130,7 +130,7 @@ func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	}
 	if l.Dir != "" && l.State != "" {
 		trust, t, err := w.readTrust(l.State)
-		s.paths = append(s.paths, t) // only a change of trust.json can change the text in force, not a change of the project's file
+		s.paths = append(s.paths, t) // the text in force is in trust.json, so a change of the project's file cannot change it
 		if err != nil {
 			return s, err
 		}
@@ -174,7 +174,7 @@ func (s *layerStack) compileOptions(o policy.Options) (policy.Options, error) {
 func (l *layer) compileRules(o policy.Options) (err error) {
 	o.Layer, o.Above = l.name, nil
 	if l.name == project {
-		o.Pack = nil // packs are not part of the text that was trusted
+		o.Pack = nil // a project's policy has no packs, because packs are not part of the trusted text
 	}
 	if l.rules, err = policy.Parse(l.path, l.src, o); err != nil {
 		return brokenError(l.path, err)

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 )
 
-// LoadHideDenied reads the setting "list" of config.toml: it returns true if entries that no rule
-// could allow or ask about are left out of servers' lists. The file need not exist, and is refused
-// for the same reasons as in LoadAsk.
+// LoadHideDenied reads the setting "list" of config.toml. It returns true if servers' lists must
+// leave out the entries that no rule could allow or ask about. The file need not exist, and is
+// refused for the same reasons as in LoadAsk.
 func LoadHideDenied(f Folders) (bool, error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)

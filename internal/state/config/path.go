@@ -12,31 +12,31 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// resolvedPath is a path with the file that it leads to.
+// resolvedPath is a path with its symlinks resolved.
 type resolvedPath struct {
 	file string // path of the file, without symlinks
-	// entries are the directory entries whose change could lead the path to another file: each
-	// symlink, and the file itself or the entry that is missing.
+	// entries are the directory entries on the way: each symlink, and then the file itself or the
+	// entry that is missing. A change of such an entry could lead the path to another file.
 	entries []string
 }
 
 // maxLinks is Linux's limit of symlinks on one path.
 const maxLinks = 40
 
-// resolvePath finds the file that path means, and returns an error if another user could change
-// the result. Each folder and symlink on the way, including those of link targets, must belong to
-// us or root, and nobody else may write to it. A sticky folder is allowed, because others cannot
-// touch our files there. The caller must open and check the file itself. Even after an error,
-// t.entries has the entries that were found so far.
+// resolvePath finds the file that path leads to. It returns an error if another user could change
+// the result. Each folder and symlink on the way, also on the way to a link's target, must belong
+// to us or root, and no other user may write to it. A sticky folder is allowed, because other users
+// cannot touch our files there. The caller must open and check the file itself. Even after an
+// error, t.entries has the entries that were found so far.
 func resolvePath(path string) (t resolvedPath, err error) { return new(walk).walkPath(path) }
 
 // walk resolves several paths and checks each folder only once.
 type walk struct {
-	sound []string // checked folders without links, each after its parent
+	sound []string // checked folders without symlinks; a parent comes before its subfolders
 }
 
 // findSoundFolder returns the nearest checked folder above path, and the rest of path below it. If
-// there is none, it checks the root.
+// no folder is checked yet, findSoundFolder checks the root.
 func (w *walk) findSoundFolder(path string) (at, rest string, err error) {
 	for _, dir := range slices.Backward(w.sound) {
 		if rest, below := strings.CutPrefix(path, strings.TrimSuffix(dir, separator)+separator); below {
@@ -69,7 +69,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				return t, nil
 			}
 			continue
-		case "..": // only in the target of a link; at has no links, so filepath.Dir returns its parent
+		case "..": // ".." occurs only in the target of a link; filepath.Dir is right, because at has no links
 			at = filepath.Dir(at)
 			continue
 		}
@@ -94,7 +94,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				w.sound = append(w.sound, entry)
 			}
 		default:
-			at = entry // not a folder: the next step returns an error
+			at = entry // entry is not a folder, so the next step returns an error
 		}
 		if err != nil {
 			return t, err
@@ -104,7 +104,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 
 const separator = string(filepath.Separator)
 
-// splitRoot splits an absolute path into its root, which it checks, and the rest.
+// splitRoot splits an absolute path into its root and the rest. It checks the root.
 func splitRoot(path string) (at, rest string, err error) {
 	volume := filepath.VolumeName(path)
 	at, rest = volume+separator, strings.TrimPrefix(filepath.Clean(path)[len(volume):], separator)
@@ -115,8 +115,8 @@ func splitRoot(path string) (at, rest string, err error) {
 	return at, rest, access.CheckChange(at, info)
 }
 
-// followLink returns where the walk continues at a symlink in the folder at: the folder, and the
-// rest of the path below it.
+// followLink follows a symlink in the folder at. It returns the folder at which the walk continues,
+// and the rest of the path below that folder.
 func followLink(link string, info fs.FileInfo, at, rest string) (string, string, error) {
 	if err := access.CheckChange(link, info); err != nil {
 		return "", "", err
@@ -132,8 +132,8 @@ func followLink(link string, info fs.FileInfo, at, rest string) (string, string,
 	return at, begin + separator + rest, err
 }
 
-// PrivateFolder creates the folder if it is missing (mode 0700), and returns an error if other
-// users could change what lies in it.
+// PrivateFolder creates the folder if it is missing (mode 0700). It returns an error if other users
+// could change files in the folder.
 func PrivateFolder(path string) error {
 	t, err := resolvePath(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,29 +16,29 @@ import (
 // maxPolicy is the maximum size of a file in bytes; 100,000 rules take about a fifth of it.
 const maxPolicy = 64 << 20
 
-// Loaded is a policy with its origin.
+// Loaded is a policy together with its files and layers.
 type Loaded struct {
 	Policy *policy.Policy
-	Path   string // path of the file, as the command line or the default names it
+	Path   string // path of the file, as the command line or the default gives it
 	Source []byte // text of the file
-	// Notes are messages for the owner about the layers, for example that one is ignored or has
+	// Notes are messages for the owner about the layers, for example that a layer is ignored or has
 	// changed.
 	Notes []string
 	// News are the notes that the previous policy did not have.
 	News []string
 
-	options policy.Options // the options for parsing, including the layers above
+	options policy.Options // the options with which the policy was parsed, including the layers
 	layers  Layers
 	packs   packTexts
 	above   layerStack // the layers in force
 }
 
-// Options returns the options that the policy was parsed with, including its layers.
+// Options returns the options with which the policy was parsed, including its layers.
 func (l *Loaded) Options() policy.Options { return l.options }
 
-// Files returns the paths of the files that the policy is read from: its own, those of the layers
-// and of their packs. A project's file is not among them, because the text that the owner trusted
-// is in force, and not the file. A Lapse has no file.
+// Files returns the paths of the files of the policy: its own file, the files of the layers, and
+// their packs. It leaves out a project's file, because only the text that the owner trusted is in
+// force. A Lapse has no file.
 func (l *Loaded) Files() []string {
 	paths := append([]string{l.Path}, packPaths(l.Path, l.Source)...)
 	for _, above := range l.above.sources {
@@ -60,7 +60,8 @@ func packPaths(path string, src []byte) (all []string) {
 
 // LoadPolicyFor reads the policy at path once. It returns an error if other users can write the
 // file or make path lead to another file. o describes the machine and the program that the policy
-// governs. The error says what to do; of several mistakes in the text it shows only the first.
+// governs. The error tells the owner what to do. If the text has several mistakes, the error shows
+// only the first.
 func LoadPolicyFor(path string, o policy.Options) (*Loaded, error) {
 	return Layers{}.Load(path, o)
 }
@@ -84,7 +85,7 @@ func (l Layers) parsePolicy(path string, o policy.Options, src []byte, above lay
 	if err != nil {
 		return nil, err
 	}
-	packs, _ := readPacks(path, src) // before the policy is parsed, so that a change in between is noticed
+	packs, _ := readPacks(path, src) // read before the policy is parsed, so that a change in between is noticed
 	p, err := policy.Parse(path, src, o)
 	if err != nil {
 		return nil, brokenError(path, err)
@@ -114,7 +115,7 @@ func (w *walk) readPolicyFile(path string) ([]byte, resolvedPath, error) {
 	return src, t, nil
 }
 
-// missing is the error for a policy that does not exist.
+// missing is the error for a policy file that does not exist.
 type missing struct{ path string }
 
 func (m missing) Error() string {
@@ -123,8 +124,8 @@ func (m missing) Error() string {
 
 func (missing) Unwrap() error { return fs.ErrNotExist }
 
-// unreadableError adds the path to an error, and removes it from the system's error so that it does
-// not appear twice.
+// unreadableError adds the path to an error. It removes the path from the system's error, so that
+// the path does not appear twice.
 func unreadableError(path string, err error) error {
 	if again, ok := errors.AsType[*fs.PathError](err); ok && again.Path == path {
 		err = again.Err
@@ -132,8 +133,8 @@ func unreadableError(path string, err error) error {
 	return fmt.Errorf("policy %s: %w", path, err)
 }
 
-// readFile checks and reads the same open file, so that nobody can replace the file between the
-// check and the reading.
+// readFile opens a file, and then checks and reads the open file. So nobody can replace the file
+// between the check and the reading.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if err != nil {
@@ -154,12 +155,12 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxPolicy>>20)
 	}
 	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	_, err = text.ReadFrom(io.LimitReader(f, maxPolicy)) // the file may grow meanwhile
+	_, err = text.ReadFrom(io.LimitReader(f, maxPolicy)) // the file may grow while it is read
 	return text.Bytes(), err
 }
 
-// brokenError returns an error of one line with the first mistake of a policy and the number of the
-// other mistakes.
+// brokenError returns an error of one line. It contains the first mistake of a policy and the
+// number of the other mistakes.
 func brokenError(path string, err error) error {
 	all, ok := errors.AsType[policy.Errors](err)
 	if !ok || len(all) == 0 {

@@ -20,20 +20,20 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// A project's policy counts only after the owner has trusted it, and then with the text that the
-// owner saw. If somebody, for example an agent, changes or removes the file later, nothing becomes
-// looser or tighter until the owner looks again.
+// A project's policy counts only after the owner has trusted it. Then the text that the owner saw
+// is in force. If somebody, for example an agent, changes or removes the file later, nothing
+// changes until the owner looks at the file again.
 
 // Project is the policy of the project that a folder belongs to.
 type Project struct {
 	Path    string    // path of the file; "" when there is neither a file nor a trusted text
-	Text    []byte    // current text of the file; nil when it is missing
-	Trusted []byte    // the text in force; nil when it was never trusted
-	Since   time.Time // when it was trusted
-	bad     error     // why the file cannot be read; nil if it can, or if it is missing
+	Text    []byte    // current text of the file; nil if the file is missing
+	Trusted []byte    // the text in force; nil if the owner has never trusted a text
+	Since   time.Time // time at which the owner trusted the text
+	bad     error     // why the file cannot be read; nil if it can be read or does not exist
 }
 
-// projectFile is the path of a project's policy, from the project's folder.
+// projectFile is the path of a project's policy, relative to the project's folder.
 var projectFile = filepath.Join(".clawai", "policy.toml")
 
 // noteText returns a note for the owner about a project's policy; "" if there is nothing to note.
@@ -52,8 +52,9 @@ func (p *Project) noteText() string {
 	return p.Path + " has changed since you trusted it; the text from then stays in force" + again
 }
 
-// FindProject finds the policy of the project to which dir belongs: that of the nearest folder
-// upwards that has a policy file or a trusted text. The search ends below the home folder.
+// FindProject finds the policy of the project to which dir belongs. It searches dir and the folders
+// above it, and takes the first that has a policy file or a trusted text. The search ends below the
+// home folder.
 func FindProject(state, dir string) (Project, error) {
 	trust, _, err := readTrust(state)
 	if err != nil {
@@ -69,10 +70,10 @@ func FindProject(state, dir string) (Project, error) {
 	return all[0], nil
 }
 
-// projectsOf lists the policies in the folders from dir upwards, up to the first trusted one. An
-// untrusted policy in a nearer folder does not hide a trusted one; otherwise an agent could remove
-// the rules by putting an empty file into a folder below. A folder may have several paths, so the
-// search follows dir as given and also without links.
+// projectsOf lists the policies in dir and the folders above it, up to the first trusted one. It
+// does not stop at an untrusted policy in a nearer folder. Otherwise an agent could remove the
+// rules by putting an empty file into a subfolder. A folder may have several paths, so the search
+// follows dir as given and also with its links resolved.
 func projectsOf(trust trusts, dir string) (all []Project) {
 	home, _ := os.UserHomeDir()
 	ends := []string{home, withoutLinks(home)}
@@ -135,8 +136,8 @@ func (known trusts) findSameFolder(dir, path string) (string, trustEntry, bool) 
 	return path, trustEntry{}, false
 }
 
-// projectText reads a project's file; nil when there is none. It does not check who may write the
-// file, because the text counts only after the owner has trusted it.
+// projectText reads a project's file. It returns nil if there is no file. It does not check who may
+// write the file, because the text counts only after the owner has trusted it.
 func projectText(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, lookFlags, 0)
 	switch {
@@ -178,7 +179,7 @@ type trustEntry struct {
 func trustPath(state string) string { return filepath.Join(state, "trust.json") }
 
 // readTrust reads trust.json. It returns an error if another user could have written the file or if
-// it is damaged: then the layers above the owner's policy are not known.
+// it is damaged, because then the layers above the owner's policy are not known.
 func readTrust(state string) (trusts, resolvedPath, error) { return new(walk).readTrust(state) }
 
 func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
@@ -205,7 +206,7 @@ func (w *walk) readTrust(state string) (trusts, resolvedPath, error) {
 	return known, t, nil
 }
 
-// TrustProject puts the text of a project's policy into force.
+// TrustProject puts the text of a project's policy into force, as a text that the owner trusts.
 func TrustProject(state, path string, text []byte, now time.Time) error {
 	return changeTrust(state, func(known trusts) {
 		sum := sha256.Sum256(text)
@@ -213,7 +214,8 @@ func TrustProject(state, path string, text []byte, now time.Time) error {
 	})
 }
 
-// TrustedText returns the text in force for a file; nil when it was never trusted.
+// TrustedText returns the text in force for a file; nil if the owner has never trusted a text of
+// it.
 func TrustedText(state, path string) ([]byte, error) {
 	known, _, err := readTrust(state)
 	if e, there := known[path]; err == nil && there {
@@ -222,8 +224,8 @@ func TrustedText(state, path string) ([]byte, error) {
 	return nil, err
 }
 
-// DistrustProject ends the trust in a project's policy, also for running proxies. It reports
-// whether the policy was trusted.
+// DistrustProject ends the trust in a project's policy, also for running proxies. ended is true if
+// the policy was trusted before.
 func DistrustProject(state, path string) (ended bool, err error) {
 	ended, err = DistrustText(state, path)
 	if err == nil && ended {
@@ -232,8 +234,8 @@ func DistrustProject(state, path string) (ended bool, err error) {
 	return ended, err
 }
 
-// DistrustText ends the trust in the text of a file that is no policy, for example a lock. It
-// reports whether the text was trusted.
+// DistrustText ends the trust in the text of a file that is not a policy, for example of a lock.
+// ended is true if the text was trusted before.
 func DistrustText(state, path string) (ended bool, err error) {
 	err = changeTrust(state, func(known trusts) {
 		_, ended = known[path]
@@ -242,7 +244,8 @@ func DistrustText(state, path string) (ended bool, err error) {
 	return ended, err
 }
 
-// ListProjects returns the paths of the trusted policies, with the time at which each was trusted.
+// ListProjects returns the paths of the trusted policies, each with the time at which the owner
+// trusted it.
 func ListProjects(state string) (map[string]time.Time, error) {
 	known, _, err := readTrust(state)
 	since := map[string]time.Time{}

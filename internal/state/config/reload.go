@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// endMark is the last line with which a policy file can show that it is complete. If a file had
-// this line and does not have it now, somebody is still writing the file.
+// endMark is a last line for policy files. It shows that the file is complete. If a file had this
+// line and does not have it now, somebody is still writing the file.
 const endMark = "# end"
 
 func hasEndMark(src []byte) bool {
@@ -20,7 +20,7 @@ func hasEndMark(src []byte) bool {
 	return bytes.Equal(text[bytes.LastIndexByte(text, '\n')+1:], []byte(endMark))
 }
 
-// checkEndMark returns an error for a text without the end mark if the text in force has it.
+// checkEndMark returns an error if the text in force has the end mark and the new text does not.
 func checkEndMark(path string, was, src []byte, c confirmations) error {
 	if hasEndMark(was) && !hasEndMark(src) && !c.isConfirmed(path, src) {
 		return fmt.Errorf("policy %s: its last line is not %q any more, so it is not whole; end it with that line, or confirm the file as it is with: clawai policy trust %s",
@@ -29,8 +29,8 @@ func checkEndMark(path string, was, src []byte, c confirmations) error {
 	return nil
 }
 
-// Edits holds the changes that this process has made to a policy, each from one complete text to
-// another. The zero value has none. It is safe for concurrent use.
+// Edits holds the changes that this process has made to a policy. Each change leads from one
+// complete text to another. The zero value holds no changes. Edits is safe for concurrent use.
 type Edits struct {
 	mu   sync.Mutex
 	next map[[sha256.Size]byte][sha256.Size]byte
@@ -46,8 +46,8 @@ func (e *Edits) NoteEdit(oldText, newText []byte) {
 	e.next[sha256.Sum256(oldText)] = sha256.Sum256(newText)
 }
 
-// explainsChange reports whether edits of this process alone lead from one text to the other. from
-// and to are digests of the texts.
+// explainsChange reports whether edits of this process lead from one text to the other, without
+// edits by others. from and to are digests of the texts.
 func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
@@ -63,9 +63,9 @@ func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	return from == to
 }
 
-// reloadPolicy loads a changed policy and its layers. loosens means that a call may get a wider
-// answer than before, and that it is not certain that the new texts are complete. own holds the
-// edits of this process, which are complete.
+// reloadPolicy loads a changed policy and its layers. loosens is true if a call may get a wider
+// answer than before and the new texts may be incomplete. own holds the edits of this process;
+// their texts are always complete.
 func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
 	if err := checkEndMark(l.Path, l.Source, src, above.confirmed); err != nil {
 		return nil, false, err
@@ -88,14 +88,14 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 	if sum != was && !hasEndMark(src) && !above.confirmed.isConfirmed(l.Path, src) && !own.explainsChange(was, sum) {
 		loosens = l.Policy.ChangeTo(next.Policy).Loosens || loosens
 	}
-	loosens = loosens || packs != l.packs // a changed pack may find less
+	loosens = loosens || packs != l.packs // a changed pack may find less than before
 	return next, loosens, nil
 }
 
-// keepLost keeps a previous layer in force that is missing now or has lost rules, until somebody
-// confirms the change. was holds the previous layers. unsure means that a layer has changed in
-// another way and may not be completely written: when the rest of a rule is written, the half rule
-// would count as a lost rule.
+// keepLost keeps a previous layer in force if the layer is now missing or has lost rules, until
+// somebody confirms the change. was holds the previous layers. unsure means that a layer has
+// changed in another way and may be half written. A half-written rule must not count, because it
+// would be a lost rule when the file is complete.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]
@@ -119,7 +119,7 @@ func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, e
 			}
 			continue
 		}
-		if now.name == project || now.lapse { // a project's layer has exactly the text that the owner has trusted, and a Lapse has a text of ours
+		if now.name == project || now.lapse { // no check is needed: the owner has trusted the text of a project's layer, and clawai writes the text of a Lapse
 			continue
 		}
 		if err := checkEndMark(now.path, old.src, now.src, s.confirmed); err != nil {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// Serve holds which tools clawai's own server offers.
+// Serve tells which tools clawai's own server offers.
 type Serve struct{ Status, Vault bool }
 
 type serveTable struct {

@@ -17,16 +17,16 @@ type Value[T any] struct {
 	From string
 }
 
-// Never stands in place of channels when nobody is asked.
+// Never is the word that stands in place of the channels if no person is asked.
 const Never = "never"
 
 // Ask holds the settings for asking a person. docs/approvals.md describes each setting.
 type Ask struct {
-	Order     Value[[]string]      // the channels, first to last; empty: nobody is ever asked
+	Order     Value[[]string]      // the channels, first to last; empty: no person is ever asked
 	Timeout   Value[time.Duration] // how long a call waits; more than 0
-	Nobody    Value[string]        // if no channel is available: "wait" in the queue, or "deny"
-	PerMinute Value[int]           // limit of questions per minute, after which nobody is asked; at least 1
-	AtOnce    Value[int]           // questions of one server that may wait at the same time; at least 1
+	Nobody    Value[string]        // what to do if no channel is available: "wait" in the queue, or "deny"
+	PerMinute Value[int]           // largest number of questions per minute; further questions are not asked; at least 1
+	AtOnce    Value[int]           // largest number of waiting questions of one server; at least 1
 	Notify    Value[bool]          // show a desktop notification when no channel is available
 
 	channels []string // all channels
@@ -45,8 +45,8 @@ func defaultAsk(channels []string) Ask {
 	}
 }
 
-// setting is one setting: its key in config.toml, its variable, and the function that parses its
-// text.
+// setting describes one setting: its key in config.toml, its environment variable, and the function
+// that parses its text.
 type setting struct {
 	key, env string
 	set      func(a *Ask, text, from string) error
@@ -63,8 +63,8 @@ func listSettings() []setting {
 	}
 }
 
-// Set parses a setting from the command line, by its key in config.toml; from is the option's
-// name. The error does not repeat from.
+// Set parses a setting from the command line. key is its key in config.toml, and from is the name
+// of the option. The error does not contain from.
 func (a *Ask) Set(key, text, from string) error {
 	for _, s := range listSettings() {
 		if s.key == key {
@@ -148,7 +148,7 @@ func setNotify(a *Ask, text, from string) error {
 	return nil
 }
 
-// suggestWord suggests the word that was probably meant, or else lists all words.
+// suggestWord suggests the word that was probably meant. If no word is similar, it lists all words.
 func suggestWord(word string, words []string) string {
 	if near := spelling.NearestWord(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

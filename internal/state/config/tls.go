@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// TLS holds the owner's settings for connections to remote servers. docs/remote.md describes them.
+// TLS holds the owner's settings for connections to remote servers (docs/remote.md).
 type TLS struct {
 	All   TLSFiles
-	Hosts map[string]TLSFiles // by host, or by host:port; in small letters
+	Hosts map[string]TLSFiles // files by host, or by host:port; in lower case
 }
 
 // TLSFiles names files for connections to one host, or to all hosts.
 type TLSFiles struct {
-	CA   []string // certificates of authorities, in addition to the system's
+	CA   []string // certificates of authorities that are trusted in addition to the system's
 	Cert string   // our own certificate; "" for none
-	Key  string   // its key
+	Key  string   // the key of our own certificate; "" for none
 }
 
 type tlsTable struct {
@@ -37,7 +37,8 @@ type tlsHostTable struct {
 }
 
 // LoadTLS reads the settings for connections from config.toml. The file need not exist, and is
-// refused for the same reasons as in LoadAsk. The files that it names are not read.
+// refused for the same reasons as in LoadAsk. LoadTLS does not read the files that config.toml
+// names.
 func LoadTLS(f Folders) (t TLS, err error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)
@@ -89,7 +90,7 @@ func checkHost(name string) error {
 	return nil
 }
 
-// readFiles returns the files with whole paths. file is the path of config.toml.
+// readFiles returns the files with absolute paths. file is the path of config.toml.
 func (t tlsHostTable) readFiles(file string) (files TLSFiles, err error) {
 	var names []string
 	switch ca := t.CA.(type) {
@@ -124,7 +125,7 @@ func (t tlsHostTable) readFiles(file string) (files TLSFiles, err error) {
 		return files, nil
 	}
 	if files.Cert, err = ReferencePath(file, t.ClientCert); err != nil || t.ClientKey == "" {
-		files.Key = files.Cert // a PEM file may hold both
+		files.Key = files.Cert // one PEM file may hold the certificate and the key
 		return files, err
 	}
 	files.Key, err = ReferencePath(file, t.ClientKey)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// openFlags prevents following a link that replaced the file, and blocking on a FIFO.
+// openFlags prevents following a link that has replaced the file, and waiting at a FIFO.
 const openFlags = os.O_RDONLY | syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// lookFlags are the flags for a file that may belong to anybody or be a link.
+// lookFlags are the flags for a file of any owner, which may also be a link.
 const lookFlags = openFlags &^ syscall.O_NOFOLLOW

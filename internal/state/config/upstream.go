@@ -16,34 +16,34 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Hub holds the hub's part of config.toml: its servers in the order of the file, and how they are
-// shown. docs/hub.md describes each setting.
+// Hub holds the hub's part of config.toml: its servers in the order of the file, and how the hub
+// shows their tools. docs/hub.md describes each setting.
 type Hub struct {
 	Servers            []Upstream
-	PrefixDescriptions bool          // "[ID] " before the description of every tool
+	PrefixDescriptions bool          // write "[ID] " before the description of every tool
 	ListWait           time.Duration // how long a list waits for a server
-	SessionIdle        time.Duration // over HTTP: how long an unused session is kept
+	SessionIdle        time.Duration // how long the hub over HTTP keeps an unused session
 }
 
-// Upstream is one server of a hub, with variables expanded.
+// Upstream is one server of a hub. Variables in its settings are expanded.
 type Upstream struct {
-	ID      string // its name in rules
-	Prefix  string // prefix of the names of its tools: its alias, or its id; "" when the names have none
+	ID      string // the server's name in rules
+	Prefix  string // prefix of the names of the server's tools: its alias, or else its id; "" for no prefix
 	Command []string
 	URL     string // address of a remote server; "" for a server with a command
 	SSE     bool   // try the transport of MCP 2024-11-05 first
 	Env     map[string]string
 	Header  map[string]string // HTTP headers for a remote server
-	Dir     string            // folder in which it is started; "" means ours
-	Tools   []*glob.Pattern   // the tools that it offers; empty means all
-	Hide    []*glob.Pattern   // tools that it does not offer
+	Dir     string            // folder in which the server is started; "" means the hub's own folder
+	Tools   []*glob.Pattern   // the tools that the hub offers; empty means all
+	Hide    []*glob.Pattern   // tools that the hub does not offer
 
 	Disabled bool
-	Idle     time.Duration // time without a call after which it is stopped; 0 means never
-	Timeout  time.Duration // limit for its start
+	Idle     time.Duration // the server is stopped after this time without a call; 0 means never
+	Timeout  time.Duration // time limit for the start of the server
 
-	// Unusable is the reason why the server cannot be started, which is a variable that is not set;
-	// nil if it can be started.
+	// Unusable is the reason why the server cannot be started: a variable is not set. It is nil if
+	// the server can be started.
 	Unusable error
 }
 
@@ -87,9 +87,9 @@ func tomlKeys[T any]() (keys []string) {
 	return keys
 }
 
-// LoadHub reads the hub's part of config.toml. The file need not exist, and is refused for the
-// same reasons as in LoadAsk. A server whose variables are not set is included, but Unusable. The
-// error names the file and line, but no value of a variable.
+// LoadHub reads the hub's part of config.toml. The file need not exist, and is refused for the same
+// reasons as in LoadAsk. If a variable of a server is not set, the list has the server with the
+// reason in Unusable. The error names the file and line, but no value of a variable.
 func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)
@@ -99,7 +99,7 @@ func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	return ParseHub(f, src, lookup)
 }
 
-// ParseHub parses a text as LoadHub parses config.toml.
+// ParseHub parses a text in the same way as LoadHub parses config.toml.
 func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, error) {
 	h, path := Hub{PrefixDescriptions: true, ListWait: defaultListWait, SessionIdle: defaultSessionIdle}, f.SettingsFile()
 	file, err := readSettings(path, src)
@@ -135,7 +135,7 @@ func ParseHub(f Folders, src []byte, lookup func(string) (string, bool)) (Hub, e
 	return h, nil
 }
 
-// tableLine returns the line of the first key in a table; 0 if there is none.
+// tableLine returns the line of the first key in a table; 0 if the table has no key.
 func tableLine(lines map[string]int, table string) (first int) {
 	for key, line := range lines {
 		if (key == table || strings.HasPrefix(key, table+".")) && (first == 0 || line < first) {
@@ -145,8 +145,9 @@ func tableLine(lines map[string]int, table string) (first int) {
 	return first
 }
 
-// checkNames returns an error if tools of u could have the same name as tools of another server. A
-// disabled server counts: enabling it must not change the names of other tools.
+// checkNames returns an error if tools of u could have the same name as tools of another server. It
+// also compares disabled servers, because enabling a server must not change the names of other
+// tools.
 func checkNames(others []Upstream, u Upstream) error {
 	for _, o := range others {
 		if u.Prefix == "" && o.Prefix == "" {
@@ -204,7 +205,8 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 	return u, nil
 }
 
-// readCommand returns the command to start, one word or several, followed by its arguments.
+// readCommand returns the command of a server and its arguments. The key command holds one word or
+// a list of words.
 func (t upstreamTable) readCommand() (words []string, err error) {
 	switch c := t.Command.(type) {
 	case nil:
@@ -241,8 +243,8 @@ type expander struct {
 	home, base string // the home folder for ~, and the folder at which relative paths begin
 }
 
-// expandVariables expands variables in the fields that may have them. The error names the key
-// whose variable is missing.
+// expandVariables expands the variables in the fields of u. The error names the key whose variable
+// is not set.
 func (in expander) expandVariables(u *Upstream, t upstreamTable) (err error) {
 	put := func(key, text string) string {
 		value, failed := upstream.ExpandVariables(text, in.lookup)

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// A change counts when two readings at this distance give the same text, with no event in
-	// between. So several steps of an editor are one change, and a half-written rule, which may be
-	// wider than the whole rule, does not count.
+	// A change counts only if two readings with this pause between them give the same text, and no
+	// event comes in between. So several steps of an editor are one change. A half-written rule
+	// does not count, because it may allow more than the whole rule.
 	quietDelay = 100 * time.Millisecond
-	// If an edit may give a call a wider answer, we wait longer, because the writer may only have
-	// paused: what a half-written file allows must not be in force.
+	// If an edit may give a call a wider answer, we wait longer. The writer may only have paused,
+	// and a half-written file must not allow a call.
 	widenDelay = 2 * time.Second
-	// The intervals of reading without an event. If a folder is moved with its parent, there is no
-	// event, and the system may not let us watch every folder.
+	// The intervals between readings if no event comes. Events are not enough: if a parent folder
+	// is moved, there is no event, and the system may not let us watch every folder.
 	pollWatched   = 30 * time.Second
 	pollUnwatched = 2 * time.Second
 )
 
 // Watch calls onChange whenever the files of a loaded policy change, until ctx ends. It returns
-// after the last call. An error means that a file is missing or broken: then the caller should keep
-// the last good policy. The same error is reported only once. If the last good policy comes back,
-// that is reported too. own holds the edits of this process, which are complete and count at once;
-// own may be nil.
+// after the last call. An error means that a file is missing or broken, and that the caller should
+// keep the last good policy. Watch reports the same error only once. If the last good policy comes
+// back, Watch reports that too. own holds the edits of this process, which count at once because
+// they are complete; own may be nil.
 func Watch(ctx context.Context, loaded *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: loaded, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)
@@ -45,19 +45,19 @@ func (w *watcher) watchPolicy(ctx context.Context) {
 }
 
 type watcher struct {
-	fs        *filewatch.Watcher // nil: not available
+	fs        *filewatch.Watcher // nil: the system cannot watch files
 	folders   map[string]bool    // the watched folders
-	entries   []string           // paths whose change matters
+	entries   []string           // directory entries whose change matters
 	good      *Loaded            // the last good policy
 	own       *Edits
 	last      string    // digest or error of the last reading
-	since     time.Time // time of the first reading that gave last
+	since     time.Time // time of the first reading with the result last
 	lastError string    // the last reported error; "" if there is none
 	tell      func(*Loaded, error)
 
 	widenDelay, pollWatched, pollUnwatched time.Duration
 
-	look func() time.Duration // used instead of pollFiles; nil: not used
+	look func() time.Duration // WatchHub reads with look instead of pollFiles; nil for policies
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -69,7 +69,7 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case ev := <-w.fs.Events():
 			if ev.Err != nil {
-				w.last = ev.Err.Error() // events were lost: the next reading counts as a change
+				w.last = ev.Err.Error() // events were lost, so the next reading counts as a change
 			}
 			if ev.Err != nil || w.folders[ev.Name] || slices.Contains(w.entries, ev.Name) {
 				again.Reset(quietDelay)
@@ -80,8 +80,8 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// pollFiles reads the files, reports changes, and returns after what time to read again if there is
-// no event.
+// pollFiles reads the files and reports changes. It returns the time after which it must be called
+// again if no event comes.
 func (w *watcher) pollFiles() time.Duration {
 	if w.look != nil {
 		return w.look()
@@ -137,8 +137,8 @@ func (w *watcher) applyPolicy(next *Loaded, err error) {
 	}
 }
 
-// watchFolders watches exactly the folders of t.entries. It returns true when one of them was not
-// watched before.
+// watchFolders watches exactly the folders of t.entries. It returns true if one of these folders
+// was not watched before.
 func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 	w.entries = t.entries
 	if w.fs == nil {
@@ -149,11 +149,11 @@ func (w *watcher) watchFolders(t resolvedPath) (fresh bool) {
 		dir := filepath.Dir(turn)
 		fresh = fresh || !w.folders[dir]
 		wanted[dir] = true
-		_ = w.fs.Add(dir) // also if it is watched, because another folder may be at this path now
+		_ = w.fs.Add(dir) // also for a watched folder, because another folder may be at this path now
 	}
 	for _, dir := range w.fs.WatchList() {
 		if !wanted[dir] {
-			_ = w.fs.Remove(dir) // fails if the folder is gone
+			_ = w.fs.Remove(dir) // an error is ignored: it means that the folder is gone
 		}
 	}
 	w.folders = wanted

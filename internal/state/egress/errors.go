@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Error is a failure with a text of our own: the cause, and what to do next. Text from a server is
-// quoted in it.
+// Error is a failure with a text of our own: the cause, and what to do next. In the text, words
+// from a server are quoted.
 type Error struct {
 	text    string
 	err     error
@@ -29,10 +29,11 @@ func (e *Error) Error() string { return e.text }
 
 func (e *Error) Unwrap() error { return e.err }
 
-// explainError returns an error of a request in our own words if the cause is known.
+// explainError returns the error of a request. If the cause is known, the error is in our own
+// words.
 func (by *route) explainError(err error, u *url.URL) error {
 	if own, ok := errors.AsType[*Error](err); ok {
-		return own // only the error itself, without the words that net/http puts before it
+		return own // return only this error, without the words that net/http puts before it
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -59,8 +60,8 @@ func (by *route) explainError(err error, u *url.URL) error {
 	return err
 }
 
-// isBroken reports whether a connection that was made has ended. The alert that names the reason
-// can be lost, because in TLS 1.3 it comes after the handshake.
+// isBroken reports whether the other side has ended the connection. The TLS alert with the reason
+// can be lost, because in TLS 1.3 the alert comes after the handshake.
 func isBroken(err error) bool {
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
 		return false
@@ -69,7 +70,7 @@ func isBroken(err error) bool {
 	return !ok || failed.Op != "dial"
 }
 
-// explainBreak returns the error for a server that asked for a certificate and then ended the first
+// explainBreak returns the error for a server that asked for a certificate and then ended the
 // connection.
 func (t *trust) explainBreak(err error, where string) error {
 	if t.client == nil {
@@ -87,6 +88,7 @@ func (p *proxyAddress) explainTLS(err error, secured *trust, asked bool) error {
 }
 
 // explainTLS returns a TLS error in our own words. where names the other side of the connection.
+// asked means that the other side has asked for a certificate.
 func (t *trust) explainTLS(err error, where string, asked bool) error {
 	if alert := readAlert(err); alert != 0 {
 		return t.explainAlert(alert, err, where, asked)
@@ -126,13 +128,13 @@ func (t *trust) explainAlert(alert tls.AlertError, err error, where string, aske
 	return err
 }
 
-// certificateWanted is the error for a server that wants a certificate of ours.
+// certificateWanted is the error for a server that wants a certificate from us.
 func (t *trust) certificateWanted(where string, err error) *Error {
 	return newError(true, err, "%s asks for a client certificate, and there is none for it; write into %s: [tls.host.\"HOST\"] client_cert = \"FILE\", client_key = \"FILE\"", where, t.settingsName())
 }
 
-// The alerts that are about the other side's certificate (RFC 8446, section 6); the first may have
-// other reasons, too.
+// The alerts about the other side's certificate (RFC 8446, section 6). alertHandshakeFailure may
+// also have other reasons.
 var certificateAlerts = []tls.AlertError{alertHandshakeFailure, 42, 43, 44, 45, 46, 48, 49, alertCertificateRequired}
 
 const (
@@ -140,9 +142,9 @@ const (
 	alertCertificateRequired tls.AlertError = 116
 )
 
-// readAlert returns the alert about a certificate that the other side has sent; 0 if there is none.
-// Package tls exports no type for such an error, so readAlert compares its text with the text of
-// each alert.
+// readAlert returns the alert that the other side has sent about a certificate; 0 if err is no such
+// alert. Package tls exports no type for this error, so readAlert compares its text with the text
+// of each alert.
 func readAlert(err error) tls.AlertError {
 	failed, ok := errors.AsType[*net.OpError](err)
 	if !ok || failed.Op != "remote error" {
@@ -156,13 +158,13 @@ func readAlert(err error) tls.AlertError {
 	return 0
 }
 
-// checkAnswer returns an error for an answer that does not come from the server, or that only says
-// that our certificate is missing.
+// checkAnswer returns an error for two kinds of answers: the answer does not come from the server,
+// or it only tells that our certificate is missing.
 func (by *route) checkAnswer(resp *http.Response) error {
 	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
 	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:
 		return by.through.credentialsError()
-	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers a request without a certificate in this way
+	case resp.StatusCode == http.StatusBadRequest && page && by.asked.Load() && by.trust.client == nil: // nginx answers a request without a certificate with such a page
 		return by.trust.certificateWanted(resp.Request.URL.Host, nil)
 	}
 	return nil
@@ -176,7 +178,7 @@ func (t *trust) settingsName() string {
 	return t.file
 }
 
-// listRead lists what was read to find the authority.
+// listRead lists the files and folders in which the authority was searched.
 func (t *trust) listRead() string {
 	all := []string{"the system's authorities"}
 	for _, one := range t.read {
@@ -187,7 +189,7 @@ func (t *trust) listRead() string {
 
 func quoteName(cert *x509.Certificate) string { return fmt.Sprintf("%.100q", cert.Subject.String()) }
 
-// listNames lists the names that a certificate is for.
+// listNames lists the names for which a certificate is valid.
 func listNames(cert *x509.Certificate) string {
 	var all []string
 	for _, ip := range cert.IPAddresses {

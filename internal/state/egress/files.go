@@ -28,30 +28,30 @@ const (
 // authorities are the certificates of one file, or of the folders that one variable names.
 type authorities struct {
 	path  string
-	from  string // the setting that names it
+	from  string // the setting that names the file or the folders
 	certs []*x509.Certificate
 }
 
-// settings are all settings of the owner and of the environment.
+// settings are all settings of the owner and of the environment for connections.
 type settings struct {
 	file  string // path of config.toml
 	owner config.TLS
 	env   []authorities
-	trust map[string]*trust // by name of the entry in config.toml
+	trust map[string]*trust // the host's settings, by the name of the entry in config.toml
 }
 
-// trust holds the authorities and the own certificate for connections to one host.
+// trust holds the authorities and our own certificate for connections to one host.
 type trust struct {
 	entry  string         // the host in config.toml; "" for the settings for all hosts
 	file   string         // path of config.toml
 	roots  *x509.CertPool // nil: the authorities of the system
 	read   []authorities
 	client *keyPair // our certificate; nil if there is none
-	shared bool     // client is the certificate for all servers
+	shared bool     // our certificate was named for all servers, not for one host
 }
 
-// forProxy returns the settings for a connection to a proxy. They have no client certificate that
-// was named for all servers, only one that was named for the proxy's own host.
+// forProxy returns the settings for a connection to a proxy. They keep a client certificate only if
+// it was named for the proxy's own host. A certificate for all servers is left out.
 func (t *trust) forProxy() *trust {
 	bare := *t
 	if t.shared {
@@ -92,7 +92,7 @@ func (n Network) readSettings(getenv func(string) string) (*settings, error) {
 	return s, nil
 }
 
-// forHost returns the settings for a host, which may be followed by a port.
+// forHost returns the settings for a host. The text host may end with a port.
 func (s *settings) forHost(host string) (*trust, error) {
 	host = strings.ToLower(host)
 	name, _, err := net.SplitHostPort(host)
@@ -165,7 +165,7 @@ func (t *trust) clientConfig(asked *atomic.Bool) *tls.Config {
 			if t.client == nil {
 				return &tls.Certificate{}, nil
 			}
-			return t.client.load() // again each time, because such certificates are renewed often
+			return t.client.load() // read the files again each time, because such certificates are renewed often
 		},
 	}
 }
@@ -203,8 +203,8 @@ func isEncrypted(text []byte) bool {
 	}
 }
 
-// readAuthorities reads a PEM file of certificates. It skips those that Go cannot read, and returns
-// an error if it can read no certificate.
+// readAuthorities reads a PEM file of certificates. It skips certificates that Go cannot read. It
+// returns an error if it can read no certificate at all.
 func readAuthorities(path, from string, read func(string) ([]byte, error)) (authorities, error) {
 	a := authorities{path: path, from: from}
 	text, err := read(path)
@@ -221,7 +221,7 @@ func readAuthorities(path, from string, read func(string) ([]byte, error)) (auth
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			continue // bundles of systems hold certificates that Go does not read
+			continue // some systems' bundles contain certificates that Go does not read
 		}
 		a.certs = append(a.certs, cert)
 	}
@@ -238,8 +238,8 @@ func pemAdvice(from string) string {
 	return "Correct the file, or unset " + from
 }
 
-// readFolders reads the folders that SSL_CERT_DIR names. A folder may be missing, and may hold
-// other files, but together the folders must hold a certificate.
+// readFolders reads the folders that SSL_CERT_DIR names. A folder may be missing and may hold other
+// files. But there must be at least one certificate in all folders together.
 func readFolders(dirs string) (authorities, error) {
 	a := authorities{path: dirs, from: certDir}
 	for _, dir := range filepath.SplitList(dirs) {
@@ -260,7 +260,7 @@ func readFolders(dirs string) (authorities, error) {
 const maxBundle = 16 << 20
 
 // readPlain reads a file that the environment names. It does not check who can write the file,
-// because other programs read the file without such a check, too.
+// because other programs also read the file without this check.
 func readPlain(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -14,20 +14,20 @@ import (
 
 // proxies are the proxies that the environment names.
 type proxies struct {
-	plain, secure *proxyAddress // for http and for https; nil: none
+	plain, secure *proxyAddress // the proxy for http and the proxy for https; nil: no proxy
 	exempt        []exemption
 }
 
-// proxyAddress is a proxy.
+// proxyAddress is a proxy that a variable of the environment names.
 type proxyAddress struct {
 	url      *url.URL
-	variable string // the variable that names it
-	err      error  // why it cannot be used
+	variable string // the variable that names the proxy
+	err      error  // why the proxy cannot be used; nil if it can
 }
 
 var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
 
-// readProxies reads the same variables as curl and Go, in the same order: ALL_PROXY comes last.
+// readProxies reads the same variables as curl and Go, in the same order. ALL_PROXY comes last.
 func readProxies(getenv func(string) string) *proxies {
 	find := func(names ...string) *proxyAddress {
 		for _, name := range names {
@@ -59,8 +59,8 @@ func parseProxy(name, value string) *proxyAddress {
 	}
 	u, err := url.Parse(value)
 	switch {
-	// An unescaped / # or ? in a password ends the host before it. Then the name is taken for the
-	// host, and the password for its port.
+	// A / # or ? that is not escaped in a password ends the host of the URL. Then the user name is
+	// read as the host, and the beginning of the password as its port.
 	case err != nil || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@"):
 		p.err = newError(true, nil, "%s holds no address of a proxy; write it like http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, with %%2F for / and %%23 for # in the password, or unset it", name)
 	case !slices.Contains(proxySchemes, u.Scheme):
@@ -70,7 +70,8 @@ func parseProxy(name, value string) *proxyAddress {
 	return p
 }
 
-// String returns the proxy without its name and password, and the variable.
+// String returns the variable and the proxy's address, without the name and password in the
+// address.
 func (p *proxyAddress) String() string {
 	return "the proxy " + p.url.Host + " (" + p.variable + ")"
 }
@@ -108,14 +109,14 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// exemption is one entry of NO_PROXY, with the meaning that Go gives it. Blanks separate entries
-// too, and a dot at the end of a name makes no difference, as in curl.
+// exemption is one entry of NO_PROXY. It has the same meaning as in Go. As in curl, blanks also
+// separate entries, and a dot at the end of a name makes no difference.
 type exemption struct {
 	all    bool
 	within netip.Prefix // an address or a range
-	domain string       // begins with a dot: all names below it
-	itself bool         // the domain's own name, too
-	port   string       // "": every port
+	domain string       // begins with a dot; covers all names below the domain
+	itself bool         // also covers the domain's own name
+	port   string       // "" covers every port
 }
 
 func parseExemptions(value string) (all []exemption) {
@@ -161,7 +162,7 @@ func (e exemption) matches(host, port string, ip netip.Addr) bool {
 	return strings.HasSuffix(host, e.domain) || e.itself && host == e.domain[1:]
 }
 
-// explainDial returns the error of a connection to the proxy.
+// explainDial returns the error for a failed connection to the proxy.
 func (p *proxyAddress) explainDial(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -169,7 +170,7 @@ func (p *proxyAddress) explainDial(err error) error {
 	return newError(false, err, "%s cannot be reached: %v; correct %s, or name hosts that need no proxy in NO_PROXY", p, dialCause(err), p.variable)
 }
 
-// dialCause returns an error without the address, which is in the text already.
+// dialCause returns the error without the address, because our text already has the address.
 func dialCause(err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "dial" {
 		return failed.Err
@@ -177,8 +178,8 @@ func dialCause(err error) error {
 	return err
 }
 
-// explainSilence returns the error of a request that got no answer through the proxy: the proxy has
-// ended the connection, did not answer, or answered with something else than HTTP.
+// explainSilence returns the error for a request that got no answer through the proxy. The proxy
+// has ended the connection, has not answered, or has sent something other than HTTP.
 func (p *proxyAddress) explainSilence(err error, host string) error {
 	return newError(false, err, "no answer of %s came through %s: %.200s; look at that proxy, or, if that host needs none, name it in NO_PROXY", host, p, err.Error())
 }
@@ -203,7 +204,7 @@ func (p *proxyAddress) credentialsError() error {
 	return newError(true, nil, "%s refuses the name and the password in %s; correct them", p, p.variable)
 }
 
-// explainSOCKS returns the error of a SOCKS proxy; nil if err is none.
+// explainSOCKS returns the error of a SOCKS proxy; nil if err does not come from a SOCKS proxy.
 func (p *proxyAddress) explainSOCKS(err error, host string) error {
 	failed, ok := errors.AsType[*net.OpError](err)
 	if !ok || failed.Op != "socks connect" {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Report lists the files and proxies that requests to remote servers use, and what is wrong with them.
+// Report lists the files and proxies that requests to remote servers use, and the problems of each.
 type Report struct {
 	Files    []CertificateFile
 	Proxies  []string
@@ -20,14 +20,14 @@ type Report struct {
 // valid certificate of the file expires.
 type CertificateFile struct {
 	Path string
-	From string // the setting that names it
-	Own  bool   // the owner's certificate for servers; otherwise authorities
+	From string // the setting that names the file
+	Own  bool   // true for the owner's certificate for servers, false for authorities
 	Many int    // number of certificates in the file
 	Name string // subject of the first certificate
 	Ends time.Time
 }
 
-// Report reads all settings and files, as a request to each host would.
+// Report reads all settings and files in the same way as a request to each host would read them.
 func (n Network) Report() (r Report) {
 	p := readProxies(os.Getenv)
 	for _, one := range []struct {
@@ -83,8 +83,8 @@ func (r *Report) addClient(k *keyPair) {
 	r.addFile(CertificateFile{Path: k.cert, From: "client_cert", Own: true}, []*x509.Certificate{pair.Leaf})
 }
 
-// addFile adds a file, unless the report has it already. The file's end is the end of the
-// certificate that is valid the longest.
+// addFile adds a file, unless the report has it already. The file's Ends is the latest end of its
+// certificates.
 func (r *Report) addFile(f CertificateFile, certs []*x509.Certificate) {
 	if slices.ContainsFunc(r.Files, func(other CertificateFile) bool { return other.Path == f.Path && other.From == f.From }) {
 		return

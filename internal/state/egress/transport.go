@@ -15,22 +15,23 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// Network holds the settings with which we reach other machines. The zero value uses only the
+// Network holds the settings for connections to other machines. The zero value uses only the
 // settings in the environment.
 type Network struct {
-	Folders config.Folders // the folders of clawai; config.toml is in one of them
+	Folders config.Folders // clawai's folders, one of which contains config.toml
 }
 
 // Options are the parameters of NewTransport.
 type Options struct {
-	// Check is called with each address before we connect to it. It is not called where a proxy
-	// makes the connection.
+	// Check is called with each address before we connect to it. It is not called if a proxy makes
+	// the connection.
 	Check func(ctx context.Context, network, address string, c syscall.RawConn) error
 	// Tune changes the limits of a transport.
 	Tune func(*http.Transport)
 }
 
-// dialTimeout is the time limit for a connection, and again for the TLS handshake.
+// dialTimeout is the time limit for making a connection. The TLS handshake has the same limit
+// again.
 const dialTimeout = 10 * time.Second
 
 // Transport carries requests. It is safe for concurrent use.
@@ -40,31 +41,31 @@ type Transport struct {
 
 	mu      sync.Mutex // guards the fields below
 	proxies *proxies
-	trust   *settings // nil until they were read without an error
+	trust   *settings // nil before the settings were read without an error
 	routes  map[routeKey]*route
 }
 
 // routeKey is the key of a route. Requests with different keys need different transports.
 type routeKey struct {
 	secure, proxied bool
-	entry           string // name of the settings in force
+	entry           string // name of the settings for the host
 }
 
-// route is a transport, with the facts that the errors of its requests mention.
+// route is a transport. The other fields are for the texts of errors.
 type route struct {
 	http    *http.Transport
-	trust   *trust        // nil without TLS
-	through *proxyAddress // nil: we connect by ourselves
+	trust   *trust        // nil for a route without TLS
+	through *proxyAddress // the proxy; nil: a direct connection
 	asked   atomic.Bool   // a server on this route has asked for a certificate
 	heard   atomic.Bool   // a server on this route has answered
 }
 
-// NewTransport returns a transport. It reads nothing.
+// NewTransport returns a transport. It reads no file yet.
 func (n Network) NewTransport(o Options) *Transport {
 	return &Transport{network: n, o: o, routes: make(map[routeKey]*route)}
 }
 
-// RoundTrip sends a request. Its own errors are *Error values.
+// RoundTrip sends a request. Errors with a text of our own are *Error values.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	by, err := t.findRoute(r)
 	if err != nil {
@@ -169,7 +170,7 @@ func (t *Transport) makeRoute(forHost *trust, through *proxyAddress) (*route, er
 	return by, nil
 }
 
-// dialTLS returns the function that connects to a proxy by TLS.
+// dialTLS returns a function that connects to the proxy by TLS.
 func (p *proxyAddress) dialTLS(dial func(context.Context, string, string) (net.Conn, error), secured *trust) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -188,8 +189,8 @@ func (p *proxyAddress) dialTLS(dial func(context.Context, string, string) (net.C
 	}
 }
 
-// DialTLS connects to a host and port by TLS, with the authorities and certificates that a request
-// to it would use, and without a proxy. An error with a text of our own is an *Error.
+// DialTLS connects to a host and port by TLS, without a proxy. It uses the same authorities and
+// certificates as a request to that host. An error with a text of our own is an *Error.
 func (t *Transport) DialTLS(ctx context.Context, address string) (*tls.Conn, error) {
 	t.mu.Lock()
 	forHost, err := t.readTrust(address)

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// detachProcess makes cmd start in a session of its own, so that neither Ctrl-C nor the end of a
+// detachProcess makes cmd start in its own session, so that neither Ctrl-C nor the end of a
 // terminal ends it.
 func detachProcess(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -1,8 +1,8 @@
-// Package enrolment stores in the state folder the enrolment of this laptop at a team's centre: the
+// Package enrolment stores the enrolment of this laptop at a team's centre in the state folder: the
 // centre's address, the token that proves the laptop's identity, and the keys that sign bundles. It
 // also defines the messages between laptop and centre, for both sides.
 //
-// A laptop that is not enrolled has no folder of this package, and nothing here runs.
+// On a laptop that is not enrolled, this package has no folder and starts no process.
 package enrolment
 
 import (
@@ -31,7 +31,7 @@ type Enrolment struct {
 	URL        string    `json:"url"`    // address of the centre, without a path
 	Laptop     string    `json:"laptop"` // the laptop's name at the centre
 	Token      string    `json:"token"`
-	BundleKeys []string  `json:"bundle_keys"` // verifier keys of golang.org/x/mod/sumdb/note; one of them must have signed a bundle
+	BundleKeys []string  `json:"bundle_keys"` // verifier keys of golang.org/x/mod/sumdb/note; a bundle must have a signature by one of these keys
 	Offline    Offline   `json:"offline"`
 	Since      time.Time `json:"since"`
 
@@ -40,52 +40,52 @@ type Enrolment struct {
 
 // Offline is the rule for a laptop that has not reached the centre for a number of days.
 type Offline struct {
-	Days int    `json:"days"` // at least 1
-	Then string `json:"then"` // Keep or Deny
+	Days int    `json:"days"` // number of days, at least 1
+	Then string `json:"then"` // Keep or Deny: what happens after Days
 }
 
 // The values of Offline.Then.
 const (
 	Keep = "keep" // the last bundle stays in force
-	Deny = "deny" // nothing is allowed until the centre is reached again
+	Deny = "deny" // every call is denied until the centre is reached again
 )
 
 // Progress is the stored state of this laptop's exchange with the centre.
 type Progress struct {
-	Counter   uint64    `json:"counter"`              // counter of the newest bundle that was in force; it never decreases
+	Counter   uint64    `json:"counter"`              // counter of the newest bundle that was ever in force; it never decreases
 	Revision  string    `json:"revision,omitempty"`   // revision of the policy in that bundle
-	ETag      string    `json:"etag,omitempty"`       // ETag of the centre's last bundle that was looked at
+	ETag      string    `json:"etag,omitempty"`       // ETag of the last bundle from the centre that this laptop has checked
 	Activated time.Time `json:"activated,omitzero"`   // time at which the bundle in force was activated
-	Tried     time.Time `json:"tried,omitzero"`       // when the centre was asked last
-	Reached   time.Time `json:"reached,omitzero"`     // when the centre last answered for this laptop; at first, the time of the enrolment
-	Error     string    `json:"error,omitempty"`      // why the last poll failed; "" if it did not
-	Refused   string    `json:"refused,omitempty"`    // why the newest bundle is not in force; "" if it is
-	Shipped   time.Time `json:"shipped,omitzero"`     // when the centre last took records
+	Tried     time.Time `json:"tried,omitzero"`       // time of the last request to the centre
+	Reached   time.Time `json:"reached,omitzero"`     // time of the centre's last answer for this laptop; at first, the time of the enrolment
+	Error     string    `json:"error,omitempty"`      // why the last poll failed; "" if the poll succeeded
+	Refused   string    `json:"refused,omitempty"`    // why the newest bundle is not in force; "" if the bundle is in force
+	Shipped   time.Time `json:"shipped,omitzero"`     // time at which the centre last accepted records
 	Backlog   int64     `json:"backlog,omitempty"`    // bytes of the record that the centre does not have yet
-	ShipError string    `json:"ship_error,omitempty"` // why the last shipping failed; "" if it did not
+	ShipError string    `json:"ship_error,omitempty"` // why the last shipping of records failed; "" if it succeeded
 }
 
-// Folder returns the folder of the enrolment in the state folder. It need not exist.
+// Folder returns the folder of the enrolment in the state folder. The folder need not exist.
 func Folder(state string) string { return filepath.Join(state, "enrolment") }
 
-// PolicyFile returns the path of the activated bundle's policy. It need not exist.
+// PolicyFile returns the path of the activated bundle's policy. The file need not exist.
 func PolicyFile(state string) string { return filepath.Join(Folder(state), "rules", "policy.toml") }
 
-// BundleFile returns the path of the activated bundle as it was signed. It need not exist.
+// BundleFile returns the path of the activated bundle in its signed form. The file need not exist.
 func BundleFile(state string) string { return filepath.Join(Folder(state), "active.bundle") }
 
 func enrolmentFile(state string) string { return filepath.Join(Folder(state), "enrolment.json") }
 
 func progressFile(state string) string { return filepath.Join(Folder(state), "progress.json") }
 
-// IsEnrolled reports whether this laptop is enrolled, at the cost of one look at a file.
+// IsEnrolled reports whether this laptop is enrolled. It only checks whether a file exists.
 func IsEnrolled(state string) bool {
 	_, err := os.Lstat(enrolmentFile(state))
 	return err == nil
 }
 
-// ReadEnrolment returns the enrolment; ErrNone if there is none. It returns an error if anybody but
-// the owner could have read or written the file.
+// ReadEnrolment returns the enrolment, or ErrNone if the laptop is not enrolled. It returns an
+// error if a user other than the owner could have read or written the file.
 func ReadEnrolment(state string) (e Enrolment, err error) {
 	src, err := config.ReadSecret(enrolmentFile(state))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,9 +119,9 @@ func WriteEnrolment(state string, e Enrolment) error {
 	return writeJSON(enrolmentFile(state), e)
 }
 
-// RemoveEnrolment removes all that this laptop keeps of its enrolment: first the token, so that
-// nothing polls any more, and the rest when the process that speaks with the centre has ended. It
-// returns ErrNone if there is nothing to remove.
+// RemoveEnrolment removes everything that this laptop keeps of its enrolment. It removes the token
+// first, so that no process polls any more. It removes the rest when the process that speaks with
+// the centre has ended. It returns ErrNone if there is nothing to remove.
 func RemoveEnrolment(ctx context.Context, state string) error {
 	if _, err := os.Lstat(Folder(state)); errors.Is(err, fs.ErrNotExist) {
 		return ErrNone
@@ -136,7 +136,7 @@ func RemoveEnrolment(ctx context.Context, state string) error {
 		if err != nil {
 			return fmt.Errorf("the process that speaks with the centre does not end: %w; run the command again", err)
 		}
-		unlock() // no process takes the lock again: before it does, it checks whether the laptop is enrolled
+		unlock() // no process takes the lock after this, because each process checks first whether the laptop is enrolled
 	}
 	return os.RemoveAll(Folder(state))
 }
@@ -148,7 +148,7 @@ const removePatience = 20 * time.Second
 // ErrDamaged means that the file with the progress cannot be parsed.
 var ErrDamaged = errors.New("it is damaged")
 
-// ReadProgress returns the progress; the zero value if there is none. After ErrDamaged,
+// ReadProgress returns the progress; the zero value if no progress is stored. After ErrDamaged,
 // ReplaceProgress can store a new progress.
 func ReadProgress(state string) (p Progress, err error) {
 	src, err := config.ReadFile(progressFile(state))
@@ -165,7 +165,8 @@ func ReadProgress(state string) (p Progress, err error) {
 }
 
 // ChangeProgress changes the progress; only one process at a time can do this. The counter never
-// goes back. It returns ErrNone if the laptop is not enrolled any more, and then writes nothing.
+// decreases. If the laptop is not enrolled any more, ChangeProgress writes nothing and returns
+// ErrNone.
 func ChangeProgress(state string, change func(*Progress)) error {
 	if !IsEnrolled(state) {
 		return ErrNone
@@ -185,8 +186,7 @@ func ChangeProgress(state string, change func(*Progress)) error {
 	return writeJSON(progressFile(state), p)
 }
 
-// ReplaceProgress stores a progress in place of a damaged one. It changes nothing if the progress
-// is not damaged.
+// ReplaceProgress stores a new progress if the stored one is damaged. Otherwise it changes nothing.
 func ReplaceProgress(state string, p Progress) error {
 	if !IsEnrolled(state) {
 		return ErrNone
@@ -210,8 +210,8 @@ func writeJSON(path string, v any) error {
 	return atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// Check returns an error for an enrolment that could not be used. It does not read the keys:
-// internal/state/bundle does, which a hook does not link.
+// Check returns an error for an enrolment that could not be used. It does not check the keys.
+// Package internal/state/bundle checks them, but the hook's program does not link that package.
 func (e Enrolment) Check() error {
 	if _, err := ParseURL(e.URL); err != nil {
 		return err
@@ -247,7 +247,8 @@ func (o Offline) String() string {
 	return "without the centre the last bundle stays in force, and after " + days + " clawai status says so"
 }
 
-// Ends returns when the offline rule takes effect, if the centre is not reached before.
+// Ends returns the time at which the offline rule takes effect. reached is the time of the centre's
+// last answer.
 func (o Offline) Ends(reached time.Time) time.Time {
 	return reached.Add(time.Duration(o.Days) * 24 * time.Hour)
 }
@@ -263,9 +264,9 @@ func IsName(s string) bool {
 	})
 }
 
-// ParseURL reads the address of a centre: https, or http of this machine alone, because over
-// another http connection the token would cross a network unencrypted. It has no path, query or
-// user.
+// ParseURL reads the address of a centre. The scheme is https, or http for this machine only,
+// because over another http connection the token would cross a network unencrypted. The address has
+// no path, query or user.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {

@@ -12,16 +12,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A small file holds the identity of the person who uses this laptop, with the time at which the
-// centre sent it. An agent's hook reads the file at each call.
+// A small file holds the identity of the person who uses this laptop, and the time at which the
+// centre sent the identity. An agent's hook reads the file at each call.
 
-// IdentityLife is how long an identity from the centre is valid if the centre does not send it
-// again. It is a day, so that a laptop that cannot reach the centre for some hours keeps its roles.
-// A laptop that reaches the centre loses a role at the next poll after the centre has removed it.
+// IdentityLife is how long an identity is valid after the centre has sent it. It is one day, so
+// that a laptop that cannot reach the centre for some hours keeps its roles. A laptop that reaches
+// the centre loses a removed role at the next poll.
 const IdentityLife = 24 * time.Hour
 
 const (
-	// identityRefresh is the age at which the same identity is written again, with its new time.
+	// identityRefresh is the age at which an unchanged identity is written again with its new time.
 	identityRefresh = 10 * time.Minute
 	// identityAhead is how far the stored time may lie in the future, because clocks are not exact.
 	identityAhead = 5 * time.Minute
@@ -32,7 +32,7 @@ const (
 // the zero value nothing is known.
 type Caller struct {
 	Who, Roles, Groups policy.NameSet
-	Env                string // the environment that the centre names; "" for none
+	Env                string // the environment that the centre gives to the laptop; "" for none
 }
 
 // keptIdentity is the content of the file with the identity.
@@ -44,8 +44,9 @@ type keptIdentity struct {
 func identityFile(state string) string { return filepath.Join(Folder(state), "identity.json") }
 
 // KeepIdentity stores the identity that the centre has sent; nil means that the centre does not
-// know the person. An identity that cannot be used is stored as nil, and the error gives the
-// reason. If the laptop is no longer enrolled, KeepIdentity returns ErrNone and writes nothing.
+// know the person. If the identity cannot be used, KeepIdentity stores nil and returns the reason
+// as an error. If the laptop is no longer enrolled, KeepIdentity returns ErrNone and writes
+// nothing.
 func KeepIdentity(state string, said *Identity, now time.Time) error {
 	if !IsEnrolled(state) {
 		return ErrNone
@@ -69,9 +70,9 @@ func sameIdentity(a, b *Identity) bool {
 }
 
 // FindCaller returns the facts about the caller on an enrolled laptop, and whether the laptop is
-// enrolled. If the stored identity is too old or cannot be read, nothing is known about the caller.
-// On a laptop that is not enrolled FindCaller only looks for one file; see NameAccount for the
-// caller there.
+// enrolled. If the stored identity is too old or cannot be read, the facts are empty. On a laptop
+// that is not enrolled, FindCaller only checks whether a file exists; there NameAccount returns the
+// caller's name.
 func FindCaller(state string, now time.Time) (c Caller, enrolled bool) {
 	if !IsEnrolled(state) {
 		return c, false
@@ -86,7 +87,8 @@ func FindCaller(state string, now time.Time) (c Caller, enrolled bool) {
 	return c, true
 }
 
-// readIdentity reads the file. It returns an error if another user could have written the file.
+// readIdentity reads the file with the identity. It returns an error if another user could have
+// written the file.
 func readIdentity(state string) (kept keptIdentity, err error) {
 	src, err := config.ReadFile(identityFile(state))
 	if err == nil {
@@ -106,8 +108,8 @@ func parseIdentity(src []byte) (kept keptIdentity, err error) {
 }
 
 // caller returns the identity as facts for rules. It returns an error if a text in the identity is
-// not a valid name. If not all groups are known, the roles are not known either, because roles
-// follow from groups.
+// not a valid name. Roles follow from groups, so the roles count as unknown if not all groups are
+// known.
 func (i *Identity) caller() (c Caller, err error) {
 	if i == nil {
 		return c, nil
@@ -134,7 +136,7 @@ func (i *Identity) caller() (c Caller, err error) {
 func localName(account string) policy.NameSet {
 	names, err := policy.NewNameSet([]string{"local:" + account})
 	if err != nil {
-		return "" // an account with such a name is not known
+		return "" // an account with this name counts as unknown
 	}
 	return names
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// FindLapse returns the layer that denies everything while an offline rule with Deny applies, which
-// means that the centre was not reached for longer than the rule allows. On a laptop that is not
-// enrolled it only looks for one file.
+// FindLapse returns the layer that denies every call while an offline rule with Deny applies: the
+// centre was not reached for longer than the rule allows. On a laptop that is not enrolled,
+// FindLapse only checks whether a file exists.
 func FindLapse(state string, now time.Time) (l config.Lapse, err error) {
 	if !IsEnrolled(state) {
 		return l, nil
@@ -32,8 +32,8 @@ func FindLapse(state string, now time.Time) (l config.Lapse, err error) {
 	return l, nil
 }
 
-// denyAll returns the text of a policy that denies everything. It is the same for the same time, so
-// that it counts as one layer however often it is written.
+// denyAll returns the text of a policy that denies every call. For the same time the text is always
+// the same, so it counts as one unchanged layer.
 func denyAll(since time.Time) (text []byte) {
 	why := fmt.Sprintf("This laptop has not reached its team's centre since %s, and the centre's rule is to deny then; see: clawai status", since.UTC().Format(time.DateOnly))
 	for _, subject := range []string{"tool", "resource", "prompt", "sampling", "elicitation"} {

@@ -11,27 +11,27 @@ import (
 // Bounds of a question, on both sides.
 const (
 	MaxQuestion = 512 << 10 // maximum size of an AskQuestion in JSON, in bytes
-	MaxWait     = 30        // maximum number of seconds for which a centre delays the answer to a GET of a question
+	MaxWait     = 30        // largest value of wait=SECONDS: the centre delays its answer by at most this time
 )
 
-// AskQuestion asks the centre whether a call may go on. It holds everything that a person must see.
-// All texts come from an agent or a server; secrets in them are replaced as in the record, and
-// nothing is cut.
+// AskQuestion asks the centre whether a call may go on. It contains everything that a person must
+// see. All texts come from an agent or a server. Secrets in them are replaced as in the record. No
+// text is cut.
 type AskQuestion struct {
-	// Digest is the SHA-256 of the server and of everything in the calls that reaches the server,
-	// as 64 hexadecimal digits. An approval is for this digest alone.
+	// Digest is the SHA-256 of the server and of every part of the calls that reaches the server,
+	// as 64 hexadecimal digits. An approval is only for this digest.
 	Digest string      `json:"digest"`
 	Server string      `json:"server,omitempty"`
 	Calls  []ShownCall `json:"calls"`
-	Hidden int         `json:"hidden,omitempty"` // number of secrets that are not shown
+	Hidden int         `json:"hidden,omitempty"` // number of secrets that were replaced
 	Client string      `json:"client,omitempty"` // name and version of the MCP client, as the client states them
 	Why    string      `json:"why,omitempty"`    // a reason for the question besides the rule
 
 	RuleFile string `json:"rule_file,omitempty"`
 	RuleLine int    `json:"rule_line,omitempty"`
 	RuleText string `json:"rule_text,omitempty"`
-	Revision string `json:"revision,omitempty"` // of the policy
-	Session  string `json:"session,omitempty"`  // the agent's session, as the queue of questions names it
+	Revision string `json:"revision,omitempty"` // revision of the policy
+	Session  string `json:"session,omitempty"`  // the agent's session, by the name that the queue uses
 	Project  string `json:"project,omitempty"`  // the folder in which the agent works
 	Home     string `json:"home,omitempty"`     // home folder of the laptop's owner
 
@@ -41,7 +41,7 @@ type AskQuestion struct {
 	Wait      int      `json:"wait"` // number of seconds for which the call waits
 }
 
-// PolicyCalls returns the calls as they are shown to a person.
+// PolicyCalls returns the calls in the form that a person sees.
 func (a *AskQuestion) PolicyCalls() []policy.Call {
 	calls := make([]policy.Call, len(a.Calls))
 	for i, c := range a.Calls {
@@ -53,7 +53,7 @@ func (a *AskQuestion) PolicyCalls() []policy.Call {
 	return calls
 }
 
-// PolicyRule returns the rule that asks.
+// PolicyRule returns the rule that asks the question.
 func (a *AskQuestion) PolicyRule() policy.Rule {
 	return policy.Rule{Action: policy.Prompt, Pos: policy.Position{File: a.RuleFile, Line: a.RuleLine}, Description: a.RuleText}
 }
@@ -84,7 +84,7 @@ const (
 	QuestionDenied    = "denied"
 	QuestionExpired   = "expired"
 	QuestionCancelled = "cancelled" // the call is over, so no answer is needed
-	QuestionUsed      = "used"      // the approval was used: its call has passed
+	QuestionUsed      = "used"      // the approval was used, because its call has passed
 )
 
 // QuestionState is the state of a question.
@@ -92,18 +92,18 @@ type QuestionState struct {
 	ID    string  `json:"id"`
 	State string  `json:"state"`
 	Votes []Voice `json:"votes,omitempty"`
-	// Until is the number of seconds from now after which the question ends, or the approval that
-	// was given.
+	// Until is the number of seconds until the question ends. For an approved question, it is the
+	// number of seconds until the approval ends.
 	Until int `json:"until"`
 }
 
 // AskedState is the state of a question, for a person who may answer it.
 type AskedState struct {
 	QuestionState
-	Created time.Time `json:"created"` // by the centre's clock
+	Created time.Time `json:"created"` // time on the centre's clock
 	Decided time.Time `json:"decided,omitzero"`
 	Held    int       `json:"held,omitempty"`    // number of seconds for which the call still waits
-	WhyNot  string    `json:"why_not,omitempty"` // why the person may not allow it; "" if they may
+	WhyNot  string    `json:"why_not,omitempty"` // why the person may not allow the call; "" if the person may
 }
 
 // Asked is a question with its state, for a person who may answer it.
@@ -114,8 +114,9 @@ type Asked struct {
 	Owner  string `json:"owner,omitempty"`
 }
 
-// AskedList has two lists for one person: the waiting questions that the person may answer, the
-// oldest first, and the past questions that the person could have answered, the newest first.
+// AskedList has two lists for one person. The first has the waiting questions that the person may
+// answer, the oldest first. The second has the past questions that the person could have answered,
+// the newest first.
 type AskedList struct {
 	Waiting []AskedState `json:"waiting"`
 	Over    []AskedState `json:"over"`
@@ -129,9 +130,9 @@ type Answer struct {
 	Words  string `json:"words,omitempty"`
 }
 
-// Voice is the answer of one person.
+// Voice is one person's answer to a question.
 type Voice struct {
-	Name  string `json:"name"` // for people to read
+	Name  string `json:"name"` // the person's name, for people to read
 	Key   string `json:"key"`  // key of the person
 	Allow bool   `json:"allow"`
 	Words string `json:"words,omitempty"` // a note for the agent

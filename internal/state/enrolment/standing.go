@@ -7,27 +7,26 @@ import (
 	"time"
 )
 
-// Standing is the state of the enrolment, for people.
+// Standing describes the enrolment for people.
 type Standing struct {
 	URL      string `json:"url,omitempty"`
 	Laptop   string `json:"laptop,omitempty"`
 	Offline  string `json:"offline,omitempty"`  // the offline rule as a sentence
-	Counter  uint64 `json:"counter,omitempty"`  // counter of the bundle in force; 0 if there is none
-	Revision string `json:"revision,omitempty"` // revision of the bundle's policy
-	Reached  string `json:"reached,omitempty"`  // when the centre last answered, RFC 3339, UTC
-	// Who holds the owner's names, and Roles holds the owner's roles, as rules use them now; each
-	// is nil if it is not known.
+	Counter  uint64 `json:"counter,omitempty"`  // counter of the bundle in force; 0 if no bundle is in force
+	Revision string `json:"revision,omitempty"` // revision of the policy in that bundle
+	Reached  string `json:"reached,omitempty"`  // time of the centre's last answer, in RFC 3339 and UTC
+	// Who holds the owner's names, and Roles the owner's roles, as rules use them now. A field is
+	// nil if its content is not known.
 	Who     []string `json:"who,omitzero"`
 	Roles   []string `json:"roles,omitzero"`
-	Backlog int64    `json:"backlog,omitempty"` // bytes of the record that are not copied yet
+	Backlog int64    `json:"backlog,omitempty"` // bytes of the record that the centre does not have yet
 	// Doubts are sentences for people about parts of the enrolment that do not work. Broken means
-	// that every call is denied for such a reason.
+	// that every call is denied because a part does not work.
 	Doubts []string `json:"doubts,omitempty"`
 	Broken bool     `json:"broken,omitempty"`
 }
 
-// lateAfter is the time without an answer of the centre after which Doubts mention it, if sessions
-// run.
+// lateAfter: if sessions run and the centre has not answered for this time, Doubts mention it.
 const lateAfter = 10 * time.Minute
 
 // FindStanding returns the state of the enrolment; nil for a laptop that is not enrolled.
@@ -70,7 +69,7 @@ func FindStanding(state string, now time.Time) *Standing {
 	return s
 }
 
-// describeAge returns a time in the largest unit that fits.
+// describeAge writes a time in the largest unit that fits.
 func describeAge(d time.Duration) string {
 	for _, unit := range []struct {
 		size time.Duration
@@ -85,7 +84,7 @@ func describeAge(d time.Duration) string {
 	return "less than a minute"
 }
 
-// Describe returns the standing without its doubts, as lines for a screen.
+// Describe returns the standing as lines for a screen, without the doubts.
 func (s *Standing) Describe() []string {
 	if s.URL == "" {
 		return []string{"the enrolment cannot be read"}
@@ -101,8 +100,7 @@ func (s *Standing) Describe() []string {
 	return []string{s.URL + ", as " + s.Laptop, s.describeOwner(), rules, copied, s.Offline}
 }
 
-// describeOwner describes, as a sentence for people, the person that rules see as the user of this
-// laptop.
+// describeOwner returns a sentence about the user of this laptop, as rules see the user.
 func (s *Standing) describeOwner() string {
 	switch {
 	case s.Who == nil:

@@ -13,12 +13,12 @@ import (
 )
 
 // Only one process of the laptop speaks with the centre: "clawai enroll sync --stay". So the centre
-// can make no call slower. A session or a hook only sets the time of a file to show that it runs,
-// and starts that process if it does not run. The process ends when the time of the file has not
-// changed for a while.
+// can make no call slower. A session or a hook only sets the time of a file, to show that a session
+// runs, and starts that process if it does not run. The process ends if the time of the file has
+// not changed for a while.
 
-// wantEvery is the shortest time after which the file's time is set again. wantFor is how long the
-// process stays after the file's time.
+// wantEvery is the shortest time between two changes of the file's time. wantFor is how long the
+// process runs on after the last change.
 const (
 	wantEvery = 20 * time.Second
 	wantFor   = 2 * time.Minute
@@ -26,9 +26,9 @@ const (
 
 func wantFile(state string) string { return filepath.Join(Folder(state), "wanted") }
 
-// WantSync sets the file's time, to show that a session runs on this laptop. start means that no
-// process speaks with the centre, so that the caller should start one. WantSync does nothing on a
-// laptop that is not enrolled, or if the file's time is recent.
+// WantSync sets the file's time, to show that a session runs on this laptop. start means that the
+// caller should start the process that speaks with the centre, because it does not run. WantSync
+// does nothing on a laptop that is not enrolled, or if the file's time is recent.
 func WantSync(state string, now time.Time) (start bool) {
 	if !IsEnrolled(state) {
 		return false
@@ -51,8 +51,8 @@ func IsWanted(state string, now time.Time) bool {
 	return err == nil && now.Sub(info.ModTime()).Abs() < wantFor
 }
 
-// StartSync starts the process that speaks with the centre. The process is independent of this one,
-// which is clawai or clawai-hook. StartSync does not wait for its end.
+// StartSync starts the process that speaks with the centre, and does not wait for its end. The new
+// process is independent of this process, which is clawai or clawai-hook.
 func StartSync(state string) error {
 	program, err := findProgram()
 	if err != nil {
@@ -68,7 +68,8 @@ func StartSync(state string) error {
 }
 
 // findProgram returns the path of the running clawai, or of the clawai in the folder of the running
-// clawai-hook. It returns an error in any other program, which would not understand our arguments.
+// clawai-hook. In any other program it returns an error, because that program does not know our
+// arguments.
 func findProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -86,13 +87,14 @@ func findProgram() (string, error) {
 
 func stayFile(state string) string { return filepath.Join(Folder(state), "stay.lock") }
 
-// LockStay takes the lock of the process that speaks with the centre. It waits for the lock until
-// ctx ends.
+// LockStay takes the lock of the process that speaks with the centre. If another process has the
+// lock, LockStay waits for it, at most until ctx ends.
 func LockStay(ctx context.Context, state string) (unlock func(), err error) {
 	return lockFile(ctx, stayFile(state))
 }
 
-// LockRound takes the lock of one exchange with the centre. It waits for the lock until ctx ends.
+// LockRound takes the lock of one exchange with the centre. If another process has the lock,
+// LockRound waits for it, at most until ctx ends.
 func LockRound(ctx context.Context, state string) (unlock func(), err error) {
 	return lockFile(ctx, filepath.Join(Folder(state), "round.lock"))
 }

@@ -11,15 +11,15 @@ import (
 )
 
 // column is one piece of information in a record, with its name in each form. CEF has names for
-// some pieces, and six fields whose names the sender chooses (cs1Label); for the other pieces we
-// use names of our own. If a column has no name in a form, the form has another place for it.
+// some pieces, and six fields whose names the sender chooses (cs1Label). For all other pieces we
+// use our own names. If a column has no name in a form, the form puts its text into another place.
 type column struct {
 	otlp, cef, label, syslog string
-	value                    func(e *event.Entry) string // returns the text of the column; "" if the event has no such column
-	long                     bool                        // the text may be long, so it gets the greater length of a room
+	value                    func(e *event.Entry) string // returns the text of the column; "" if the event has no text for it
+	long                     bool                        // the text may be long, so its limit is room.long
 }
 
-// columns is the only table of names. The names that begin with mcp., gen_ai., jsonrpc. and
+// columns is the only list of all columns. The names that begin with mcp., gen_ai., jsonrpc. and
 // error. come from OpenTelemetry's conventions for MCP.
 var columns = []column{
 	{otlp: "mcp.method.name", cef: "requestMethod", syslog: "method", value: func(e *event.Entry) string { return e.Method }},
@@ -52,7 +52,7 @@ var columns = []column{
 	{otlp: "clawai.waited_ms", cef: "clawaiWaitedMs", syslog: "waited_ms", value: waitedText},
 	{otlp: "clawai.detail", cef: "clawaiDetail", syslog: "detail", value: func(e *event.Entry) string { return e.Detail }},
 	{otlp: "clawai.invocation", cef: "clawaiInvocation", syslog: "invocation", value: func(e *event.Entry) string { return e.Invocation }},
-	{otlp: "clawai.kind", cef: "cat", value: func(e *event.Entry) string { return string(e.Kind) }}, // syslog: MSGID
+	{otlp: "clawai.kind", cef: "cat", value: func(e *event.Entry) string { return string(e.Kind) }}, // syslog has the kind in MSGID
 	{otlp: "clawai.session", cef: "cs5", label: "session", syslog: "session", value: func(e *event.Entry) string { return e.Session }},
 	{otlp: "clawai.record", cef: "externalId", syslog: "record", value: func(e *event.Entry) string { return e.Record }},
 	{otlp: "clawai.ref", cef: "cs6", label: "ref", syslog: "ref", value: func(e *event.Entry) string { return e.Ref }},
@@ -78,7 +78,7 @@ func nameOf(subject string) func(*event.Entry) string {
 	}
 }
 
-// otherNames returns, as JSON, the names in a record that are not in a column of their own.
+// otherNames returns the names in a record that have no column of their own, as JSON.
 func otherNames(e *event.Entry) string {
 	switch e.Subject {
 	case "tool", "prompt", "resource":
@@ -142,7 +142,8 @@ func truth(yes bool) string {
 	return ""
 }
 
-// chainHash returns the hash of the record's line, which the next line of its session names.
+// chainHash returns the hash of the record's line. The next line of the session contains this hash
+// too.
 func chainHash(e *event.Entry) string {
 	const member, end, digits = `,"hash":"`, `"}`, 64
 	line := strings.TrimSuffix(string(e.Raw[max(0, len(e.Raw)-len(member)-digits-len(end)):]), end)
@@ -158,11 +159,11 @@ type level int
 
 const (
 	info    level = iota
-	notice        // an error, a dropped message, a problem of the record, or a call that an observing session would not have allowed
-	warning       // something was denied
+	notice        // an error, a dropped message, a problem of the record, or a call that a session only observed and would have denied
+	warning       // a denial
 )
 
-// levels are the words and numbers of the levels in each form.
+// levels holds the number or the word of each level in each form.
 var levels = [...]struct {
 	ocsf, cef, syslog, otlp int
 	ocsfText, otlpText      string
@@ -182,7 +183,7 @@ func levelOf(e *event.Entry) level {
 	return info
 }
 
-// summary returns one sentence about a record. Texts from strangers stay unchanged in it.
+// summary returns one sentence about a record. It may contain unchanged texts from strangers.
 func summary(e *event.Entry) string {
 	words := []string{cmp.Or(e.Decision, string(e.Kind)), e.Method}
 	if len(e.Names) > 0 {
@@ -206,10 +207,10 @@ func summary(e *event.Entry) string {
 
 func serverOf(e *event.Entry) string { return cmp.Or(e.Server, e.ServerGuess) }
 
-// stamp returns a time in a form that syslog accepts: with at most microseconds.
+// stamp returns a time in the form of syslog, with microseconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// mustMarshal returns a value as JSON. The values here have no type that cannot be written.
+// mustMarshal returns a value as JSON. All values here have types that can be written.
 func mustMarshal(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -1,9 +1,10 @@
 // Package export writes records in the forms that other programs take: OCSF, CEF, syslog, OTLP and
 // in-toto. One record is one event, and one event is one line. docs/export.md describes the forms.
 //
-// All texts of a record may come from strangers. In the forms of JSON they are exact. In CEF and
-// syslog they are as clawai shows them (term.VisibleText), because these forms cannot write a control
-// character, and long ones are cut, because receivers cut what is longer than 8 KiB.
+// All texts of a record may come from strangers. The JSON forms contain them unchanged. CEF and
+// syslog contain them as clawai shows them (term.VisibleText), because these forms cannot write a
+// control character. In these two forms long texts are cut, because receivers cut events that are
+// longer than 8 KiB.
 package export
 
 import (
@@ -13,10 +14,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Source is the machine and the program that export.
+// Source names the machine and the program that export records.
 type Source struct {
-	Host    string // "" if it is not known
-	Version string // of clawai
+	Host    string // name of the machine; "" if it is not known
+	Version string // version of clawai
 }
 
 // Form is a form in which events are exported (docs/export.md).
@@ -31,7 +32,7 @@ var Forms = []Form{
 	{"ocsf", AppendOCSF}, {"cef", AppendCEF}, {"syslog", AppendSyslog}, {"otlp", AppendOTLP}, {"in-toto", AppendInToto},
 }
 
-// FindForm returns the form with a name; false if there is none.
+// FindForm returns the form with a name. It returns false if there is no such form.
 func FindForm(name string) (Form, bool) {
 	i := slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })
 	if i < 0 {

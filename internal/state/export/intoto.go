@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// The types of in-toto. The predicate is a draft of ours: the IETF's drafts of audit records of
-// agents still change.
+// The types of in-toto. The predicate is our own draft, because the IETF's drafts of audit records
+// of agents still change.
 const (
 	statementType = "https://in-toto.io/Statement/v1"
 	predicateType = "https://github.com/clawai/clawai/attestation/agent-audit-record/draft-0"
@@ -24,12 +24,12 @@ type (
 		Name   string            `json:"name"`
 		Digest map[string]string `json:"digest"`
 	}
-	// predicate has one of Decision, Effect and Agreement: what was decided, how it ended, and what
-	// a person said.
+	// predicate has one of three parts: Decision is the decision about a call, Effect is how the
+	// call ended, and Agreement is the answer of a person.
 	predicate struct {
 		Draft     bool              `json:"draft"`
 		Record    string            `json:"record"`
-		Of        string            `json:"of,omitempty"` // the record of the call
+		Of        string            `json:"of,omitempty"` // record id of the call
 		Kind      event.Kind        `json:"kind"`
 		Time      string            `json:"time"`
 		Session   string            `json:"session"`
@@ -50,8 +50,8 @@ var (
 	agreementColumns = []string{"answer", "by", "channel", "waited_ms", "code", "reason"}
 )
 
-// AppendInToto appends an event as a statement of in-toto without a signature. Its subject is the
-// record's line in the chain: the digest is the line's hash.
+// AppendInToto appends an event as a statement of in-toto without a signature. The subject of the
+// statement is the record's line in the chain, and the digest is the hash of that line.
 func AppendInToto(dst []byte, e *event.Entry, s Source) []byte {
 	doc := statement{
 		Type: statementType, PredicateType: predicateType,
@@ -72,7 +72,7 @@ func AppendInToto(dst []byte, e *event.Entry, s Source) []byte {
 	return appendJSON(dst, &doc)
 }
 
-// pickColumns returns the columns with these names that have a value.
+// pickColumns returns the texts of the columns with these names. It leaves out empty texts.
 func pickColumns(e *event.Entry, names []string) map[string]string {
 	picked := map[string]string{}
 	for _, name := range names {

@@ -7,14 +7,14 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// The class of OCSF that every event has.
+// The class of all our events in OCSF.
 const (
 	ocsfVersion  = "1.9.0"
 	ocsfCategory = 6    // Application Activity
 	ocsfClass    = 6003 // API Activity
 )
 
-// The documents of OCSF, as far as they are written here.
+// The parts of OCSF documents that clawai writes.
 type (
 	ocsfEvent struct {
 		ActivityID    int               `json:"activity_id"`
@@ -51,7 +51,7 @@ type (
 		Profiles    []string `json:"profiles"`
 		Product     product  `json:"product"`
 		UID         string   `json:"uid"`
-		Correlation string   `json:"correlation_uid"` // the call that the event is about
+		Correlation string   `json:"correlation_uid"` // record id of the call that the event is about
 		EventCode   string   `json:"event_code"`
 		LogName     string   `json:"log_name"`
 		Sequence    uint64   `json:"sequence"`
@@ -67,7 +67,7 @@ type (
 		Session struct {
 			UID string `json:"uid"`
 		} `json:"session"`
-		User *ocsfName `json:"user,omitempty"` // who answered
+		User *ocsfName `json:"user,omitempty"` // the person who answered a question
 	}
 	ocsfName struct {
 		Name string `json:"name"`
@@ -101,7 +101,8 @@ type (
 	}
 )
 
-// ocsfElsewhere are the columns that have a member of their own in OCSF; the others are unmapped.
+// ocsfElsewhere are the columns that have their own member in OCSF. The other columns go into
+// unmapped.
 var ocsfElsewhere = map[string]bool{
 	"method": true, "tool": true, "prompt": true, "resource": true, "arguments": true, "id": true, "error": true, "server": true,
 	"decision": true, "outcome": true, "code": true, "reason": true, "rule": true, "rule_description": true, "by": true, "session": true, "record": true,
@@ -110,7 +111,7 @@ var ocsfElsewhere = map[string]bool{
 // AppendOCSF appends an event as one JSON object: API Activity of OCSF with the profile of security
 // controls.
 func AppendOCSF(dst []byte, e *event.Entry, s Source) []byte {
-	const other = 99 // as far as we know, a call of a tool is not a create, read, update or delete
+	const other = 99 // we do not know whether a call of a tool creates, reads, updates or deletes
 	_, name := eventClass(e)
 	l := levels[levelOf(e)]
 	doc := ocsfEvent{
@@ -132,7 +133,7 @@ func AppendOCSF(dst []byte, e *event.Entry, s Source) []byte {
 		doc.Actor.User = &ocsfName{e.By}
 	}
 	if s.Host == "" {
-		doc.Source.Service = "clawai" // OCSF requires the host or the service
+		doc.Source.Service = "clawai" // OCSF requires a host or a service
 	}
 	doc.setAPI(e)
 	doc.setResult(e)

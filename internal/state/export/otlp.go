@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// The documents of OTLP/JSON for logs, as far as they are written here.
+// The parts of OTLP/JSON documents for logs that clawai writes.
 type (
 	otlpLogs struct {
 		ResourceLogs []otlpResource `json:"resourceLogs"`
@@ -26,7 +26,7 @@ type (
 		LogRecords []otlpRecord `json:"logRecords"`
 	}
 	otlpRecord struct {
-		Time           string          `json:"timeUnixNano"` // OTLP/JSON writes 64 bits as a text
+		Time           string          `json:"timeUnixNano"` // nanoseconds since 1970, as a text because OTLP/JSON writes 64-bit numbers as texts
 		ObservedTime   string          `json:"observedTimeUnixNano"`
 		SeverityNumber int             `json:"severityNumber"`
 		SeverityText   string          `json:"severityText"`

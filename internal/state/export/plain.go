@@ -9,18 +9,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// maxMessage is the longest event in CEF and syslog, in bytes: rsyslog, without settings, cuts what
-// is longer than 8 KiB with its frame.
+// maxMessage is the size of the longest event in CEF and syslog, in bytes. rsyslog with default
+// settings cuts a message if the message and its frame are longer than 8 KiB.
 const maxMessage = 7680
 
-// room holds the maximum lengths, in bytes, of a value and of a long value.
+// room limits the length of values, in bytes: value is for a usual value, long for a value of a
+// long column.
 type room struct{ value, long int }
 
-// rooms are the rooms to try, the largest first, until an event is short enough.
+// rooms are tried in this order until the event is short enough.
 var rooms = []room{{1024, 4096}, {256, 2048}, {80, 256}, {40, 80}}
 
-// appendFitting appends the output of write for the first of rooms that keeps the output within
-// maxMessage.
+// appendFitting appends the output of write. It tries the rooms until the output is at most
+// maxMessage long.
 func appendFitting(dst []byte, write func(dst []byte, r room) []byte) []byte {
 	start := len(dst)
 	for _, r := range rooms {
@@ -31,8 +32,8 @@ func appendFitting(dst []byte, write func(dst []byte, r room) []byte) []byte {
 	return dst
 }
 
-// fitText returns a text as clawai shows it, cut to the length that r allows. A text that was cut
-// ends with the length of the whole text.
+// fitText returns a text as clawai shows it, cut to the length that r allows. A cut text ends with
+// the length of the whole text.
 func (r room) fitText(s string, long bool) string {
 	most := r.value
 	if long {
@@ -55,8 +56,8 @@ var (
 	sdValue   = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `]`, `\]`, "\n", " ", "\r", " ")
 )
 
-// AppendCEF appends an event in ArcSight's Common Event Format, version 0. The header has only words
-// of ours.
+// AppendCEF appends an event in ArcSight's Common Event Format, version 0. The header contains only
+// our own words.
 func AppendCEF(dst []byte, e *event.Entry, s Source) []byte {
 	return appendFitting(dst, func(dst []byte, r room) []byte {
 		class, name := eventClass(e)
@@ -101,14 +102,15 @@ func eventClass(e *event.Entry) (class, name string) {
 	return "decision:allow", "MCP call allowed"
 }
 
-// facility is syslog's "log audit".
+// facility is syslog's number for "log audit".
 const facility = 13
 
 // structuredID names our structured data. 32473 is the enterprise number that RFC 5612 reserves for
 // examples, because we have no number of our own.
 const structuredID = "clawai@32473"
 
-// AppendSyslog appends an event as a message of RFC 5424, with everything in its structured data.
+// AppendSyslog appends an event as a message of RFC 5424. All its columns are in the structured
+// data.
 func AppendSyslog(dst []byte, e *event.Entry, s Source) []byte {
 	return appendFitting(dst, func(dst []byte, r room) []byte {
 		dst = appendHeader(dst, e, s)
@@ -130,7 +132,7 @@ func AppendCEFInSyslog(dst []byte, e *event.Entry, s Source) []byte {
 	return AppendCEF(append(appendHeader(dst, e, s), "- "...), e, s)
 }
 
-// appendHeader appends the header of RFC 5424 with the blank behind it.
+// appendHeader appends the header of RFC 5424 and the blank after it.
 func appendHeader(dst []byte, e *event.Entry, s Source) []byte {
 	class, _ := eventClass(e)
 	dst = append(dst, '<')
@@ -145,7 +147,8 @@ func appendHeader(dst []byte, e *event.Entry, s Source) []byte {
 	return dst
 }
 
-// headerWord returns a word of a header: printable ASCII without blanks, and "-" for nothing.
+// headerWord returns a word for a header: printable ASCII without blanks, not longer than most. It
+// returns "-" for an empty text.
 func headerWord(s string, most int) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && b.Len() < most; i++ {

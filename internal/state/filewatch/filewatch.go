@@ -1,9 +1,9 @@
 // Package filewatch reports changes of files and folders.
 //
-// It wraps fsnotify. On Windows, Add and Close of fsnotify wait for its reader goroutine, and that
-// goroutine waits until the caller receives its event or its error. A caller that adds a folder and
-// receives events in the same goroutine can therefore block for ever. In this package, a goroutine
-// of the Watcher receives every event and error at once.
+// The package wraps fsnotify. On Windows, Add and Close of fsnotify wait for its reader goroutine,
+// and that goroutine waits until the caller receives its event or its error. So a caller that adds
+// a folder and receives events in the same goroutine can block for ever. In this package, a
+// goroutine of the Watcher receives every event and error at once.
 package filewatch
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// maxWaiting is the maximum number of events that wait for the caller. If there are more, all of
-// them count as lost.
+// maxWaiting is the maximum number of events that wait for the caller. If there are more events,
+// all of them count as lost.
 const maxWaiting = 4096
 
 // closePatience is how long Close waits for fsnotify. On Windows, fsnotify can lose the request to
@@ -31,12 +31,12 @@ type Event struct {
 	Err error
 }
 
-// Lost reports whether changes were missed because there were too many. Every other Err is a
-// failure of the system.
+// Lost reports whether changes were missed because there were too many. Any other Err is a failure
+// of the system.
 func (e Event) Lost() bool { return errors.Is(e.Err, fsnotify.ErrEventOverflow) }
 
-// Watcher reports changes until Close. Events and Close are for one goroutine; the other methods
-// are safe for concurrent use.
+// Watcher reports changes until Close. Only one goroutine may call Events and Close. The other
+// methods are safe for concurrent use.
 type Watcher struct {
 	fs     *fsnotify.Watcher
 	events chan Event
@@ -55,7 +55,8 @@ func New() (*Watcher, error) {
 	return w, nil
 }
 
-// Events returns the channel of changes. It is never closed. A nil Watcher has no changes.
+// Events returns the channel of changes. The channel is never closed. For a nil Watcher the channel
+// is nil.
 func (w *Watcher) Events() <-chan Event {
 	if w == nil {
 		return nil
@@ -115,8 +116,8 @@ func (w *Watcher) pump() {
 	}
 }
 
-// enqueueEvent adds an event to the waiting events. If too many wait, it replaces all of them by
-// one event whose Err says so.
+// enqueueEvent adds an event to the waiting events. If too many events wait, it replaces all of
+// them by one event with the error ErrEventOverflow.
 func enqueueEvent(waiting []Event, e Event) []Event {
 	if len(waiting) >= maxWaiting {
 		return []Event{{Err: fsnotify.ErrEventOverflow}}

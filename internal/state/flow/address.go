@@ -19,8 +19,8 @@ type lead byte
 
 const (
 	noLead    lead = iota
-	schemeOf       // "tel:": an address of any form follows
-	slashesOf      // "//", or a scheme and slashes: a host of any form follows
+	schemeOf       // a scheme such as "tel:"; an address of any form follows
+	slashesOf      // slashes, with or without a scheme before them; a host of any form follows
 )
 
 // maxScheme is longer than any scheme name, in bytes.
@@ -40,7 +40,7 @@ func trimSchemes(word string) (rest string, by lead) {
 		}
 		if one := countSlashes(rest[n+1:]); rest[:n] == "file" && one != 2 {
 			return rest[n+1+max(one-1, 0):], noLead
-		} else if one == 1 && browsed[rest[:n]] { // "https:/host" opens the same page
+		} else if one == 1 && browsed[rest[:n]] { // for a browser, "https:/host" is the same as "https://host"
 			rest, by = rest[n+2:], slashesOf
 			continue
 		}
@@ -58,9 +58,8 @@ var browsed = map[string]bool{"http": true, "https": true, "ws": true, "wss": tr
 // countSlashes counts the slashes and backslashes at the beginning of a word.
 func countSlashes(word string) int { return len(word) - len(strings.TrimLeft(word, `/\`)) }
 
-// schemeLength returns the length of the scheme name at the beginning of a word. It returns 0 when
-// the word begins with no scheme, but with a drive, an IPv6 address, or a host and its port or
-// folder.
+// schemeLength returns the length of the scheme name at the beginning of a word. It returns 0 if
+// the word begins with something else: a drive, an IPv6 address, or a host and its port or folder.
 func schemeLength(word string) int {
 	n := 0
 	for n < len(word) && n < maxScheme && (isAlphanumeric(word[n]) || strings.IndexByte("+-.", word[n]) >= 0) {
@@ -79,7 +78,7 @@ func schemeLength(word string) int {
 // calls holds the schemes of telephone numbers. A number after such a scheme is not a port.
 var calls = map[string]bool{"tel": true, "sms": true, "callto": true, "fax": true}
 
-// isPort reports whether a text begins with a port that is followed by nothing or by a path.
+// isPort reports whether a text is a port, or a port and a path.
 func isPort(rest string) bool {
 	n := 0
 	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
@@ -88,30 +87,30 @@ func isPort(rest string) bool {
 	return n > 0 && n <= 5 && (n == len(rest) || strings.IndexByte(`/?#\`, rest[n]) >= 0)
 }
 
-// isService reports whether a port is one that a service listens on, rather than a line number or
-// a count.
+// isService reports whether a number is a usual port of a service. Any other number may be a line
+// number or a count.
 func isService(port string) bool {
 	return len(port) > 3 || port == "80" || port == "443" || port == "22" || port == "21" || port == "25"
 }
 
-// parseAddress reports whether a word is an address that data can be sent to: mail, web, account
-// or telephone. by is the kind of prefix that the word had. When more text follows the host, before
-// is the word up to the end of the host, and host is the host alone. before and host are "" when
-// they are the same as the word.
+// parseAddress reports whether a word is an address to which data can be sent: mail, web, account
+// or telephone. by is the kind of prefix that the word had. If more text follows the host, before
+// is the word up to the end of the host, and host is only the host. before and host are "" if they
+// would be the same as the word.
 func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {
 		end = len(word)
 	}
 	before, more := word[:end], end < len(word)
-	if name, _, jar := strings.Cut(before, "!"); jar && by == slashesOf { // jar:https://host!/file
+	if name, _, jar := strings.Cut(before, "!"); jar && by == slashesOf { // for example jar:https://host!/file
 		before, more = name, true
 	}
-	if wallet, _, chain := strings.Cut(strings.TrimPrefix(before, "pay-"), "@"); chain && isWallet(wallet) { // EIP-681
+	if wallet, _, chain := strings.Cut(strings.TrimPrefix(before, "pay-"), "@"); chain && isWallet(wallet) { // a payment address (EIP-681)
 		return wallet, "", true
 	}
 	host = before
-	if name, port, ssl := strings.Cut(host, "@ssl"); ssl && by == slashesOf && strings.Trim(port, "@0123456789") == "" { // \\host@SSL@443
+	if name, port, ssl := strings.Cut(host, "@ssl"); ssl && by == slashesOf && strings.Trim(port, "@0123456789") == "" { // for example \\host@SSL@443
 		host, more = name, true
 	}
 	user := strings.LastIndexByte(host, '@')
@@ -122,7 +121,7 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 	}
 	host = strings.TrimRight(host, ".")
 	switch {
-	case user >= 0 && by != slashesOf && !more: // mail
+	case user >= 0 && by != slashesOf && !more: // a mail address
 		if isNumbered(host) || isIPv6(host) {
 			return "", host, true
 		}
@@ -136,10 +135,10 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 		return before, "", true
 	case strings.Contains(word, "@") && !isVersion(word[strings.LastIndexByte(word, '@')+1:]) || isAccount(word) || isWallet(word):
 		return "", "", true
-	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // localhost:8080/x
+	case host != "" && host[0] >= 'a' && isPort(strings.TrimPrefix(before, host+":")): // for example localhost:8080/x
 		if end == len(word) {
 			if !isService(word[len(host)+1:]) || files()[host[strings.LastIndexByte(host, '.')+1:]] {
-				return "", "", false // main.go:12, error:404
+				return "", "", false // for example main.go:12 or error:404
 			}
 			return "", host, true
 		}
@@ -157,9 +156,10 @@ func parseAddress(word string, by lead) (before, host string, is bool) {
 	return before, host, true
 }
 
-// findAddressHint returns the index of the first hint of an address in a text, or -1. Hints are:
-// an @, a digit, a dot or a colon with something after it, two slashes, a fullwidth letter or mark,
-// and the Chinese full stop between plain letters, which browsers read as a dot.
+// findAddressHint returns the index of the first hint of an address in a text, or -1. Hints are an
+// @, a digit, two slashes, and a dot or a colon with something after it. A fullwidth letter or mark
+// is a hint too. So is the Chinese full stop between plain letters, because browsers read it as a
+// dot.
 func findAddressHint(text string) int {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -167,7 +167,7 @@ func findAddressHint(text string) int {
 			if c <= '9' {
 				return i
 			}
-		case c == '@', c == 0xef && i+1 < len(text) && (text[i+1] == 0xbc || text[i+1] == 0xbd): // wide forms
+		case c == '@', c == 0xef && i+1 < len(text) && (text[i+1] == 0xbc || text[i+1] == 0xbd): // the first two bytes of a fullwidth letter or mark
 			return i
 		case c == 0xe3 && i > 0 && isAlphanumeric(text[i-1]) && strings.HasPrefix(text[i:], "\u3002"):
 			if end := i + len("\u3002"); end < len(text) && isAlphanumeric(text[end]) {
@@ -186,15 +186,16 @@ func findAddressHint(text string) int {
 	return -1
 }
 
-// visitAddresses visits the addresses in a text. For each address, word is the whole address, then
-// its beginning up to the end of the host, then the host alone; whole is always the whole address.
+// visitAddresses visits the addresses in a text. It visits each address three times: word is the
+// whole address, then its beginning up to the end of the host, then only the host. whole is always
+// the whole address.
 func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, false)
 }
 
 // visitCarried is like visitAddresses for a text that a call carries. In such a text, a word
-// without a scheme that has the form of a file's name, a version or a date does not count as an
-// address, although it could be one.
+// without a scheme that looks like a file's name, a version or a date does not count as an address.
+// It could still be an address.
 func visitCarried(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, true)
 }
@@ -208,7 +209,7 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 		}
 		see(word, whole)
 		if isIPv6(word) {
-			if plain := netip.MustParseAddr(word).Unmap().WithZone("").String(); plain != word { // one address has many spellings
+			if plain := netip.MustParseAddr(word).Unmap().WithZone("").String(); plain != word { // one address has several spellings
 				see(plain, whole)
 			}
 		}
@@ -239,10 +240,10 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 			if host != "" {
 				visit(host, word)
 			} else if user, at, mail := strings.Cut(word, "@"); mail && user != "" {
-				if !searched && len(word) < len(whole) { // the search is slow, and most texts are one address or have none
+				if !searched && len(word) < len(whole) { // the search is slow, and most texts have no address or are one address
 					login, searched = loginPrograms().MatchString(whole), true
 				}
-				if login { // ssh ana@host
+				if login { // for example ssh ana@host
 					visit(at, word)
 				}
 			}
@@ -270,14 +271,14 @@ func addressesIn(text string, see func(word, whole string), further, carried boo
 	}
 }
 
-// loginPrograms matches programs for which "ana@host" is a user on a host to log in to, and not a
-// mail address.
+// loginPrograms matches programs for which "ana@host" is not a mail address, but a user and the
+// host to log in to.
 var loginPrograms = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:ssh|scp|sftp|autossh|sshfs|ssh-copy-id|mosh|rsync|rsh|rlogin|dbclient)\b`)
 })
 
-// isFileName reports whether a word has the form of a file's name, which a host could also have. A
-// line number or a heading may follow the name.
+// isFileName reports whether a word has the form of a file's name. A host's name can have the same
+// form. A line number or a heading may follow the name.
 func isFileName(word string) bool {
 	word, _, _ = strings.Cut(word, "#")
 	if name, line, is := strings.Cut(word, ":"); is && isPort(line) && !isService(line) {
@@ -287,13 +288,13 @@ func isFileName(word string) bool {
 	return dot > 0 && !strings.ContainsAny(word, `/?@:\`) && fileEndings()[word[dot+1:]] && !strings.HasPrefix(word, "www.")
 }
 
-// fileEndings are endings of files that hosts have, too.
+// fileEndings are file name endings that are also top-level domains.
 var fileEndings = sync.OnceValue(func() map[string]bool {
 	return setOf("md py sh rs pl pm cc mm so tf zip mov ps mk java app")
 })
 
-// isVersion reports whether the text behind the @ of a word is the version of a package or of an
-// action: react@18, checkout@v4, checkout@8f4b7f8.
+// isVersion reports whether the text after the @ of a word is the version of a package or of an
+// action. Examples are react@18, checkout@v4 and checkout@8f4b7f8.
 func isVersion(text string) bool {
 	if isNumbered(text) {
 		return false
@@ -314,8 +315,8 @@ var (
 	versionTags = [...]string{"latest", "next", "beta", "canary", "main", "master"}
 )
 
-// isCompactDate reports whether digits are a date without marks, with or without a time: 20261130,
-// 20261130091422.
+// isCompactDate reports whether digits are a date without separators, with or without a time:
+// 20261130, 20261130091422.
 func isCompactDate(digits string) bool {
 	if n := len(digits); n != 8 && n != 12 && n != 14 || strings.Trim(digits, "0123456789") != "" {
 		return false
@@ -388,7 +389,7 @@ func isNumbered(word string) bool {
 }
 
 func isIPv6(word string) bool {
-	const longest = 64 // with a zone
+	const longest = 64 // length of the longest address, with a zone
 	if len(word) > longest || strings.Count(word, ":") < 2 {
 		return false
 	}

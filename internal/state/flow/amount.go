@@ -12,12 +12,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The owner can list the arguments of a tool that weigh. A person is asked about an amount in such
-// an argument that the user has not typed, even if the user has named the recipient. Amounts are
-// compared as numbers: 1,300.50 is 1.300,50 and 1300.5.
+// For each tool, the owner can list arguments in the key weighs. If such an argument has an amount
+// that the user has not typed, a person is asked, even if the user has named the recipient. Amounts
+// are compared as numbers: 1,300.50 is 1.300,50 and 1300.5.
 
-// visitAmounts visits the numbers in a text, each with every value that a reader could give it: for
-// 1.300, the values 1300 and 1.3.
+// visitAmounts visits the numbers in a text. A number can have several values for a reader, and
+// visitAmounts visits each: 1.300 has the values 1300 and 1.3.
 func visitAmounts(text string, visit func(amount string)) {
 	for i := 0; i < len(text); {
 		if !isDigit(text[i]) {
@@ -38,8 +38,8 @@ func visitAmounts(text string, visit func(amount string)) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// amountGap returns the length of the separator with which a text begins, if a digit follows it. It
-// returns 0 for any other text.
+// amountGap returns the length of the separator at the beginning of a text, if a digit follows the
+// separator. Otherwise it returns 0.
 func amountGap(text string) int {
 	r, size := utf8.DecodeRuneInString(text)
 	if size == len(text) || !isDigit(text[size]) || !strings.ContainsRune(".,'’ _", r) && !textclass.Blank.HasRune(r) {
@@ -74,7 +74,7 @@ func readAmount(digits string, visit func(amount string)) {
 	}
 }
 
-// plainAmount returns an amount without the zeros that change nothing.
+// plainAmount returns an amount without zeros at its start and at the end of its fraction.
 func plainAmount(whole, fraction string) string {
 	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
 	if whole == "" {
@@ -86,7 +86,7 @@ func plainAmount(whole, fraction string) string {
 	return whole
 }
 
-// amountMark returns the text that is marked for an amount that the user has typed.
+// amountMark returns the text whose mark shows that the user has typed an amount.
 func amountMark(amount string) []byte { return []byte("=" + amount) }
 
 // visitWeights visits the values of the arguments whose names are in weighs.
@@ -96,7 +96,7 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 			switch leaf.Kind() {
 			case jsonscan.Number, jsonscan.String:
 				visit(textOf(leaf))
-			case jsonscan.Boolean: // {"amount": true} may be all of it
+			case jsonscan.Boolean: // {"amount": true} may mean the whole amount
 				if leaf == "true" {
 					visit(string(leaf))
 				}
@@ -109,11 +109,11 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 	})
 }
 
-// isTypedAmount reports whether the user has typed every amount in a value, with every value that a
-// reader could give it. If the value has no amount, or more than a currency beside an amount ("13
-// million", "13%"), isTypedAmount reports whether the user has named the value.
+// isTypedAmount reports whether the user has typed every amount in a value, in each of its
+// readings. Some values are not plain amounts: they have no amount, or other words beside it ("13
+// million", "13%"). For these, isTypedAmount reports whether the user has named the value.
 func (k *known) isTypedAmount(value string) bool {
-	if strings.ContainsAny(value, "eE") { // 1e3
+	if strings.ContainsAny(value, "eE") { // for example 1e3
 		if number, err := strconv.ParseFloat(value, 64); err == nil {
 			value = strconv.FormatFloat(number, 'f', -1, 64)
 		}
@@ -126,7 +126,7 @@ func (k *known) isTypedAmount(value string) bool {
 	return all
 }
 
-// isPlainAmount reports whether a value has amounts and nothing else than currencies beside them.
+// isPlainAmount reports whether a value has amounts and, beside them, only currencies.
 func isPlainAmount(value string) bool {
 	amount := false
 	for word := range strings.FieldsFuncSeq(strings.ToLower(value), func(r rune) bool {
@@ -140,7 +140,7 @@ func isPlainAmount(value string) bool {
 	return amount
 }
 
-// currencies are the words that may stand beside an amount. Which one it is, is not compared.
+// currencies are the words that may stand beside an amount. The currency itself is not compared.
 var currencies = sync.OnceValue(func() map[string]bool {
 	return setOf(`eur euro euros usd dollar dollars gbp pound pounds chf franken francs jpy yen cny rmb yuan inr rupees aud cad nzd sek nok dkk kronor kroner krone
 	pln zloty czk huf ron bgn try lira rub brl reais mxn pesos ars clp cop zar krw won sgd hkd twd thb idr myr php vnd ils aed sar egp ngn kes uah btc eth usdt usdc ct cent cents`)

@@ -12,9 +12,9 @@ import (
 // maxHost is longer than any host name, in bytes.
 const maxHost = 256
 
-// addressesBeside visits the addresses inside a word that has other text around them: after "to="
-// or "?u=https://", or between letters of a language that writes no blanks. mail is true for a mail
-// address, which is always visited as a whole. carried means a text that a call carries.
+// addressesBeside visits the addresses inside a word that has other text around them. Examples are
+// a text after "to=" or "?u=https://", or letters of a language that writes no blanks. mail is true
+// for a mail address, which is always visited as a whole. carried means a text that a call carries.
 func addressesBeside(word string, carried bool, visit func(address string, mail bool)) {
 	for i := 0; i < len(word); i++ {
 		switch word[i] {
@@ -94,8 +94,8 @@ func mailAt(word string, at int, visit func(address string)) {
 	}
 }
 
-// hostLength returns the length of the plain letters and marks of a host at the beginning of a
-// text.
+// hostLength returns how many bytes at the beginning of a text can belong to a host: plain letters,
+// digits and the marks of host names.
 func hostLength(text string) int {
 	n := 0
 	for n < len(text) && n < maxHost && (isAlphanumeric(text[n]) || text[n] == '.' || text[n] == '-') {
@@ -105,7 +105,7 @@ func hostLength(text string) int {
 }
 
 // hostBehind visits the host at the beginning of a text that follows slashes. led means that the
-// slashes follow a scheme; only then a host without a domain counts.
+// slashes follow a scheme. Without a scheme, a host counts only if it has a domain.
 func hostBehind(text string, led bool, visit func(host string)) {
 	end := min(len(text), maxHost)
 	if i := strings.IndexAny(text[:end], `/?#\`); i >= 0 {
@@ -133,8 +133,8 @@ func plainEnd(host string) string {
 	})
 }
 
-// standsBeside reports whether a text begins with a character that no address contains but that
-// may stand next to an address. It also returns the length of that character.
+// standsBeside reports whether a text begins with a character that can stand next to an address,
+// but never in one. It also returns the length of the first character.
 func standsBeside(text string) (is bool, size int) {
 	if c := text[0]; c < utf8.RuneSelf {
 		return strings.IndexByte("=&+~^", c) >= 0, 1
@@ -144,8 +144,8 @@ func standsBeside(text string) (is bool, size int) {
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai), size
 }
 
-// visitPlainForms visits the forms of a word that more and more escapes hide, also with "+" for a
-// blank, as in the query of a web address.
+// visitPlainForms visits the plain forms of a word. Each form has one more level of escapes
+// decoded. A "+" also counts as a blank, as in the query of a web address.
 func visitPlainForms(word string, visit func(plain string)) {
 	forms := func(word string) {
 		for range maxReadings {
@@ -169,7 +169,7 @@ func visitPlainForms(word string, visit func(plain string)) {
 var dotted = strings.NewReplacer("\u3002", ".")
 
 // plainForm returns a word as a reader sees it: with percent escapes decoded, wide letters made
-// plain, and invisible characters removed. It returns "" when this changes nothing.
+// plain, and invisible characters removed. It returns "" if the word stays the same.
 func plainForm(word string) (plain string) {
 	if len(word) > maxWord {
 		return ""

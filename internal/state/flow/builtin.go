@@ -16,12 +16,12 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// none are the traits of a tool that returns no sensitive data and sends nothing out.
+// none holds the traits of a tool that returns no sensitive data and sends nothing out.
 var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 
-// ownTool returns the traits of one of the agent's built-in tools, by its class and its arguments,
-// and the names of the arguments that decide where the call goes. It returns false when nothing is
-// known about the tool.
+// ownTool returns the traits of one of the agent's built-in tools. The traits follow from the class
+// and the arguments of the tool. decides are the names of the arguments that decide where the call
+// goes. known is false for an unknown tool.
 func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false
@@ -67,8 +67,8 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	return t, decides, true
 }
 
-// sharedTexts returns the texts of an argument of a call, and the names under which the call has
-// that argument. name is the argument's name in the tool's class.
+// sharedTexts returns the texts of one argument of a call. name is the argument's name in the
+// tool's class. names are the names that the call itself uses for this argument.
 func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		own := key.Text()
@@ -81,8 +81,8 @@ func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names [
 	return texts, names
 }
 
-// placeTrust reports whether a place holds a secret, the user's own files, or files of the
-// project. It judges by the place's name and, where the path has links, also by their target.
+// placeTrust reports whether a place holds a secret, the user's own files, or files of the project.
+// It judges the place by its name. If the path has links, it also judges their target.
 func placeTrust(project, place string) policy.Trust {
 	v := nameTrust(project, place)
 	if place = strings.TrimSpace(place); v == policy.Yes || !filepath.IsAbs(project) || strings.HasPrefix(place, "~") {
@@ -140,8 +140,8 @@ func isInside(folder, place string) bool {
 	return place == folder || strings.HasPrefix(place, folder+"/")
 }
 
-// readsSecrets reports whether a shell text names a place of secrets, also by wildcards and
-// braces, or prints the shell's variables, which may hold secrets too.
+// readsSecrets reports whether a shell text names a place of secrets, also by wildcards and braces.
+// It also returns true if the text prints the shell's variables, because they may hold secrets.
 func readsSecrets(command string) bool {
 	if slices.ContainsFunc(shellWords(command), textclass.HoldsSecrets) || variables().MatchString(command) {
 		return true
@@ -163,10 +163,10 @@ var variables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[|&;(\n])\s*(?:\S*/)?(?:printenv\b|(?:env|set|export|export\s+-p|declare\s+-\w*[px]\w*)\s*(?:[|&;>)\n]|$))`)
 })
 
-// maxBraced is the maximum number of words that expandBraces makes of one word.
+// maxBraced is the largest number of words that expandBraces returns for one word.
 const maxBraced = 64
 
-// expandBraces returns the words that a shell makes of one word with braces.
+// expandBraces returns the words that a shell makes from one word with braces.
 func expandBraces(word string) (all []string) {
 	all = []string{word}
 	for at := 0; at < len(all) && len(all) < maxBraced; at++ {
@@ -185,7 +185,7 @@ func expandBraces(word string) (all []string) {
 	return all
 }
 
-// secretNames returns the file names that mean a place of secrets in any folder.
+// secretNames returns file names of places of secrets. These names mean secrets in any folder.
 var secretNames = sync.OnceValue(func() (names []string) {
 	for i := range textclass.SecretPlaces {
 		place := &textclass.SecretPlaces[i]
@@ -201,14 +201,14 @@ var secretNames = sync.OnceValue(func() (names []string) {
 var wild = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^]]*\]|[*?]`) })
 
 // namesSecrets reports whether a path names a place of secrets, or has a wildcard that may match
-// such a name.
+// the name of such a place.
 func namesSecrets(word string) bool {
 	if textclass.HoldsSecrets(word) {
 		return true
 	}
 	for part := range strings.SplitSeq(word, "/") {
 		if !strings.ContainsAny(part, "*?[") || part[0] != '.' && len(wild().ReplaceAllString(part, "")) < 2 {
-			continue // ls *, [a-z]*: too common to count
+			continue // patterns such as * and [a-z]* are too common to count
 		}
 		part = strings.ReplaceAll(part, "[!", "[^")
 		for _, name := range secretNames() {
@@ -220,8 +220,8 @@ func namesSecrets(word string) bool {
 	return false
 }
 
-// networked holds programs that send data to other machines or get data from them, and programs
-// that run code in another language, which may do the same.
+// networked holds programs that exchange data with other machines. It also holds programs that run
+// code in another language, because that code may do the same.
 var networked = sync.OnceValue(func() map[string]bool {
 	return setOf(`curl wget aria2c http https xh nc ncat netcat socat telnet ftp sftp tftp lftp ssh scp rsync rclone mosh
 	git gh glab hub hg svn npm npx pnpm yarn bun bunx deno pip pip3 pipx uv uvx poetry conda cargo gem bundle composer mvn gradle
@@ -240,8 +240,8 @@ var networked = sync.OnceValue(func() map[string]bool {
 	eval base64 xxd`)
 })
 
-// starters holds more such programs, and programs that run a command later. The names are also
-// words of ordinary texts, so they count only as the program of a command.
+// starters holds more programs that reach other machines, and programs that run a command later.
+// The names are also usual words in texts, so they count only as the program of a command.
 var starters = sync.OnceValue(func() map[string]bool {
 	return setOf(`sbt lein pipenv pdm hatch pixi mamba rustup cabal stack opam luarocks cpan cpanm mix rebar3 vcpkg conan nix nix-shell nix-env guix pod fastlane vagrant packer ansible-playbook ansible-galaxy salt puppet
 	oc k9s vault consul nomad tea s-nail nail mount.nfs mount.cifs showmount rpcinfo snmpget snmpwalk ftpget ftpput tnftp kinit irssi weechat localtunnel lt bore frpc chisel chronyc dirmngr
@@ -249,15 +249,15 @@ var starters = sync.OnceValue(func() map[string]bool {
 	wscript cscript mshta regsvr32 rundll32 msiexec test-netconnection resolve-dnsname send-mailmessage at batch crontab`)
 })
 
-// reaches maps programs that are neither in networked nor in starters to the first words, or
-// options, with which they reach beyond this machine.
+// reaches maps a program to first words or options with which the program reaches beyond this
+// machine. The programs are not in networked or starters.
 var reaches = map[string]string{
 	"go": "get install mod", "gpg": "--recv-keys --send-keys --search-keys --refresh-keys --keyserver --locate-keys --auto-key-locate --receive-keys --fetch-keys",
 	"mount": "nfs nfs4 cifs smb3 sshfs fuse.sshfs davfs 9p", "trap": "",
 }
 
-// reachesByWords reports whether the program of a command is in starters, or its words show that it
-// reaches beyond this machine or that it runs something that they do not name.
+// reachesByWords reports whether a command may reach beyond this machine. This is so if its program
+// is in starters, if its words show it, or if it runs something that its words do not name.
 func reachesByWords(r shell.Run) bool {
 	if starters()[strings.ToLower(strings.TrimSuffix(r.Program, ".exe"))] {
 		return true
@@ -282,9 +282,9 @@ func setOf(text string) map[string]bool {
 }
 
 // reachesNetwork reports whether a shell text names a program or an address that may reach beyond
-// this machine, or hides what it runs. It cannot see what a script does by itself.
+// this machine, or hides a command. It cannot see the commands inside a script file.
 func reachesNetwork(command string) bool {
-	if hides().MatchString(command) || strings.Contains(command, "system(") || strings.Contains(command, "--headless") { // awk runs a program; a browser opens a page
+	if hides().MatchString(command) || strings.Contains(command, "system(") || strings.Contains(command, "--headless") { // awk runs a program with system(, and a browser opens a page with --headless
 		return true
 	}
 	bare := bareOf(command)
@@ -303,45 +303,45 @@ func reachesNetwork(command string) bool {
 	})
 }
 
-// devices matches the files that a shell opens as connections, even if a variable holds a part of
-// their names.
+// devices matches the files that a shell opens as connections. It also matches if a variable holds
+// a part of the name.
 var devices = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/dev/(?:tcp|udp)(?:[/;&|\s]|$)|/dev/\$\S*/\d|\$\S*/(?:tcp|udp)/`)
 })
 
-// contacts matches addresses with a scheme but without slashes, such as mailto:, with which a program
-// writes to somebody.
+// contacts matches addresses with a scheme but without slashes, such as mailto:. A program can
+// write to people with the help of such an address.
 var contacts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:mailto|tel|sms|callto|sips?|xmpp|skype|facetime|whatsapp|magnet):[^\s:]`)
 })
 
-// local holds programs that read, write or compare texts and files on this machine, so that a host
-// among their words is data.
+// local holds programs that read, write or compare texts and files on this machine. A host among
+// the words of such a program is data.
 var local = sync.OnceValue(func() map[string]bool {
 	return setOf(`grep egrep fgrep rg ag ack sed echo printf cat head tail less more wc sort uniq cut tr tee ls find fd tree stat file du df cd pushd pwd mkdir rmdir rm cp mv ln
 	touch chmod chown test [ true false : diff cmp comm jq yq column basename dirname realpath readlink date sleep which type seq nl tac rev fold fmt md5sum sha256sum`)
 })
 
-// staysLocal reports whether a command contacts no host that its words name, because they are data
-// or local names for it.
+// staysLocal reports whether the hosts in a command's words are only data or local names, so that
+// the command contacts none of them.
 func staysLocal(r shell.Run) bool {
-	if r.Program == "go" && len(r.Words) > 0 { // the names of packages look like hosts
+	if r.Program == "go" && len(r.Words) > 0 { // names of Go packages look like hosts
 		return slices.Contains([]string{"test", "build", "vet", "doc", "fmt", "env", "version", "list", "tool"}, r.Words[0])
 	}
 	return local()[r.Program]
 }
 
-// namesHost reports whether a word of a command has the form of a host or a mail address, also
-// behind an option. A word that could be the name of a file does not count as a host.
+// namesHost reports whether a word of a command has the form of a host or a mail address. The host
+// may also follow an option. A word that could be the name of a file does not count as a host.
 func namesHost(word string) bool {
-	if rest, is := strings.CutPrefix(word, "["); is { // [::1]:80
+	if rest, is := strings.CutPrefix(word, "["); is { // for example [::1]:80
 		inside, _, closed := strings.Cut(rest, "]")
 		return closed && isIPv6(inside) && !strings.HasSuffix(inside, "::1")
 	}
-	if plain := strings.ReplaceAll(word, `\`, "/"); strings.HasPrefix(plain, "//") && len(plain) > 2 && isAlphanumeric(plain[2]) { // a share
+	if plain := strings.ReplaceAll(word, `\`, "/"); strings.HasPrefix(plain, "//") && len(plain) > 2 && isAlphanumeric(plain[2]) { // a network share
 		return true
 	}
-	if len(word) > 3 && word[0] == '-' && word[1] != '-' && isHostName(word[2:]) { // -hHOST
+	if len(word) > 3 && word[0] == '-' && word[1] != '-' && isHostName(word[2:]) { // for example -hHOST
 		return true
 	}
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '=' }) {
@@ -379,12 +379,12 @@ func isHostName(word string) bool {
 	return host[0] >= 'a' && !files()[last] && isPort(port) && isService(port)
 }
 
-// hostEndings are endings of hosts that some files have too, but rarely files that a command names.
+// hostEndings are endings of hosts. Few files that a command names have such an ending.
 var hostEndings = [...]string{"xyz", "info", "dev", "app", "ai", "top", "site", "live", "club", "icu"}
 
-// The expression hides matches three ways to hide a command: a text that a pipe, a here-string or a
-// substitution passes to a shell; letters that $'…' writes as numbers; a program name that wildcards
-// or braces make.
+// The expression hides matches three ways to hide a command. A pipe, a here-string or a
+// substitution passes a text to a shell. Or $'…' writes letters as numbers. Or wildcards or braces
+// make the name of a program.
 var hides = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`
@@ -396,14 +396,14 @@ var hides = sync.OnceValue(func() *regexp.Regexp {
 		begins + word + made + `[^\s|&;()]*(?:[\s|&;]|$)`)
 })
 
-// empties matches expansions that a shell may replace by nothing, so that the word continues after
-// them.
+// empties matches expansions that can be empty in a shell. The word then continues after the
+// expansion.
 var empties = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\{[^}]*\}|\$[@*0-9]|\$[A-Za-z_][A-Za-z_0-9]*|\$\([^)]*\)|` + "`[^`]*`")
 })
 
-// defaults matches expansions with a text that a shell uses when the variable has no value, or has
-// one.
+// defaults matches expansions with a text. A shell uses the text if the variable has no value (-
+// and =), or if it has one (+).
 var defaults = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{\w+:?[-=+]([^}]*)\}`) })
 
 var bared = strings.NewReplacer("\\\r\n", "", "\\\n", "", `"`, "", "'", "", `\`, "")
@@ -418,11 +418,11 @@ func bareOf(command string) string {
 	return bare + " " + empties().ReplaceAllString(bare, "") + " " + empties().ReplaceAllString(defaults().ReplaceAllString(bare, "$1"), "")
 }
 
-// shellWords returns the words of a shell text, without the quotes that may stand in them.
+// shellWords returns the words of a shell text without their quotes.
 func shellWords(command string) []string {
 	bare := bareOf(command)
 	cut := func(r rune) bool { return r <= ' ' || strings.ContainsRune("|&;<>(){}`$=,", r) }
-	// A word may begin at a quote: the second list splits there. Quotes may split a word: the
-	// first list joins its pieces.
+	// In the second list, words also end at quotes, because a word may begin at a quote. In the
+	// first list, words continue over quotes, because quotes may split a word.
 	return append(strings.FieldsFunc(bare, cut), strings.FieldsFunc(command, func(r rune) bool { return cut(r) || r == '"' || r == '\'' })...)
 }

@@ -40,13 +40,14 @@ var catalogue = sync.OnceValues(func() ([]row, error) {
 	return t.Server, nil
 })
 
-// Known is what the catalogue says about a server in wide use; nil means that nothing is known.
+// Known holds the catalogue's facts about a server in wide use; nil means that the server is not
+// known.
 type Known struct {
 	row     row
-	effects map[string]string // by tool: the list that the tool is in
+	effects map[string]string // the name of the list that a tool is in, by the tool's name
 }
 
-// RecogniseServer finds the server that a command line starts or an address leads to.
+// RecogniseServer finds the server that a command line starts or that has an address.
 func RecogniseServer(command []string, url string) *Known {
 	name, args := "", []string(nil)
 	if len(command) > 0 {
@@ -67,7 +68,7 @@ func RecogniseServer(command []string, url string) *Known {
 // joinTools returns the row together with the tool lists of its server.
 func (r row) joinTools(s *servers.KnownServer) *Known {
 	k := &Known{row: r, effects: map[string]string{}}
-	for _, effect := range s.Tools.ListEffects() { // the most serious last
+	for _, effect := range s.Tools.ListEffects() { // the most serious effect comes last, so it counts for a tool in several lists
 		for _, tool := range effect.Tools {
 			k.effects[tool] = effect.Name
 		}
@@ -75,8 +76,8 @@ func (r row) joinTools(s *servers.KnownServer) *Known {
 	return k
 }
 
-// toolTraits returns the traits of a tool, or, for "", of anything else that the server sends. All
-// traits of a tool that is not in the catalogue are Unsaid.
+// toolTraits returns the traits of a tool. If tool is "", it returns the traits of everything else
+// that the server sends. If the tool is not in the catalogue, all its traits are Unsaid.
 func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	if k == nil || tool != "" && k.effects[tool] == "" {
 		return t
@@ -110,13 +111,14 @@ func (k *Known) toolTraits(tool string) (t policy.Traits) {
 // Version returns the version of the package that contains the tools, or "docs".
 func (k *Known) Version() string { return k.row.Version }
 
-// Tool is what is known about one tool of a server. Decides takes effect only after the owner has
-// written it into the policy: another version of the server might give an argument another name, and
-// then every call would count as going to the same place, so that nobody would be asked.
+// Tool holds the catalogue's facts about one tool of a server. Decides takes effect only after the
+// owner has written it into the policy. Without this rule, another version of the server could give
+// an argument another name. Then every call would seem to go to the same place, and no person would
+// be asked.
 type Tool struct {
 	Name    string
 	Traits  policy.Traits
-	Decides []string // the arguments that decide where a call goes; nil if not known
+	Decides []string // the arguments that decide where a call goes; nil if they are not known
 }
 
 // ListTools returns the tools that the catalogue lists, sorted by name.

@@ -13,12 +13,12 @@ import (
 
 // When the user clears a client, the client begins another conversation in the same process and
 // keeps its servers. Only a hook reports this. The hook adds an e line to the journal of the
-// client's process. Every proxy and hook that this process started then continues with the journal
-// that the last e line names, which begins empty. Nothing is removed: a client that names the
-// earlier conversation joins all that was linked with it.
+// client's process. The e line names a new journal. Every proxy and hook that this process has
+// started continues with the journal of the last e line. Nothing is removed: if a client names the
+// earlier conversation, it joins everything that was linked with that conversation.
 
-// FollowClient makes the session follow the clears of the client that started us. When the owner
-// has named the session, several clients may share it, and no client ends it.
+// FollowClient makes the session follow the clears of the client that started us. It does nothing
+// if the owner has named the session, because several clients may share such a session.
 func (s *Session) FollowClient(getenv func(string) string) {
 	if keys := ClientKeys(); len(keys) > 0 && getenv(sessionVars[0]) == "" {
 		s.followProcess(keys[0])
@@ -31,7 +31,7 @@ func (s *Session) followProcess(process string) {
 	s.process, s.client = process, fileOf(process)
 }
 
-// lastEnd returns the journal that the last clear leads to; "" if there was no clear.
+// lastEnd returns the journal of the last clear; "" if there was no clear.
 func (c *content) lastEnd() string {
 	if n := len(c.ends); n > 0 {
 		return c.ends[n-1]
@@ -39,7 +39,8 @@ func (c *content) lastEnd() string {
 	return ""
 }
 
-// openOnce opens a journal. If it is s.root, openOnce returns s.root instead of opening it twice.
+// openOnce opens a journal. For the journal of s.root it returns s.root, so that no journal is open
+// twice.
 func (s *Session) openOnce(name string) (*journal, error) {
 	if j := s.root; j != nil && j.name == name {
 		s.root, j.read = nil, 0
@@ -65,8 +66,8 @@ func (s *Session) turnedBefore() error {
 	return err
 }
 
-// moveIfCleared moves to another journal if root, the journal of the client's process, has a new
-// clear.
+// moveIfCleared looks for a new clear in root, the journal of the client's process. If there is
+// one, moveIfCleared moves to the journal that the clear names.
 func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil
@@ -85,8 +86,8 @@ func (s *Session) leadsElsewhere(c *content) bool {
 	return to != "" && to != s.at && !s.labels.isDistrusted()
 }
 
-// moveTo closes all journals except that of the client's process, and continues with another one.
-// to is the file name of that one.
+// moveTo closes all journals except the journal of the client's process, and opens another journal.
+// to is the file name of the new journal.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {
@@ -110,8 +111,8 @@ func (s *Session) moveTo(to string) error {
 }
 
 // ClearLabels lets the session begin anew without labels, because the client has begun a
-// conversation with this key and the earlier conversation is over. If that is not certain, or
-// something else may have seen the same data, the labels stay, and why is the reason.
+// conversation with this key and the earlier conversation is over. The labels stay if that is not
+// certain, or if another program may have seen the same data. why is then the reason.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +157,7 @@ func (s *Session) ClearLabels(key string) (why string, err error) {
 	return "", s.refreshLabels()
 }
 
-// conversationKeys returns the session keys that clients have named in the linked journals.
+// conversationKeys returns the session keys in the linked journals. Clients have named these keys.
 func (s *Session) conversationKeys() (keys []string, err error) {
 	for _, j := range s.journals {
 		found, err := readJournal(filepath.Join(s.dir, j.name))
@@ -175,19 +176,19 @@ func (s *Session) conversationKeys() (keys []string, err error) {
 	return keys, nil
 }
 
-// currentJournal returns the journal that the last clear has led to. It returns "" before the
-// first clear, and also when nobody has yet asked what the session has seen.
+// currentJournal returns the name of the journal of the last clear. It returns "" before the first
+// clear, and if the journals were never opened.
 func (s *Session) currentJournal() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.journals != nil && s.err == nil {
-		_ = s.refreshLabels() // the next request reports the error
+		_ = s.refreshLabels() // an error is ignored here: the next request reports it
 	}
 	return s.at
 }
 
-// CurrentKeys returns the current keys of the session that was started with some keys. After a
-// clear, a session has other keys.
+// CurrentKeys returns the keys that a session has now. keys are the keys with which it was started.
+// A clear changes the keys.
 func CurrentKeys(state string, keys []string, getenv func(string) string) []string {
 	s := New(state, keys)
 	if s.FollowClient(getenv); s.client == "" {
@@ -201,8 +202,8 @@ func CurrentKeys(state string, keys []string, getenv func(string) string) []stri
 	return keys
 }
 
-// lastOf returns the file name of a key's journal. For the key of a client's process, that is the
-// journal that the last clear has led to.
+// lastOf returns the file name of a key's journal. For the key of a client's process, it returns
+// the journal of the last clear.
 func lastOf(dir, key string) string {
 	name := fileOf(key)
 	if !strings.HasPrefix(key, byProcess) {

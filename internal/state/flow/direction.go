@@ -6,10 +6,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// traitsOf returns the traits of a call: the owner's settings come first, then the catalogue, then
+// traitsOf returns the traits of a call. The owner's settings come first, then the catalogue, then
 // the cautious default. Between layers of the policy the stricter value wins. traitsOf also returns
-// two lists of argument names: decides are the arguments that say where the call goes, nil if they
-// are not known, and weighs are the arguments whose amounts the user must have typed.
+// two lists of argument names. decides are the arguments that say where the call goes; nil if they
+// are not known. weighs are the arguments whose amounts the user must have typed.
 func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides, weighs []string) {
 	server, known := s.callServer(c)
 	said := p.ToolTrust(server, toolNames(c))
@@ -21,7 +21,7 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 		return t.FillUnsaid(own).Join(said.Floor), decides, said.Weighs
 	}
 	switch {
-	case c.Subject == policy.NoSubject, c.Subject == policy.ResourceSubject && len(c.Names) == 0: // a list of resources
+	case c.Subject == policy.NoSubject, c.Subject == policy.ResourceSubject && len(c.Names) == 0: // a resource without a name is a list of resources
 		t = t.FillUnsaid(known.toolTraits(""))
 	case c.Subject == policy.ToolSubject && len(c.Names) == 1 && c.Names[0] != "":
 		t = t.FillUnsaid(known.toolTraits(c.Names[0]))
@@ -29,8 +29,8 @@ func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Trai
 	return t.FillUnsaid(cautiousTraits(c)).Join(said.Floor), said.Decides, said.Weighs
 }
 
-// callServer returns the name of a call's server and what the catalogue says about the server; nil
-// for a server of a hub, because only its name is known here.
+// callServer returns the name of a call's server and the catalogue's facts about the server. The
+// facts are nil for a server of a hub, because only its name is known here.
 func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	if c.Server == "" || c.Server == s.name {
 		return s.name, s.known()
@@ -38,8 +38,8 @@ func (s *ServerLabels) callServer(c *policy.Call) (name string, known *Known) {
 	return c.Server, nil
 }
 
-// toolNames returns the names of a called tool, for the policy's tables about tools; nil for any
-// other call.
+// toolNames returns the names of a called tool, for the policy's tables about tools. For a call of
+// another kind it returns nil.
 func toolNames(c *policy.Call) []string {
 	if c.Subject == policy.ToolSubject {
 		return c.Names
@@ -47,7 +47,8 @@ func toolNames(c *policy.Call) []string {
 	return nil
 }
 
-// cautiousTraits returns the traits that are assumed for a call if nothing is known about it.
+// cautiousTraits returns the traits that are assumed if nothing is known about a call's server and
+// tool.
 func cautiousTraits(c *policy.Call) policy.Traits {
 	t := policy.Traits{PublicSource: policy.Yes, SecretData: policy.Yes, PublicSink: policy.No, DangerousWrites: policy.No}
 	switch c.Subject {
@@ -58,14 +59,14 @@ func cautiousTraits(c *policy.Call) policy.Traits {
 		}
 	case policy.ResourceSubject:
 		t.SecretData = policy.Private
-		for _, uri := range c.Names { // a request sends the text of the address to its host
+		for _, uri := range c.Names { // a request for an address sends the text of the address to its host
 			if scheme, _, _ := strings.Cut(strings.TrimSpace(uri), ":"); !strings.EqualFold(scheme, "file") {
 				t.PublicSink = policy.Yes
 			}
 		}
 	case policy.SamplingSubject, policy.ElicitationSubject: // the answer goes to the server
 		t.PublicSink = policy.Yes
-	case policy.PromptSubject, policy.MethodSubject: // its arguments go to the server
+	case policy.PromptSubject, policy.MethodSubject: // the arguments go to the server
 		if len(c.Args)+len(c.Extra) > 0 && !isPlainMethod(c.Method) {
 			t.PublicSink = policy.Yes
 		}
@@ -74,8 +75,8 @@ func cautiousTraits(c *policy.Call) policy.Traits {
 	return t
 }
 
-// isPlainMethod reports whether a method carries only the protocol's own data: cursors, ids,
-// levels. tasks/update is different: it carries the client's data.
+// isPlainMethod reports whether a method carries only data of the protocol: cursors, ids and
+// levels. It returns false for tasks/update, which carries the client's data.
 func isPlainMethod(method string) bool {
 	return method != "tasks/update" && (silent[method] || strings.HasPrefix(method, "tasks/") || strings.HasPrefix(method, "notifications/"))
 }
@@ -95,7 +96,7 @@ func labelKinds(t policy.Traits) (kinds []string) {
 	return kinds
 }
 
-// sourceName returns the name of a call's source for people.
+// sourceName returns the name of a call's source for people, such as the server and the tool.
 func (s *ServerLabels) sourceName(c *policy.Call) string {
 	server := s.shown
 	if c.Server != "" {
@@ -112,8 +113,8 @@ func (s *ServerLabels) sourceName(c *policy.Call) string {
 	return cutSource(server)
 }
 
-// cutSource limits the length of a source and replaces every character that a terminal could act
-// on.
+// cutSource shortens the name of a source, and replaces every character that could control a
+// terminal.
 func cutSource(text string) string {
 	const most = 80
 	text = strings.Map(func(r rune) rune {

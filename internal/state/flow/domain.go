@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// The owner of a domain controls every host in it: if a stranger owns evil.example, the stranger
-// also gets what is sent to "your-data.evil.example". So for each address that a stranger wrote, the
-// domain is marked too, and the hosts and mail addresses of a call are also compared by their
-// domains. This can only add questions.
+// The owner of a domain controls every host in it. If a stranger owns evil.example, the stranger
+// also gets the data that is sent to "your-data.evil.example". So for each address that a stranger
+// wrote, the domain is marked too. The hosts and mail addresses of a call are also compared by
+// their domains. This can only add questions.
 //
 // golang.org/x/net/publicsuffix knows for each ending where domains begin, but it would link
 // net/http into the hook. Here a domain is the last two names of a host; the last three if the host
@@ -37,11 +37,11 @@ func domainOf(word string) (domain string, mail bool) {
 	return host[start:], mail
 }
 
-// belowCountries are the names that may stand between a domain and the ending of a country: the co
-// of co.uk, the com of com.au, the or of or.jp.
+// belowCountries are names that may stand between a domain and the ending of a country, such as the
+// co of co.uk, the com of com.au, and the or of or.jp.
 var belowCountries = [...]string{"co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv"}
 
-// domainMark returns the text that is marked for the domain of an address; "" for none.
+// domainMark returns the text whose mark stands for the domain of an address; "" for no domain.
 func domainMark(word string) string {
 	domain, mail := domainOf(word)
 	if domain == "" || mail && shared()[domain] {
@@ -50,15 +50,15 @@ func domainMark(word string) string {
 	return "*." + domain
 }
 
-// shared are domains in which everybody may have a mailbox, so that two addresses in them have
-// nothing in common.
+// shared are domains in which everybody may have a mailbox. The owners of two addresses in such a
+// domain have nothing in common.
 var shared = sync.OnceValue(func() map[string]bool {
 	return setOf(`gmail.com googlemail.com outlook.com hotmail.com live.com msn.com yahoo.com ymail.com icloud.com me.com mac.com aol.com gmx.de gmx.net gmx.com
 	web.de t-online.de proton.me protonmail.com mail.com mail.ru yandex.ru qq.com 163.com 126.com zoho.com fastmail.com orange.fr free.fr laposte.net libero.it naver.com`)
 })
 
-// foreignDomain returns the domainMark of an address, if others have written an address in that
-// domain and the user has not; otherwise "".
+// foreignDomain returns the domainMark of an address if others have written an address in that
+// domain and the user has not. Otherwise it returns "".
 func (k *known) foreignDomain(word string) string {
 	if domain := domainMark(word); domain != "" && hasMark(k.results, oddWord, []byte(domain)) && !k.isMentioned(domain) {
 		return domain

@@ -2,9 +2,9 @@ package flow
 
 import "os"
 
-// HearIn endorses what the user's text (said) names: for the proxies of the session that the client
-// names, and for the proxies that the client's process has started, which may not know the
-// session's name.
+// HearIn endorses everything that the user's text (said) names. This counts for the proxies of the
+// session that the client names. It also counts for the proxies that the client's process has
+// started, because they may not know the session's name.
 func HearIn(state, session, said string) error {
 	if err := CheckStarter(); err != nil {
 		return err
@@ -15,15 +15,15 @@ func HearIn(state, session, said string) error {
 	return HearUser(state, append(ClientKeys(), IDKey(session)), said)
 }
 
-// OfHook returns the session of the client's proxies and joins it with the session that the client
-// names, if any. The two can differ: after a clear the client has a new session name, but its
-// proxies keep the old one.
+// OfHook returns the session of the client's proxies. If the client names a session, OfHook joins
+// the two. They can differ: after a clear the client has a new session name, but its proxies keep
+// the old one.
 func OfHook(state, project, session string) (*Session, error) {
 	one := New(state, append(SessionKeys(os.Getenv, project), ClientKeys()...))
 	one.ListenKeys(ClientKeys()...)
 	one.FollowClient(os.Getenv)
 	if session == "" {
-		_, err := one.Seen() // opens the journals, which joins the keys
+		_, err := one.Seen() // opens the journals, and so joins the keys
 		return one, err
 	}
 	return one, one.JoinKey(IDKey(session))

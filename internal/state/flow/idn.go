@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// One host has two spellings: with letters of any language, and as "xn--" with plain letters
-// (RFC 3492). Both are compared by the second. golang.org/x/net/idna knows more rules, but links
-// large tables into the hook.
+// One host has two spellings: with letters of any language, and as "xn--" with plain letters (RFC
+// 3492). Hosts are compared in the spelling with "xn--". golang.org/x/net/idna knows more rules,
+// but links large tables into the hook.
 
-// plainHost returns an address with its host in plain letters; the address itself if that is so
-// already, or if it has no such host.
+// plainHost returns an address with its host in plain letters. It returns every other word
+// unchanged.
 func plainHost(word string) string {
 	if isPlainASCII(word) {
 		return word
@@ -38,12 +38,12 @@ func plainHost(word string) string {
 	return word[:from] + strings.Join(labels, ".") + word[end:]
 }
 
-// isNoLetter reports whether a character stands in no host.
+// isNoLetter reports whether a character cannot be a part of a host.
 func isNoLetter(r rune) bool {
 	if r < utf8.RuneSelf {
 		return !isAlphanumeric(byte(r)|0x20) && strings.IndexByte("-.", byte(r)) < 0
 	}
-	return !unicode.In(r, unicode.L, unicode.M, unicode.N) || unicode.ToLower(r) < utf8.RuneSelf // İ would become another letter
+	return !unicode.In(r, unicode.L, unicode.M, unicode.N) || unicode.ToLower(r) < utf8.RuneSelf // the lower case of İ, for example, would be another letter
 }
 
 // Parameters of RFC 3492, section 5.
@@ -57,7 +57,7 @@ const (
 	labelFirst = 128
 )
 
-// encodeLabel returns a label in the form that stands behind "xn--".
+// encodeLabel returns the text after "xn--" for a label.
 func encodeLabel(label string) string {
 	var out []byte
 	for i := range len(label) {

@@ -17,13 +17,13 @@ import (
 	"github.com/clawai/clawai/internal/state/access"
 )
 
-// maxJournal is the maximum size of a journal, in bytes. The labels of a session never need so much,
-// even if all its processes write them at once. A longer journal is not read; every label then
-// holds.
+// maxJournal is the maximum size of a journal, in bytes. The labels of a session never need so
+// much, even if all its processes write them at once. A longer journal is not read, and the session
+// then counts as having every label.
 const maxJournal = 1 << 20
 
-// journal is the file of one key: a line for the key, one for each label, and one for each other
-// journal whose labels also belong to this session.
+// journal is the file of one key. It has a line for the key, one for each label, and one for each
+// other journal whose labels also belong to this session.
 //
 //	k "env:CLAUDE_CODE_SESSION_ID=..."
 //
@@ -31,20 +31,21 @@ const maxJournal = 1 << 20
 //
 //	l 0123456789abcdef0123456789abcdef
 //
-// In the journal of a client's process, an e line means that the client was cleared, and names the
+// In the journal of a client's process, an e line means that the client was cleared. It names the
 // journal that the process uses from then on (clear.go).
 //
 // A line is written in one piece, after a line end. The line end completes a line that another
-// writer has written only in part. Such a torn line is not valid and makes every label hold.
+// writer has written only in part. Such a torn line is not valid, and the session then counts as
+// having every label.
 type journal struct {
 	name  string // file name
 	f     *os.File
-	most  int64           // maximum bytes to read; we never write a longer file
-	read  int64           // bytes read so far; the last of them is a line end
-	links map[string]bool // names of the journals that this journal has a link to
+	most  int64           // maximum number of bytes to read; clawai never writes a longer file
+	read  int64           // number of bytes read so far; the last byte is a line end
+	links map[string]bool // names of the journals to which this journal links
 	buf   [512]byte
 
-	marks *marks // marks of texts; nil until they are needed
+	marks *marks // marks of texts; nil before first use
 }
 
 // fileOf returns the name of a key's journal.
@@ -83,7 +84,7 @@ func openJournal(dir, name string) (*journal, error) {
 	return nil, errors.New("the journal is removed again and again")
 }
 
-// checkFile returns an error for a file that is not a regular file of our own, or that others may
+// checkFile returns an error for a file that is not our own regular file, or that other users may
 // open.
 func checkFile(f *os.File) error {
 	info, err := f.Stat()
@@ -99,8 +100,8 @@ func checkFile(f *os.File) error {
 // errCut means that a journal was shortened, changed, or grew too long.
 var errCut = errors.New("the journal of the session was changed by others")
 
-// readNext returns the whole lines that were added since the last call. It begins with the last byte
-// that was read before, which must still be a line end: otherwise the file was changed.
+// readNext returns the whole lines that were added since the last call. It also reads the last byte
+// of the previous call again. If that byte is no line end now, the file was changed.
 func (j *journal) readNext() (lines []byte, err error) {
 	from := max(j.read-1, 0)
 	buf := j.buf[:]
@@ -132,7 +133,7 @@ func (j *journal) writeLines(lines ...string) error {
 		return nil
 	}
 	if gone, err := holdJournal(j.f); err != nil || gone {
-		return errors.Join(err, errCut) // nobody would read a removed file
+		return errors.Join(err, errCut) // other processes do not read a removed file
 	}
 	text := []byte("\n" + strings.Join(lines, "\n") + "\n")
 	n, err := j.f.Write(text)
@@ -166,7 +167,7 @@ func labelLine(s Seen) string {
 	return s.Kind + " " + strconv.FormatInt(s.At.UnixMilli(), 10) + " " + strconv.Quote(s.Source)
 }
 
-// content is the parsed lines of a journal.
+// content holds the parsed lines of a journal.
 type content struct {
 	keys  []string
 	links []string // names of other journals, from l lines

@@ -12,17 +12,18 @@ import (
 
 // The kinds of keys, the strongest first. The kind is written in front of a key's value.
 const (
-	bySession    = "session:"    // an id from the client: in a message, to a hook, or in the environment
-	byProcess    = "process:"    // the client's process
-	byInvocation = "invocation:" // an invocation that was begun at clawai proxy --listen; it shares nothing
-	byFolder     = "folder:"     // the user and the folder: two clients in one folder share this key
+	bySession    = "session:"    // an id from the client, which stands in a message, in a hook's input, or in the environment
+	byProcess    = "process:"    // the process of the client
+	byInvocation = "invocation:" // an invocation that was begun at clawai proxy --listen; it shares labels with no other key
+	byFolder     = "folder:"     // the user and the folder; two clients in one folder share this key
 )
 
 // sessionVars are the environment variables that name the session; the owner's variable is first.
 var sessionVars = []string{"CLAWAI_SESSION", "CLAUDE_CODE_SESSION_ID"}
 
-// SessionKeys returns the keys of the agent's session that started us: from the ids in the
-// environment, or else from the client's process, or else from the user and the folder dir.
+// SessionKeys returns the keys of the agent's session that started us. It uses the ids in the
+// environment. Without ids, it uses the client's process. Without a client, it uses the user and
+// the folder dir.
 func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	for _, name := range sessionVars {
 		if id := getenv(name); id != "" {
@@ -38,8 +39,8 @@ func SessionKeys(getenv func(string) string, dir string) (keys []string) {
 	return keys
 }
 
-// ClientKeys returns the key of the client process that started us, even if other keys are known.
-// It returns nil if the client cannot be found.
+// ClientKeys returns the key of the client process that started us. It returns nil if it cannot
+// find that process.
 func ClientKeys() []string {
 	if p := ourClient(); p != "" {
 		return []string{byProcess + p}
@@ -47,7 +48,7 @@ func ClientKeys() []string {
 	return nil
 }
 
-// OwnKeys returns the key of a process that itself serves many clients.
+// OwnKeys returns the key of this process, for a process that serves many clients.
 func OwnKeys() []string {
 	if key := ProcessKey(os.Getpid()); key != "" {
 		return []string{key}
@@ -55,7 +56,7 @@ func OwnKeys() []string {
 	return []string{byFolder + strconv.Itoa(os.Geteuid()) + ":"}
 }
 
-// JoinProcess links the key of a client's process. A process that cannot be found is no client.
+// JoinProcess links the key of a client's process. It ignores a process that cannot be found.
 func (s *Session) JoinProcess(pid int) error {
 	if key := ProcessKey(pid); key != "" {
 		return s.JoinKey(key)
@@ -66,7 +67,7 @@ func (s *Session) JoinProcess(pid int) error {
 // IDKey returns the key of an id that the client itself gives, in a message or to a hook.
 func IDKey(id string) string { return bySession + shortID(id) }
 
-// InvocationKey returns a new key for an invocation that begins now; an earlier invocation of the
+// InvocationKey returns a new key for an invocation that begins now. An earlier invocation of the
 // same name had another key.
 func InvocationKey(name string) string { return byInvocation + name + ":" + rand.Text()[:8] }
 
@@ -79,22 +80,22 @@ func shortID(id string) string {
 	return id
 }
 
-// between holds programs that may run between a client and a server that it starts.
+// between holds programs that may run between a client and the server that the client starts.
 var between = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "env", "npx", "uvx", "uv", "npm", "timeout", "nice", "clawai", "clawai-hook"}
 
-// ourClient returns the key of the client process that started us; "" if it cannot be found. It
-// searches only once, because our parent process may change later.
+// ourClient returns the key of the client process that started us; "" if the client cannot be
+// found. The search runs only once, because our parent process may change later.
 var ourClient = sync.OnceValue(func() string { return findClient(os.Getppid()) })
 
-// findClient returns the uniqueKey of the first process, from pid upwards, whose program is not in
-// the list between. It returns "" if there is no such process or it cannot be found.
+// findClient looks at the process pid, its parent, and so on. It returns the uniqueKey of the first
+// process whose program is not in the list between. It returns "" if it finds no such process.
 func findClient(pid int) string {
 	for range 32 {
 		p := readStat(pid)
 		if p.start == "" || pid <= 1 {
 			return ""
 		}
-		first, _, _ := strings.Cut(p.name, " ") // "npm exec ..."
+		first, _, _ := strings.Cut(p.name, " ") // the name can contain arguments, as in "npm exec ..."
 		if !slices.Contains(between, first) {
 			return p.uniqueKey()
 		}
@@ -104,17 +105,17 @@ func findClient(pid int) string {
 }
 
 // processKey returns the uniqueKey of the process pid. It returns "" for a process that has ended,
-// even if its parent has not waited for it yet.
+// even if its parent has not waited for the process yet.
 func processKey(pid int) string { return readStat(pid).uniqueKey() }
 
-// running is what the system reports about a process; the zero value means no process.
+// running holds the system's facts about a process; the zero value means that there is no process.
 type running struct {
 	pid, parent        int
 	name, state, start string
 }
 
-// uniqueKey returns a name of the process that is never reused: pid, start time and boot id. The pid
-// alone would be reused.
+// uniqueKey returns a name of the process that is never used again: pid, start time and boot id.
+// The pid alone is not enough, because the system uses it again.
 func (p running) uniqueKey() string {
 	if p.start == "" || p.state == "Z" || p.state == "X" || boot() == "" {
 		return ""

@@ -8,13 +8,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listened is a journal from which the session uses only the user's words, not the labels.
+// listened is a journal from which the session uses only the user's words. Its labels do not count.
 type listened struct {
 	name  string // file name of the journal
-	marks *marks // nil until there are marks
+	marks *marks // nil before the journal has marks
 }
 
-// ListenKeys adds keys under which hooks store the user's words.
+// ListenKeys adds keys. Hooks store the user's words under these keys.
 func (s *Session) ListenKeys(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,11 +30,11 @@ func (s *Session) marksOf(j *journal, begin bool) (m *marks, err error) {
 	return j.marks, err
 }
 
-// known holds the marks of a session at one moment, with which texts are recognized.
+// known holds the marks of a session at one moment. Texts are recognized with these marks.
 type known struct {
 	results []*marks // the marks of all journals of the session
 	user    []*marks // the marks of the session's own keys, and of listened keys
-	doubt   bool     // every text counts as one that others have written
+	doubt   bool     // true: every text counts as written by others
 	labels  labels
 	room    []piece // reused memory of isEndorsed
 }
@@ -53,7 +53,7 @@ func (s *Session) recallMarks(k *known) error {
 		}
 		m.refreshMarks()
 		sure = sure && m.isComplete()
-		if m.texts { // without any marked text, it is not known what was read
+		if m.texts { // if no text is marked, it is not known which texts were read
 			k.doubt = false
 		}
 		k.results = append(k.results, m)
@@ -65,7 +65,7 @@ func (s *Session) recallMarks(k *known) error {
 	for i := range s.said {
 		l := &s.said[i]
 		if l.marks == nil {
-			l.marks, _ = openMarks(s.dir, l.name, false) // if this fails, the user's words are not known and endorse nothing
+			l.marks, _ = openMarks(s.dir, l.name, false) // an error is ignored: the user's words are then not known and endorse nothing
 		}
 		if l.marks != nil {
 			l.marks.refreshMarks()
@@ -75,7 +75,8 @@ func (s *Session) recallMarks(k *known) error {
 	return nil
 }
 
-// hasMark reports whether one of the files has the mark of a value, of this kind of record.
+// hasMark reports whether one of the files in has the mark of a value. kind is the kind of the
+// record.
 func hasMark(in []*marks, kind byte, value []byte) bool {
 	for _, m := range in {
 		if len(m.numbers) > 0 && m.containsMark(m.hashMark(kind, value)) {
@@ -85,7 +86,7 @@ func hasMark(in []*marks, kind byte, value []byte) bool {
 	return false
 }
 
-// isAllowed reports whether a person has allowed something.
+// isAllowed reports whether a person has allowed the call or the address in what.
 func (k *known) isAllowed(what []byte) bool {
 	return slices.ContainsFunc(k.user, func(m *marks) bool { return m.lets }) && hasMark(k.user, allowed, what)
 }
@@ -122,8 +123,9 @@ func (k *known) mayBeForeign(word string) bool {
 	return k.doubt || hasMark(k.results, oddWord, []byte(word))
 }
 
-// findRepeat reports whether one of the texts (of) shares a run of characters with a text that was
-// read, and returns the source of that text; "" if it is not known. word is the kind of record.
+// findRepeat reports whether one of the texts in of shares a run of characters with a text that was
+// read. It also returns the source of the text that was read, or "" if the source is not known.
+// word is the kind of the record.
 func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	for _, text := range of {
 		visitRuns(text, func(run uint64) {
@@ -141,8 +143,8 @@ func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	return from, found
 }
 
-// findSource returns the source of the first word of a text that was read before; "" if none is
-// known.
+// findSource returns the source of the first word of a text that was read before. It returns "" if
+// no source is known.
 func (k *known) findSource(text string) string {
 	all := splitWords(text)
 	for word := all.nextWord(); word != ""; word = all.nextWord() {
@@ -153,7 +155,7 @@ func (k *known) findSource(text string) string {
 	return ""
 }
 
-// sourceOf returns the source of a marked word; "" if none is known.
+// sourceOf returns the source of a marked word; "" if the source is not known.
 func (k *known) sourceOf(word string) string {
 	for _, m := range k.results {
 		if r := m.hashMark(oddWord, []byte(word)); m.containsMark(r) {

@@ -11,29 +11,30 @@ import (
 
 // The kinds of labels, as rules name them.
 const (
-	untrusted = "untrusted" // data that anybody may have written
-	private   = "private"   // data that is not for everybody
-	secret    = "secret"    // data that must not leave
+	untrusted = "untrusted" // anybody may have written the data
+	private   = "private"   // the data is not for everybody
+	secret    = "secret"    // the data must not leave
 )
 
-// maxSources is how many sources of one kind are remembered by name.
+// maxSources is the largest number of sources of one kind that are remembered by name.
 const maxSources = 32
 
-// others is the source under which further labels are stored when a kind has maxSources sources.
+// others is the source of further labels of a kind that already has maxSources sources.
 const others = "others"
 
-// unknown is the source of the labels that are added when a journal was changed by others.
+// unknown is the source of the labels that are added if somebody else has changed a journal.
 const unknown = "a journal of the session that is not as it was written"
 
-// Seen is one thing that a session has seen, with the time at which it was first seen.
+// Seen is one label of a session: the kind and source of data, and when the session first saw the
+// data.
 type Seen struct {
 	Kind   string    `json:"kind"`
 	Source string    `json:"source"`
 	At     time.Time `json:"at"`
 }
 
-// labels is a set that only grows.
-type labels map[string]map[string]time.Time // by kind and source
+// labels is a set of labels that only grows.
+type labels map[string]map[string]time.Time // times by kind and source
 
 // hasLabel reports whether the set already covers a label.
 func (l labels) hasLabel(kind, source string) bool {

@@ -16,26 +16,26 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Ledger is a file next to a session's journal in which the session's processes count; it
-// implements gate.Ledger. The file is opened on first use. A line has an entry's key, id, time and
-// period in nanoseconds, amount and process:
+// Ledger is a file next to a session's journal. The session's processes count calls, questions or
+// grants in it. It implements gate.Ledger, and opens the file on first use. A line has an entry's
+// key, id, time and period in nanoseconds, amount and process:
 //
 //	c 00112233445566778899aabbccddeeff 9e3779b97f4a7c15 1795430000000000000 60000000000 1 ""
 //
-// A line with b instead of c takes the entry back. Any other line makes the whole ledger unusable,
-// and every call fails: it may be a torn line of a call that was never made, but it may also mean
-// that somebody has removed entries.
+// A line with b instead of c takes the entry back. After any other line the whole ledger cannot be
+// used, and every call fails. Such a line may be the torn line of a call that was never made, but
+// somebody may also have removed entries.
 type Ledger struct {
 	dir         string
-	by          string // the process that writes the entries, for a ledger of grants; "" for any other
+	by          string // in a ledger of grants, the process that writes the entries; "" in other ledgers
 	session     *Session
-	currentFile func() string // returns the current file name, which a clear changes; nil: the name never changes
+	currentFile func() string // returns the current file name; nil if no clear changes the name
 
 	mu    sync.Mutex // guards the fields below
 	name  string     // current file name
 	j     *journal
-	stand []gate.Entry // entries that were read and not taken back; not used if the file name never changes
-	ended []gate.Entry // entries that a clear has ended and Append has not yet returned
+	stand []gate.Entry // entries that were read and not taken back; unused if currentFile is nil
+	ended []gate.Entry // entries of the file before a clear, which Append must still return as taken back
 }
 
 var _ gate.Ledger = (*Ledger)(nil)
@@ -50,8 +50,8 @@ const (
 // maxLedger is the maximum size of a ledger in bytes: about 150,000 lines.
 const maxLedger = 16 << 20
 
-// newLedger returns a ledger for the session's first key, which all processes that one client has
-// started have in common.
+// newLedger returns a ledger for the session's first key. All processes that one client has started
+// have this key in common.
 func (s *Session) newLedger(end string) *Ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,12 +63,12 @@ func (s *Session) newLedger(end string) *Ledger {
 // CountsLedger returns the ledger in which the session counts calls against limits.
 func (s *Session) CountsLedger() gate.Ledger { return s.newLedger(countsEnd) }
 
-// AskedLedger returns the ledger of the times at which a person was asked.
+// AskedLedger returns the ledger that counts the questions to people.
 func (s *Session) AskedLedger() gate.Ledger { return s.newLedger(askedEnd) }
 
-// GrantedLedger returns the ledger of what a person has allowed. It returns nil when the system
-// cannot tell whether a process still runs, and when the session is known only by its folder,
-// which other sessions may share.
+// GrantedLedger returns the ledger of a person's grants. It returns nil if the system cannot tell
+// whether a process still runs. It also returns nil if the session is known only by its folder,
+// because other sessions may share the folder.
 func (s *Session) GrantedLedger() gate.Ledger {
 	by := processKey(os.Getpid())
 	if by == "" || strings.HasPrefix(s.keys[0], byFolder) {
@@ -100,7 +100,7 @@ func (l *Ledger) Append(own ...gate.Entry) (since []gate.Entry, err error) {
 		since, err = readEntries(lines)
 	}
 	if err != nil {
-		l.j.read = l.j.most + 1 // every later call fails too
+		l.j.read = l.j.most + 1 // every later call must fail too
 		return nil, fmt.Errorf("%s: %w; to start over, remove it", filepath.Join(l.dir, l.name), err)
 	}
 	if l.currentFile != nil {
@@ -129,8 +129,8 @@ func (l *Ledger) switchFile(name string) {
 	l.name, l.j, l.stand = name, nil, nil
 }
 
-// writeEntries adds lines. If somebody has removed the file, it begins a new one: the processes
-// that have read the old entries still know them.
+// writeEntries adds lines. If somebody has removed the file, it begins a new file. The old entries
+// are not lost, because the processes that have read them still know them.
 func (l *Ledger) writeEntries(own []gate.Entry) error {
 	if l.j != nil {
 		if gone, err := holdJournal(l.j.f); err != nil || gone {
@@ -237,7 +237,8 @@ func readEntries(lines []byte) (all []gate.Entry, err error) {
 	return all, nil
 }
 
-// readStanding returns the entries of a file that are not taken back; none if there is no file.
+// readStanding returns the entries of a file that are not taken back. If there is no file, it
+// returns no entries.
 func readStanding(dir, name string) (all []gate.Entry, err error) {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)

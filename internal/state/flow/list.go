@@ -13,16 +13,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Shown is a session in the form that is shown to people.
+// Shown is a session in the form that people see.
 type Shown struct {
 	Key  string    `json:"key"`            // "session:...", "process:...", "folder:..."
-	Also []string  `json:"also,omitempty"` // keys that are linked with Key
-	Seen []Seen    `json:"seen"`           // the newest first
-	Used time.Time `json:"used"`           // when something was last added
+	Also []string  `json:"also,omitempty"` // keys of the journals that are linked with Key's journal
+	Seen []Seen    `json:"seen"`           // labels, the newest first
+	Used time.Time `json:"used"`           // time at which something was last added
 }
 
 // ListSessions returns the sessions that have journals in a state folder, the last used first. It
-// changes nothing.
+// changes no file.
 func ListSessions(state string) (sessions []Shown, err error) {
 	for s, err := range EachSession(state) {
 		if err != nil {
@@ -34,8 +34,8 @@ func ListSessions(state string) (sessions []Shown, err error) {
 	return sessions, nil
 }
 
-// EachSession yields the sessions one by one, the last used first. It reads a journal only when
-// the caller asks for its session: there may be many thousands.
+// EachSession yields the sessions one by one, the last used first. It reads a journal only when the
+// caller asks for its session, because there may be many thousands of journals.
 func EachSession(state string) iter.Seq2[Shown, error] {
 	return func(yield func(Shown, error) bool) {
 		entries, err := os.ReadDir(dirOf(state))
@@ -80,7 +80,7 @@ type found struct {
 	content
 	path string
 	used time.Time // time of the last change
-	told bool      // the journal is part of a session that was already yielded
+	told bool      // the journal belongs to a session that was already yielded
 }
 
 func readJournal(path string) (c content, err error) {
@@ -127,7 +127,7 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 			todo = append(todo, all[name])
 		}
 	}
-	slices.Sort(s.Also) // keys of a process sort before keys that name a session
+	slices.Sort(s.Also) // this puts keys of a process before keys that name a session
 	s.Also = slices.Compact(s.Also)
 	if n := len(s.Also); n > 0 {
 		s.Key, s.Also = s.Also[n-1], s.Also[:n-1]
@@ -137,8 +137,8 @@ func (f *found) collectSession(all map[string]*found) (s Shown, err error) {
 }
 
 // TallyCalls returns how many calls of a session count against limits now, and how many calls a
-// person has allowed until the session ends. It changes nothing. A file that others have changed
-// is an error.
+// person has allowed until the session ends. It changes no file. It returns an error if others have
+// changed a file.
 func (s *Shown) TallyCalls(state string, now time.Time) (counted, granted int, err error) {
 	for _, key := range append([]string{s.Key}, s.Also...) {
 		all, err := readStanding(dirOf(state), fileOf(key)+countsEnd)

@@ -16,61 +16,62 @@ import (
 )
 
 // marks are hashes with which texts of a session are recognized. They are in a file next to the
-// journal of a key. The file has its own key for the hashes, followed by records of eight bytes: one
-// byte for the kind and seven bytes of a keyed hash, never a text. Records are only added.
+// journal of a key. The file has its own key for the hashes, and then records of eight bytes: one
+// byte for the kind and seven bytes of a keyed hash. The file contains no text. Records are only
+// added.
 //
 // A process that adds the marks of a message writes a record before them (begun) and after them
-// (ended). Between these two records, and forever if the file was changed by others, everything
-// counts as known: this can only lead to more questions.
+// (ended). Between these two records every text counts as marked, and this only leads to more
+// questions. If others have changed the file, every text counts as marked for ever.
 type marks struct {
 	hasher
 	f    *os.File
-	read int64        // offset in the file after the record that was read last
-	last [record]byte // the record that was read last: it must not change in the file
+	read int64        // offset in the file after the last record that was read
+	last [record]byte // the last record that was read; it must not change in the file
 	buf  [512]byte
 
 	numbers map[mark]uint8 // the marks read so far, each with the number of its source
 	number  uint8          // number of the source of the next marks
-	from    []mark         // hashes of sources, by number
+	from    []mark         // hashes of sources; the index is the source's number
 	open    map[mark]bool  // messages that a process has begun to mark
-	texts   bool           // a process has marked a message, or has begun to
-	lets    bool           // a person has allowed something
-	full    bool           // everything counts as known, for good
-	torn    bool           // the last record is not complete: for now, everything counts as known
+	texts   bool           // a process has begun to mark a message
+	lets    bool           // a person has allowed a call or an address
+	full    bool           // every text counts as marked, for ever
+	torn    bool           // the last record is not complete, so every text counts as marked for now
 
-	abandoned map[mark]bool // open messages that no call waits for any more
+	abandoned map[mark]bool // open messages for which no call waits any more
 }
 
 const (
-	record   = 8          // bytes of a record
-	header   = 24         // bytes of marksAre and the key, at the beginning of the file
-	maxMarks = 2 << 20    // maximum bytes of all records
+	record   = 8          // size of a record in bytes
+	header   = 24         // size in bytes of the file's beginning: marksAre and the key
+	maxMarks = 2 << 20    // maximum size of all records in bytes
 	marksEnd = ".marks"   // ending of the file name
-	marksAre = "clawai:1" // the format of the file
+	marksAre = "clawai:1" // the first bytes of the file, which name its format
 )
 
-// mark is a record: its lowest byte is the kind.
+// mark is a record. The lowest byte of the number is the kind.
 type mark uint64
 
 // The kinds of records.
 const (
 	begun     = 'b'
 	ended     = 'e'
-	everyone  = 'f' // everything counts as known
+	everyone  = 'f' // every text counts as marked
 	source    = 's' // the source of the records after it
 	openRun   = 'u' // written by earlier versions, and ignored
 	secretRun = 'x' // a run of a text that must not leave
 	oddWord   = 't' // an address or a name (isOdd) from a text that anybody may have written
 	said      = 'w' // a word or an address from the user
 	typed     = 'p' // a phrase of the user, after foldPhrase
-	allowed   = 'o' // something that a person has allowed
+	allowed   = 'o' // a call or an address that a person has allowed
 )
 
 // marksFile returns the path of a journal's marks.
 func marksFile(dir, name string) string { return filepath.Join(dir, name+marksEnd) }
 
-// openMarks opens the marks of a journal. If there are none, it creates them if begin is true, and
-// otherwise returns nil.
+// openMarks opens the marks of a journal. If the file is missing and begin is true, it creates the
+// file. If begin is false, it returns nil for a missing file.
 func openMarks(dir, name string, begin bool) (*marks, error) {
 	path := marksFile(dir, name)
 	for range 100 {
@@ -166,7 +167,7 @@ func (m *marks) refreshMarks() {
 		m.full = true
 		return
 	case n < record || !bytes.Equal(m.buf[:record], m.last[:]):
-		m.full = true // the file was cut or changed
+		m.full = true // somebody has cut or changed the file
 		return
 	case n == record:
 		m.torn = false
@@ -213,8 +214,8 @@ func (m *marks) applyRecord(r mark) {
 	}
 }
 
-// writeMarks writes records with one write. If the file would become too long, it writes only the
-// record everyone.
+// writeMarks writes records with one write. If the file would become too long, it writes one record
+// of kind everyone instead.
 func (m *marks) writeMarks(all ...mark) error {
 	if gone, err := holdJournal(m.f); err != nil || gone {
 		return errors.Join(err, errCut)
@@ -244,7 +245,7 @@ func (m *marks) containsMark(r mark) bool {
 	return known
 }
 
-// isComplete reports whether all marks are in the file: then a text without a mark was certainly not
+// isComplete reports whether all marks are in the file. If so, a text without a mark was never
 // read.
 func (m *marks) isComplete() bool { return !m.full && !m.torn && len(m.open) == 0 }
 

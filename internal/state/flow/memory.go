@@ -11,17 +11,18 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxWaiting is how many bytes of texts may wait to be marked. If more come, everything counts as
-// known.
+// maxWaiting is the largest size, in bytes, of the texts that wait to be marked. If more texts
+// come, every text counts as marked.
 const maxWaiting = 4 << 20
 
 // RememberTexts marks the texts of a message so that they are recognized later. of holds the labels
-// of the message. It returns when all processes that share the session can see that the marking has
-// begun; the marking itself continues in the background. Until the marking ends, everything counts
-// as known. If all is false, the texts are not marked, and everything counts as known for good.
+// of the message. RememberTexts returns when all processes that share the session can see that the
+// marking has begun. The marking itself continues in the background, and until it ends every text
+// counts as marked. If all is false, the texts are not marked, and every text counts as marked for
+// ever.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
-		return nil // no call is compared with data that is only private
+		return nil // calls are not compared with data that is only private
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +57,7 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
-		if s.journals != nil { // if this write fails, there is no ended record, and everything still counts as known
+		if s.journals != nil { // if this write fails, the record ended is missing, and every text still counts as marked
 			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})
@@ -80,17 +81,17 @@ func (s *Session) awaitMarks() {
 	}
 }
 
-// The wait of awaitOthers.
+// Waiting times of awaitOthers.
 const (
-	othersTime  = time.Second          // maximum wait
-	othersEvery = 2 * time.Millisecond // pause between two looks at the marks
+	othersTime  = time.Second          // longest wait
+	othersEvery = 2 * time.Millisecond // pause before the marks are read again
 )
 
 // awaitOthers waits until the messages that other processes of the session have received so far are
-// marked. Until then everything counts as known. A question would then name wrong reasons, and the
-// person would answer another question than the correct one, which is known a moment later. A
-// process that dies leaves its message unmarked, so the wait is limited, and no later call waits
-// for that message.
+// marked. During the marking every text counts as marked, so a question would give wrong reasons,
+// and the person would answer the wrong question. A moment later the reasons are right. A process
+// that dies leaves its message unmarked. So the wait is limited, and no later call waits for that
+// message.
 func (s *Session) awaitOthers(k *known) error {
 	for waited := time.Duration(0); k.isMarking(); waited += othersEvery {
 		if waited >= othersTime {
@@ -119,7 +120,7 @@ func (k *known) isMarking() bool {
 	})
 }
 
-// abandonOpen notes that no call waits any more for the messages that are not marked yet.
+// abandonOpen notes that calls no longer wait for the messages that are not marked yet.
 func (k *known) abandonOpen() {
 	for _, m := range k.results {
 		for id := range m.open {
@@ -131,8 +132,9 @@ func (k *known) abandonOpen() {
 	}
 }
 
-// freshMarks returns the marks that are not in the file yet, each once, after the first mark, which
-// is that of their source. It returns nil if all marks are in the file.
+// freshMarks returns the marks that are not in the file yet, each mark once. The first mark of all
+// is the mark of the source, and stays first. freshMarks returns nil if all other marks are in the
+// file.
 func (m *marks) freshMarks(all []mark) (some []mark) {
 	seen := map[mark]bool{}
 	for i, r := range all {
@@ -147,8 +149,8 @@ func (m *marks) freshMarks(all []mark) (some []mark) {
 	return some
 }
 
-// messageMarks returns the mark of a message's source, and then the marks of the message's texts. of
-// holds the labels of the message.
+// messageMarks returns the mark of a message's source, and then the marks of the message's texts.
+// of holds the labels of the message.
 func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {
@@ -188,8 +190,8 @@ func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 // maxWord is the maximum length, in bytes, of a word that is marked. No address is longer.
 const maxWord = 2048
 
-// cutPicture returns a text, or only its beginning when the text is a picture or a sound. A model
-// sees such a text as a picture and never its letters, and a large one would leave no room for
+// cutPicture returns a text. If the text is a picture or a sound, it returns only the beginning. A
+// model sees the picture and never the letters of the text. A large picture would leave no room for
 // other marks.
 func cutPicture(text string) string {
 	const enough = 1 << 10
@@ -236,7 +238,8 @@ func visitTexts(message string, visit func(text string)) {
 	}
 }
 
-// HearUser marks as named by the user all that the user's text names, in the sessions of some keys.
+// HearUser marks everything that the user's text names, so that calls may use it without a
+// question. It writes the marks for the sessions with these keys.
 func HearUser(state string, keys []string, text string) error {
 	if len(text) > maxSaid {
 		return nil
@@ -257,7 +260,7 @@ func HearUser(state string, keys []string, text string) error {
 			all = append(all, m.hashMark(said, []byte(word)))
 		}
 		visitAddresses(text, func(word, whole string) {
-			if word == whole { // otherwise, naming one address would endorse all addresses at its host
+			if word == whole { // the host of an address is not marked, because that would endorse all addresses at the host
 				all = append(all, m.hashMark(said, []byte(word)))
 			}
 			if domain := domainMark(word); domain != "" {

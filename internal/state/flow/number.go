@@ -10,10 +10,10 @@ import (
 // maxDigits is the maximum number of digits in a number. Telephone and account numbers have fewer.
 const maxDigits = 20
 
-// numbersIn visits the telephone and account numbers that begin in the first bytes (first) of text.
-// It visits only the digits, without the characters between their groups. text is the end of whole.
-// rowEnd is the length of the text after the last row of digits that was visited; numbersIn returns
-// its new value. Inside that row, a number can begin only where its form shows that it is a number.
+// numbersIn visits the telephone and account numbers that begin in the first bytes of text; first
+// is the number of these bytes. It visits only the digits of each number. text is the end of whole.
+// rowEnd is the length of the text after the last row of digits so far, and numbersIn returns the
+// new rowEnd. A number inside that row counts only if its form shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -34,8 +34,8 @@ func numbersIn(whole, text string, first, rowEnd int, visit func(number string))
 	return rowEnd
 }
 
-// isCalled reports whether before, the text before a number, ends with a scheme for numbers, such as
-// "tel:".
+// isCalled reports whether before, the text before a number, ends with a scheme of telephone
+// numbers, such as "tel:".
 func isCalled(before string) bool {
 	name, is := strings.CutSuffix(strings.TrimRight(before[max(0, len(before)-maxScheme):], "(+ "), ":")
 	if !is {
@@ -48,13 +48,13 @@ func isCalled(before string) bool {
 	return calls[name[from:]]
 }
 
-// isLongNumber reports whether a text begins with digits enough to be a number by themselves.
+// isLongNumber reports whether a text begins with eight digits, which are enough for a number.
 func isLongNumber(text string) bool {
 	return len(text) >= 8 && strings.Trim(text[:8], "0123456789") == ""
 }
 
-// numberStart returns the start of the number whose first digit is at i, or -1 if that digit is
-// inside a word.
+// numberStart returns the start of the number with the first digit at i. It returns -1 if that
+// digit is inside a word.
 func numberStart(text string, i int) int {
 	from := i
 	for from > 0 && (text[from-1] == '+' || text[from-1] == '(') {
@@ -66,11 +66,11 @@ func numberStart(text string, i int) int {
 	switch before := text[from-1]; {
 	case isAlphanumeric(before) || strings.IndexByte("-%@+", before) >= 0:
 		return -1
-	case before == '.': // "tel.030", but not "1.030"
+	case before == '.': // a number in "tel.030", but not in "1.030"
 		if i+1 >= len(text) || text[i] != '0' && from == i || from < 2 || text[from-2] <= '9' {
 			return -1
 		}
-	case before == '_': // "_030_"
+	case before == '_': // a number in "_030_"
 		if from > 1 && isAlphanumeric(text[from-2]) {
 			return -1
 		}
@@ -78,18 +78,18 @@ func numberStart(text string, i int) int {
 	return from
 }
 
-// leastCalled is the number of digits of the shortest number after a scheme.
+// leastCalled is the number of digits of the shortest number that counts after a scheme.
 const leastCalled = 3
 
-// visitNumbers visits the number at the beginning of a text after each group of digits with which
-// it may end, and returns the length of the number. After a scheme (called), a number of any form
-// counts.
+// visitNumbers visits the number at the beginning of a text. The number may end after several of
+// its groups of digits, and visitNumbers visits it with each of these ends. It returns the length
+// of the number. called means that the number follows a scheme; then a number of any form counts.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
 	var sizes [maxDigits]int    // number of digits of each group
 	var between [maxDigits]byte // the character before each group
 	n, groups, i := 0, 0, len(text)-len(strings.TrimLeft(text, "+("))
-	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // it begins as a telephone number
+	told := text[0] == '+' || text[0] == '(' || text[0] == '0' // such a text begins like a telephone number
 	for {
 		i += gapLength(text[i:])
 		from := i
@@ -129,20 +129,20 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 	}
 }
 
-// maxCountry is the length of the longest code of a country.
+// maxCountry is the number of digits of the longest country code.
 const maxCountry = 3
 
 // visitTails visits the possible national parts of a telephone number: the digits after each
 // possible country code, or after the leading zero. whole means that the number begins with a
-// country code. Each part gets the prefix "-", which marks it as ambiguous: numbers of two countries
-// can have the same part.
+// country code. Each part gets the prefix "-" as ambiguous, because numbers of two countries can
+// have the same part.
 func visitTails(number []byte, whole bool, visit func(number string)) {
-	const least, most = 7, 15 // digits of a telephone number
+	const least, most = 7, 15 // smallest and largest number of digits of a telephone number
 	if len(number) > most {
 		return
 	}
 	if !whole {
-		if len(number) == 11 && number[0] == '8' { // Russia and its neighbours
+		if len(number) == 11 && number[0] == '8' { // numbers of Russia and its neighbours begin with 8
 			visit("-" + string(number[1:]))
 		}
 		if tail := bytes.TrimPrefix(number, []byte("0")); len(tail) >= least && (len(tail) < len(number) || len(tail) > least+1) {
@@ -155,9 +155,9 @@ func visitTails(number []byte, whole bool, visit func(number string)) {
 	}
 }
 
-// endsWithin reports whether the text after a group of digits shows that it is not a telephone
-// number, but part of a word or a time of day. A letter after several groups, or an x, begins an
-// extension and does not count: "555 123 4567x89".
+// endsWithin reports whether the text after a group of digits shows that the digits are no
+// telephone number, but part of a word or a time of day. If a letter follows several groups, or an
+// x follows, the letter begins an extension, as in "555 123 4567x89". Then the result is false.
 func endsWithin(behind string, groups int) bool {
 	switch c := behind[0]; {
 	case c >= 'a' && c <= 'z':
@@ -173,7 +173,7 @@ func endsWithin(behind string, groups int) bool {
 // isEven reports whether all groups have the same size, as in "6123 4520" but not in "12 345 678".
 func isEven(sizes []int) bool { return slices.Min(sizes) == slices.Max(sizes) }
 
-// maxGap is the maximum number of characters between two groups: "(030) - 12".
+// maxGap is the maximum number of characters between two groups, as in "(030) - 12".
 const maxGap = 4
 
 // gapLength returns the length of the gap between two groups at the beginning of a text.
@@ -191,8 +191,8 @@ func gapLength(text string) (n int) {
 	return n
 }
 
-// separatorLength returns the length of the separator of digit groups at the beginning of a text;
-// 0 if there is none.
+// separatorLength returns the length of the separator of digit groups at the beginning of a text; 0
+// if the text begins with no separator.
 func separatorLength(text string) int {
 	if strings.IndexByte(" \t-./()[]", text[0]) >= 0 {
 		return 1
@@ -238,8 +238,8 @@ func isAccount(word string) bool {
 	return !digits && n == len(word)
 }
 
-// isWallet reports whether a word, in lower case, has the form of a wallet's address of Ethereum,
-// Bitcoin or another chain whose addresses have a fixed form.
+// isWallet reports whether a word, in lower case, has the form of a wallet's address. It knows the
+// forms of Ethereum, Bitcoin and other chains with fixed forms.
 func isWallet(word string) bool {
 	if hex, is := strings.CutPrefix(word, "0x"); is {
 		return len(hex) == 40 && strings.Trim(hex, "0123456789abcdef") == ""
@@ -251,7 +251,7 @@ func isWallet(word string) bool {
 	for i := range len(word) {
 		plain = plain && isAlphanumeric(word[i])
 		digits = digits || i > 0 && word[i] <= '9'
-		letters = letters || word[i] > 'f' // a hexadecimal digest has no such letter
+		letters = letters || word[i] > 'f' // a hexadecimal digest has no letter after f
 	}
 	if !plain || !digits || !letters {
 		return false
@@ -262,9 +262,9 @@ func isWallet(word string) bool {
 		}
 	}
 	n := len(word)
-	return strings.IndexByte("13r", word[0]) >= 0 && n <= 35 || // Bitcoin, XRP
-		n == 34 && strings.IndexByte("adlmt", word[0]) >= 0 || // Tron, Litecoin, Dogecoin
-		n == 43 || n == 44 || n == 95 && (word[0] == '4' || word[0] == '8') // Solana, Monero
+	return strings.IndexByte("13r", word[0]) >= 0 && n <= 35 || // addresses of Bitcoin and XRP
+		n == 34 && strings.IndexByte("adlmt", word[0]) >= 0 || // addresses of Tron, Litecoin and Dogecoin
+		n == 43 || n == 44 || n == 95 && (word[0] == '4' || word[0] == '8') // addresses of Solana and Monero
 }
 
 // walletPrefixes are the beginnings of bech32 addresses, of Lightning invoices and of Nostr names.
@@ -273,14 +273,14 @@ var walletPrefixes = [...]string{"bc1", "tb1", "ltc1", "addr1", "stake1", "cosmo
 // maxAccount is the maximum length of an international account number.
 const maxAccount = 34
 
-// isAccountStart reports whether a text begins as an international account number does: a country
+// isAccountStart reports whether a text begins like an international account number: with a country
 // code and two digits.
 func isAccountStart(text string) bool {
 	return len(text) >= 4 && text[0] >= 'a' && text[0] <= 'z' && text[1] >= 'a' && text[1] <= 'z' &&
 		text[2] >= '0' && text[2] <= '9' && text[3] >= '0' && text[3] <= '9'
 }
 
-// spacedAccount visits the account number at the beginning of a text, written in groups.
+// spacedAccount visits the account number at the beginning of a text, if it is written in groups.
 func spacedAccount(text string, visit func(number string)) {
 	number := make([]byte, 0, maxAccount)
 	for i := 0; i < len(text); {

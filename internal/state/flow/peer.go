@@ -11,9 +11,9 @@ import (
 )
 
 // FindPeer returns the id of the process that has connected from the address peer to our address
-// own; 0 if it is not found. Both addresses are on this machine. The process is the client, a
-// process of the client, or a program that the client has started. Only Linux shows which process
-// has a connection.
+// own; 0 if the process is not found. Both addresses are on this machine. The process is the
+// client, a process of the client, or a program that the client has started. Only Linux shows which
+// process has a connection.
 func FindPeer(peer, own netip.AddrPort) int {
 	inode := findSocket(peer.Port(), own.Port())
 	if inode == "" {
@@ -25,8 +25,8 @@ func FindPeer(peer, own netip.AddrPort) int {
 	return 0
 }
 
-// ProcessKey returns the key under which the labels of a running process are kept; "" if no process has
-// this number.
+// ProcessKey returns the key under which the labels of a running process are kept; "" if there is
+// no process with this id.
 func ProcessKey(pid int) string {
 	if p := processKey(pid); p != "" {
 		return byProcess + p
@@ -48,7 +48,7 @@ func Ancestry(pid int) (keys []string) {
 	return keys
 }
 
-// findSocket returns the inode of the socket with these ports (proc_pid_net(5)); "" for none.
+// findSocket returns the inode of the socket with these ports (proc_pid_net(5)); "" for no socket.
 func findSocket(local, remote uint16) string {
 	from, to := fmt.Sprintf(":%04X", local), fmt.Sprintf(":%04X", remote)
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
@@ -63,11 +63,12 @@ func findSocket(local, remote uint16) string {
 	return ""
 }
 
-// findOwner returns the process that has a file open, by the file's name in /proc; 0 for none.
+// findOwner returns the process that has a file open; 0 for no process. file is the file's name in
+// /proc.
 func findOwner(file string) int {
 	all, _ := filepath.Glob("/proc/[0-9]*/fd")
 	for _, dir := range all {
-		entries, _ := os.ReadDir(dir) // the error is ignored: the files of another user's process cannot be read
+		entries, _ := os.ReadDir(dir) // an error is ignored: it means a process of another user, whose files cannot be read
 		for _, e := range entries {
 			if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && to == file {
 				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(dir)))

@@ -10,20 +10,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPhrase is how many pieces in a row, separated by blanks, are marked together. A longer value
-// is recognized by all its phrases of that length.
+// maxPhrase is the largest number of pieces in a row that are marked together. A longer value is
+// recognized by all its phrases of that length.
 const maxPhrase = 8
 
-// piece is a part of a text between blanks. starts and ends are the places at which a value that
-// the user names may begin and end in it: before and after quotes, brackets, commas and the like.
+// piece is a part of a text between blanks. starts and ends are the places in the piece at which a
+// value that the user names may begin and end: before and after quotes, brackets, commas and the
+// like.
 type piece struct {
 	from, end    int
 	starts, ends []int
-	glued        bool // the piece is in a path that continues after the blank
+	glued        bool // the piece is in a path that continues after the next blank
 }
 
-// splitPieces returns the pieces of a text. For a value, which is compared exactly, places is
-// false and only from and end are set.
+// splitPieces returns the pieces of a text. If places is true, it also sets the places in each
+// piece. A value needs no places, because it is compared exactly.
 func splitPieces(text string, places bool, all []piece) []piece {
 	for i := 0; i < len(text); {
 		size := blankLength(text[i:])
@@ -47,8 +48,8 @@ func splitPieces(text string, places bool, all []piece) []piece {
 	return all
 }
 
-// gluePaths joins the pieces of a path that has blanks, inside quotes or with a backslash before
-// each blank, so that a value cannot begin or end inside the path: "/a/b (old)" does not name
+// gluePaths joins the pieces of a path with blanks. The path is in quotes, or has a backslash
+// before each blank. A value then cannot begin or end inside the path: "/a/b (old)" does not name
 // "/a/b".
 func gluePaths(text string, all []piece) {
 	closing := openQuote{}
@@ -64,14 +65,14 @@ func gluePaths(text string, all []piece) {
 	}
 }
 
-// openQuote is a quote that contains a path, or follows one, and is not closed yet; the zero value
-// means no quote.
+// openQuote is a quote that is not closed yet, and that contains a path or follows one. The zero
+// value means that no quote is open.
 type openQuote struct {
 	by      string // the characters that close the quote
-	escapes bool   // a backslash before a closing character keeps the quote open; not in a Windows path
+	escapes bool   // a backslash before a closing character keeps the quote open; false in a Windows path
 }
 
-// readWord returns the quote that is still open after a word; more is the text after the word.
+// readWord returns the quote that is still open after a word. more is the text after the word.
 func (q openQuote) readWord(word, more string) openQuote {
 	at := 0
 	if q.by != "" {
@@ -90,7 +91,7 @@ func (q openQuote) readWord(word, more string) openQuote {
 		at += size
 		if end := opened.findEnd(rest); end >= 0 {
 			at += end
-		} else if strings.ContainsAny(rest, `/\~`) || strings.ContainsAny(before, `/\~`) && (rest == "" || by != "'" && by != "’") { // "Bob's"
+		} else if strings.ContainsAny(rest, `/\~`) || strings.ContainsAny(before, `/\~`) && (rest == "" || by != "'" && by != "’") { // the quote in "Bob's" opens no path
 			return opened
 		} else if (before == "" || !isAlphanumeric(before[len(before)-1]|0x20)) && by != "`" && opened.holdsPath(more) {
 			return opened
@@ -101,7 +102,8 @@ func (q openQuote) readWord(word, more string) openQuote {
 
 // holdsPath reports whether the text up to the end of the quote is the rest of a path whose first
 // name has a blank: "old stuff/tmp". A text that contains an address or the beginning of another
-// path is a sentence. The caller does not ask for a text in backticks, which is rather a command.
+// path is a sentence. The caller does not ask for a text in backticks, because that is rather a
+// command.
 func (q openQuote) holdsPath(text string) bool {
 	end := q.findEnd(text)
 	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
@@ -110,7 +112,7 @@ func (q openQuote) holdsPath(text string) bool {
 	return !slices.ContainsFunc(strings.Fields(text[:end]), isPathLead)
 }
 
-// findEnd returns the place after the end of the quote, or -1 if the quote does not end.
+// findEnd returns the place after the closing quote, or -1 if there is no closing quote.
 func (q openQuote) findEnd(text string) int {
 	for i, r := range text {
 		if strings.ContainsRune(q.by, r) && !(q.escapes && i > 0 && text[i-1] == '\\') {
@@ -120,14 +122,14 @@ func (q openQuote) findEnd(text string) int {
 	return -1
 }
 
-// quotePairs lists quotes with the characters that close each of them.
+// quotePairs lists quotes, each with the characters that close it.
 var quotePairs = [...][2]string{
 	{"\"", "\""}, {"`", "`"}, {"'", "'"}, {"“", "”"}, {"”", "”"}, {"„", "“”"}, {"‘", "’"}, {"’", "’"}, {"‚", "‘’"},
 	{"«", "»"}, {"»", "«»"}, {"‹", "›"}, {"›", "‹›"}, {"「", "」"}, {"『", "』"}, {"《", "》"},
 }
 
 // closingQuotes returns the characters that close the quote at the beginning of a text, and the
-// length of that quote; "" if there is no quote.
+// length of that quote. It returns "" if the text begins with no quote.
 func closingQuotes(text string) (by string, size int) {
 	for _, pair := range quotePairs {
 		if strings.HasPrefix(text, pair[0]) {
@@ -137,8 +139,8 @@ func closingQuotes(text string) (by string, size int) {
 	return "", 0
 }
 
-// markLength returns the length of the quote at the beginning of a text: Markdown may write
-// several backticks in a row.
+// markLength returns the length of the quote at the beginning of a text. Several backticks in a row
+// are one quote, as in Markdown.
 func markLength(text string) int {
 	if less := strings.TrimLeft(text, "`"); less != text {
 		return len(text) - len(less)
@@ -147,11 +149,11 @@ func markLength(text string) int {
 	return size
 }
 
-// isPathLead reports whether a text begins as an absolute or explicitly relative path does, or as
+// isPathLead reports whether a text begins like an absolute path, a path that begins with a dot, or
 // an address.
 func isPathLead(text string) bool {
 	if strings.HasPrefix(text, `\"`) {
-		return false // a quote within quotes
+		return false // \" is a quote inside quotes
 	}
 	for _, lead := range [...]string{"/", `\`, "~", "./", `.\`, "../", `..\`} {
 		if strings.HasPrefix(text, lead) {
@@ -162,7 +164,8 @@ func isPathLead(text string) bool {
 	return i > 0 && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '\\') && strings.IndexFunc(text[:i], isSeparator) < 0
 }
 
-// blankLength returns the length of the blank at the beginning of a text; 0 if there is none.
+// blankLength returns the length of the blank at the beginning of a text; 0 if the text begins with
+// no blank.
 func blankLength(text string) int {
 	if text[0] < utf8.RuneSelf {
 		if text[0] <= ' ' || text[0] == 0x7f {
@@ -181,7 +184,7 @@ func firstRune(text string) rune {
 	return r
 }
 
-// findPlaces finds the places where a value may begin and end. A bracket inside a word, as in
+// findPlaces finds the places at which a value may begin and end. A bracket inside a word, as in
 // "a(1)" or "a/{b,c}", is part of the word.
 func (p *piece) findPlaces(text string) {
 	p.starts, p.ends = append(p.starts, p.from), append(p.ends, p.end)
@@ -212,8 +215,9 @@ func (p *piece) findPlaces(text string) {
 	}
 }
 
-// goesOn reports whether the path between two places of the text continues after the character
-// that follows the path: yes in "/a/b,c" and "/a/<b>/c", no in "/a/b,/a/c".
+// goesOn reports whether a path continues after the character at its end. from and end are the
+// places of the path in the text. The path continues in "/a/b,c" and "/a/<b>/c", but not in
+// "/a/b,/a/c".
 func (p *piece) goesOn(text string, from, end int) bool {
 	word := text[from:end]
 	if end == p.end {
@@ -225,7 +229,7 @@ func (p *piece) goesOn(text string, from, end int) bool {
 		return false
 	}
 	if next[0] == '@' && len(next) > 1 && strings.IndexByte(",;|([{", text[end]) < 0 {
-		return true // the name of a mailbox: "a"@host
+		return true // the quoted name of a mailbox, as in "a"@host
 	}
 	if mark := text[end : end+size]; strings.Contains("\"`“”„«»‹›「」『』《》", mark) && (p.isPattern(text, next) || joinsQuote(next)) ||
 		strings.Contains(">)]}", mark) && next[0] == '.' && joinsQuote(next) {
@@ -235,7 +239,7 @@ func (p *piece) goesOn(text string, from, end int) bool {
 		return false
 	}
 	if filter := next[:len(next)-len(strings.TrimLeft(next, "abcdefghijklmnopqrstuvwxyz"))]; text[end] == '|' && filters[filter] && (len(filter) == len(next) || next[len(filter)] == '|') {
-		return false // "cat /a|grep x"
+		return false // for example "cat /a|grep x"
 	}
 	list := strings.IndexByte(",;|", text[end]) >= 0
 	r := firstRune(next)
@@ -252,8 +256,8 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
-// joinsQuote reports whether next, the text directly after a closing quote, belongs to the quoted
-// text. The end of a sentence does not belong to it, nor does the next item of a list, a tag, an
+// joinsQuote reports whether the text after a closing quote belongs to the quoted text. next is
+// that text. These do not belong to it: the end of a sentence, the next item of a list, a tag, an
 // "s", or a word of a language without blanks.
 func joinsQuote(next string) bool {
 	if next[0] == ':' {
@@ -270,8 +274,8 @@ func joinsQuote(next string) bool {
 	return !stands || rest[0] < utf8.RuneSelf
 }
 
-// isPattern reports whether next, the text directly after a closing quote, makes a pattern of the
-// quoted text. The end of a sentence and a mark of emphasis do not.
+// isPattern reports whether the text after a closing quote makes a pattern of the quoted text. next
+// is that text. The end of a sentence and a mark of emphasis make no pattern.
 func (p *piece) isPattern(text, next string) bool {
 	switch next[0] {
 	case '*':
@@ -286,8 +290,9 @@ func (p *piece) isPattern(text, next string) bool {
 // filters holds programs that people write after a pipe.
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
-// continuesPath reports whether the text between two places is the rest of a path, as the "/b" in
-// "<a>/b". The next item of a list is no rest of a path, nor is the value after ":" or "=".
+// continuesPath reports whether the text between two places is the rest of a path, such as the "/b"
+// in "<a>/b". The next item of a list is not the rest of a path, and the value after ":" or "=" is
+// not either.
 func (p *piece) continuesPath(text string, before, from, end int) bool {
 	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is on another machine
 	if before == p.from || place == "" || place[0] != '/' && place[0] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
@@ -295,16 +300,16 @@ func (p *piece) continuesPath(text string, before, from, end int) bool {
 	}
 	between := text[before:from]
 	if text[p.from:before] == "!" {
-		return true // a pattern that excludes the quoted text
+		return true // the text excludes the quoted text
 	}
-	if between == ">" && strings.HasPrefix(text[end:], "</") { // "<path>/a</path>"
+	if between == ">" && strings.HasPrefix(text[end:], "</") { // for example "<path>/a</path>"
 		return false
 	}
 	_, size := startsSeparator(between)
 	return size == len(between) && strings.IndexByte(",;|([{<", between[0]) < 0 && !strings.HasPrefix(text[end:], between)
 }
 
-// skipBrackets returns the place after the bracket that closes the one at i.
+// skipBrackets returns the place after the closing bracket of the bracket at i.
 func skipBrackets(text string, i, end int) int {
 	depth := 0
 	for ; i < end; i++ {
@@ -369,9 +374,9 @@ func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 }
 
 // leadingMarks returns the length of the marks before a word that are not part of it. Before a
-// path three marks are part of it: "!" excludes the path, "?" begins a pattern, and "@" begins
-// the name of a package. In "@docs/a.md" the "@" is not part of the path: people name files this
-// way.
+// path, three marks are part of the word: "!" excludes the path, "?" begins a pattern, and "@"
+// begins the name of a package. In "@docs/a.md" the "@" is not part of the path, because people
+// write names of files in this way.
 func leadingMarks(word string) int {
 	plain := strings.TrimLeft(word, "'‘’:!?#@")
 	marks := word[:len(word)-len(plain)]
@@ -385,7 +390,7 @@ func leadingMarks(word string) int {
 	return len(marks) - len(strings.TrimLeft(marks, "'‘’:#"))
 }
 
-// ownSegment returns the length of the marks after a word that are the last segment of its path:
+// ownSegment returns the length of the marks after a word if they are the last segment of its path:
 // "..", "..." or "?".
 func ownSegment(word, marks string) int {
 	if word == "" || strings.IndexByte(`/\`, word[len(word)-1]) < 0 {
@@ -418,7 +423,7 @@ func positionLength(word string) int {
 	return len(word) - len(name)
 }
 
-// isGlob reports whether the stars around a word belong to a pattern: "**/a/**".
+// isGlob reports whether the stars around a word make it a pattern, as in "**/a/**".
 func isGlob(word string) bool {
 	inner := strings.Trim(word, "*_~'’:!?.")
 	return len(inner) > 1 && countSlashes(inner) > 0 && strings.IndexByte(`/\`, inner[len(inner)-1]) >= 0
@@ -436,11 +441,11 @@ func addPlace(places []int, one int) []int {
 	return append(places, one)
 }
 
-// edges limits the places at which a phrase of several pieces may begin and end in a piece. A
-// phrase inside one piece may end at twice as many places.
+// edges limits the number of places in a piece at which a phrase of several pieces may begin or
+// end. A phrase inside one piece may end at twice as many places.
 const edges = 8
 
-// visitPhrases visits the phrases of a typed text, in every form that a value may have.
+// visitPhrases visits the phrases of a typed text, in every form in which a value may be written.
 func visitPhrases(text string, visit func(phrase string)) {
 	all := splitPieces(text, true, nil)
 	for i := range all {
@@ -458,7 +463,7 @@ func visitPhrases(text string, visit func(phrase string)) {
 		for j := i + 1; j < len(all) && j < i+maxPhrase; j++ {
 			ends, glued := all[j].ends, slices.ContainsFunc(all[i:j], func(one piece) bool { return one.glued })
 			starts := p.starts
-			if j == i+maxPhrase-1 { // the phrase may be part of a longer value
+			if j == i+maxPhrase-1 { // a phrase of full length may be part of a longer value
 				starts, ends = addPlace(slices.Clip(starts), p.from), addPlace(slices.Clip(ends), all[j].end)
 			}
 			for _, from := range starts[:min(len(starts), edges)] {
@@ -477,7 +482,7 @@ func visitPhrases(text string, visit func(phrase string)) {
 	}
 }
 
-// webForms visits the other spellings of a web address that somebody typed.
+// webForms visits the other spellings of a web address that the user has typed.
 func webForms(typed string, visit func(phrase string)) {
 	rest, by := trimSchemes(strings.ToLower(typed))
 	host := rest
@@ -488,7 +493,7 @@ func webForms(typed string, visit func(phrase string)) {
 		return
 	}
 	if name, _, _ := strings.Cut(host, ":"); by == noLead && !strings.HasPrefix(name, "www.") && !isNumbered(name) && !bareHosts()[name[strings.LastIndexByte(name, '.')+1:]] {
-		return // "install.sh" is a file unless the user says otherwise
+		return // "install.sh" counts as a file, because the user has typed no scheme
 	}
 	// The host is in lower case; the rest stays as it was typed.
 	lead, path := strings.ToLower(typed[:len(typed)-len(rest)]), typed[len(typed)-len(rest)+len(host):]
@@ -502,17 +507,17 @@ func webForms(typed string, visit func(phrase string)) {
 	}
 }
 
-// bareHosts holds the endings that make a name without a scheme a host name. Other domains are
-// also endings of files: main.tf, main.cc, Photo.app, Dockerfile.dev.
+// bareHosts holds the endings that make a name without a scheme a host name. Other top-level
+// domains are also endings of files: main.tf, main.cc, Photo.app, Dockerfile.dev.
 var bareHosts = sync.OnceValue(func() map[string]bool {
 	return setOf(`com org net edu gov mil int biz io cloud tech online shop blog test example
 	at au be ca ch cn cz de dk ee es eu fi fr gr hk hu ie il it jp kr lt lv mx nl no nz ph ru se sg sk th tw ua uk us vn za
 	рф 中国 香港 台湾`)
 })
 
-// foldPhrase returns a phrase in the form used for comparison, which is lower case. It returns two
-// kinds of phrases unchanged: a path, because case matters there, and a phrase with a letter that
-// would become a plain one ("K", the sign for Kelvin), because that could name another host.
+// foldPhrase returns a phrase in lower case, for comparisons. It returns two kinds of phrases
+// unchanged. In a path, case matters. And some letters, such as the sign for Kelvin ("K"), have a
+// plain letter as lower case, so the result could name another host.
 func foldPhrase(phrase string) string {
 	if strings.ContainsAny(phrase, `/\`) {
 		return phrase

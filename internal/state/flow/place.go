@@ -20,15 +20,15 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// placeName is the name by which a file is recognized: the place on this machine where its path
-// leads. If a server's folder is not known, it is the server and the server's own name for the
-// file. It is in lower case, because some disks ignore case.
+// placeName is the name by which a file is recognized: the place on this machine to which its path
+// leads. If a server's folder is not known, the name is the server's name and the server's own name
+// for the file. A placeName is in lower case, because some disks ignore case.
 type placeName string
 
 // maxPlace is longer than any path, in bytes.
 const maxPlace = 4 << 10
 
-// locatePlace returns the place where a path leads; relative paths start at base.
+// locatePlace returns the place to which a path leads. A relative path starts at base.
 func locatePlace(base, text string) (leads string, known bool) {
 	text = strings.TrimSpace(text)
 	if uri, is := cutScheme(text); is {
@@ -56,7 +56,7 @@ func locatePlace(base, text string) (leads string, known bool) {
 	return leads, true
 }
 
-// cutScheme returns the path of a file: address.
+// cutScheme returns the path in an address that begins with "file:".
 func cutScheme(text string) (path string, is bool) {
 	if len(text) < 5 || !strings.EqualFold(text[:5], "file:") {
 		return "", false
@@ -69,7 +69,7 @@ func cutScheme(text string) (path string, is bool) {
 		path = plain
 	}
 	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
-		path = path[1:] // file:///C:/x
+		path = path[1:] // for example /C:/x of file:///C:/x
 	}
 	return path, true
 }
@@ -79,7 +79,7 @@ func foldPlace(text string) placeName { return placeName(strings.ToLower(norm.NF
 // foldersAround returns the folders around a place.
 func (n placeName) foldersAround() (all []string) {
 	if strings.IndexByte(string(n), 0) >= 0 {
-		return nil // a file of a server (see placeName): the folders around it are not known
+		return nil // this file belongs to a server (see placeName), and the folders around it are not known
 	}
 	for at := range len(n) {
 		if n[at] == '/' {
@@ -189,9 +189,8 @@ func (t *touched) addOwnFiles(tool builtin.Tool, c *policy.Call) {
 	}
 }
 
-// addNamedFiles adds the files that the arguments of a server's tool name. Nothing is known about
-// the tool, so every argument counts that has the form of a path or the name of an argument for
-// files.
+// addNamedFiles adds the files that the arguments of a server's tool name. The tool is unknown. So
+// an argument counts if its value has the form of a path, or if its name is usual for files.
 func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touched) {
 	writes := s.mayWrite(c)
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
@@ -212,7 +211,7 @@ func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touche
 				}
 			}
 			if !isRooted(text) {
-				if traits, _, _ := s.traitsOf(p, c); c.Cwd == "" || traits.PublicSink == policy.Yes { // the path is relative to a folder that is not known, or to the server's service
+				if traits, _, _ := s.traitsOf(p, c); c.Cwd == "" || traits.PublicSink == policy.Yes { // the path is relative to an unknown folder, or to the server's service
 					server, _ := s.callServer(c)
 					add(foldPlace(server + "\x00" + path.Clean(filepath.ToSlash(text))))
 					return
@@ -228,7 +227,7 @@ func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touche
 	}
 }
 
-// namesFolder reports whether an argument of that name holds a folder.
+// namesFolder reports whether an argument with this name holds a folder.
 func namesFolder(name string) bool {
 	name = strings.ToLower(strings.TrimRight(name, "s"))
 	for _, ending := range [...]string{"dir", "directory", "directorie", "folder", "cwd", "root", "repo_path", "repopath"} {
@@ -262,7 +261,7 @@ func isPlace(name, text string) bool {
 		(builtin.NamesPlace(name) || slices.Contains(placeArguments[:], strings.ToLower(name)))
 }
 
-// placeArguments are names of arguments of tools that copy or move a file.
+// placeArguments are names of arguments in tools that copy or move a file.
 var placeArguments = [...]string{"source", "destination", "src", "dst", "dest"}
 
 func isRooted(text string) bool {
@@ -277,8 +276,8 @@ func isRooted(text string) bool {
 	return len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
 }
 
-// writtenTexts returns the texts of a call, except the texts that the call replaces, because they
-// were in the file before.
+// writtenTexts returns the texts of a call. It leaves out the texts that the call replaces, because
+// they were in the file before.
 func writtenTexts(c *policy.Call) (all []string) {
 	jsonscan.ValueOf(c.Args).VisitLeaves(func(name string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String && !strings.HasPrefix(strings.ToLower(name), "old") {
@@ -288,8 +287,8 @@ func writtenTexts(c *policy.Call) (all []string) {
 	return all
 }
 
-// Limits on the number of files, and on the bytes of each file, that are read in order to recognize
-// copies.
+// Limits for reading files in order to recognize copies: the number of files, and the bytes of each
+// file.
 const (
 	maxCopies = 16
 	maxCopy   = 256 << 10
@@ -313,8 +312,8 @@ func readCopies(files []string) (texts []string) {
 	return texts
 }
 
-// passFiles adds the labels of the files that a call may read to the session, and the labels of the
-// session to the files that the call may write. It must be called before the call is made.
+// passFiles passes labels before a call is made. The session gets the labels of the files that the
+// call may read. The files that the call may write get the labels of the session.
 func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	t := s.filesOf(p, c)
 	if len(t.files)+len(t.folders)+len(t.writes) == 0 {
@@ -336,7 +335,7 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range s.callLabels(p, c) { // curl … > notes.md
+	for _, l := range s.callLabels(p, c) { // the call itself may bring data, as in curl … > notes.md
 		seen = append(seen, Seen{Kind: l.Kind, Source: l.Source})
 	}
 	if len(seen) == 0 {
@@ -346,8 +345,8 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 }
 
 // keepSeen adds the labels of files to the session. own means that an agent's own tool reads the
-// files. The texts that such a tool reads are never seen here, so afterwards every text counts as
-// read. The texts of other tools are marked when they arrive.
+// files. The texts that such a tool reads never pass here, so afterwards every text counts as
+// marked. The texts of other tools are marked when they arrive.
 func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	if !own {
 		return s.session.Add(found)
@@ -359,9 +358,9 @@ func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	return s.keepLabels(all, nil, false)
 }
 
-// repliedLabels returns the labels of the files that a call has named, and of the files of which
-// the reply holds a copy. If the arguments of a long call were not kept, it returns the labels that
-// passFiles has stored for the tool.
+// repliedLabels returns the labels of the files that a call has named, and of files whose copy is
+// in the reply. If the arguments of a long call were not kept, it returns the labels that passFiles
+// has stored for the tool.
 func (s *ServerLabels) repliedLabels(p *policy.Policy, c *policy.Call, message []byte) (all []gate.Label) {
 	if c.Method == builtin.Method || !s.session.written.exists() {
 		return nil

@@ -9,15 +9,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// outgoing holds what a call carries, and where the call goes. Its memory is reused for every call.
+// outgoing holds the content of a call, and where the call goes. Its memory is used again for every
+// call.
 type outgoing struct {
-	what  []byte   // the server, the tool and the deciding values, exactly
+	what  []byte   // the server, the tool and the deciding values, in exact form
 	to    []string // the values that decide where the call goes
-	loose bool     // nothing in the call says where it goes
+	loose bool     // true if no value in the call decides where the call goes
 	texts []string // all texts in the call, also decoded as JSON or HTML
 }
 
-// clearCall drops all references to the last call, because the memory of that call is reused.
+// clearCall drops all references to the last call, because the memory of that call is used again.
 func (g *outgoing) clearCall() {
 	clear(g.to)
 	clear(g.texts)
@@ -31,12 +32,12 @@ func (g *outgoing) addExact(text string) {
 	g.what = append(g.what, text...)
 }
 
-// readCall reads a call. Only tools and resources say where a call goes. A tool call that has none
-// of the deciding arguments goes where the tool always goes. A tool call whose deciding arguments
-// are all empty does not say where it goes.
+// readCall reads a call. Only calls of tools and resources say where they go. A tool call with none
+// of the deciding arguments goes where the tool always goes. If all its deciding arguments are
+// empty, the tool call does not say where it goes.
 func (g *outgoing) readCall(server string, decides, weighs []string, c *policy.Call) {
 	g.clearCall()
-	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // for built-in tools the other names come from the tool's class
+	g.loose = len(c.Names) != 1 && c.Method != builtin.Method // a built-in tool can have several names, because its class adds names
 	args, extra := jsonscan.ValueOf(c.Args), jsonscan.ValueOf(c.Extra)
 	g.addExact(server)
 	g.addExact(c.Subject.RuleKey())
@@ -48,7 +49,7 @@ func (g *outgoing) readCall(server string, decides, weighs []string, c *policy.C
 		g.to = append(g.to, c.Names...)
 	case c.Subject != policy.ToolSubject:
 		g.loose = true
-	case decides == nil: // every argument may decide where the call goes
+	case decides == nil: // decides is not known, so every argument may decide where the call goes
 		for _, all := range [...]jsonscan.Value{args, extra} {
 			for key, value := range all.Members() {
 				name := key.Text()
@@ -69,7 +70,7 @@ func (g *outgoing) readCall(server string, decides, weighs []string, c *policy.C
 			g.addDestination(name, value)
 			given = given || value.Kind() != jsonscan.Null // some clients send null for a missing argument
 			if len(g.to) == known && !isEmpty(value) {
-				g.to = append(g.to, string(value)) // it has no text: true, false, or an object or list that holds only null or empty values
+				g.to = append(g.to, string(value)) // the value has no text: it is true, false, or an object or list that holds only null or empty values
 			}
 		})
 		g.loose = g.loose || given && len(g.to) == 0
@@ -99,7 +100,7 @@ func isEmpty(value jsonscan.Value) bool {
 	return false
 }
 
-// visitArguments visits the arguments with these names; the case of letters does not matter.
+// visitArguments visits the arguments with these names. It ignores the case of letters.
 func visitArguments(names []string, c *policy.Call, visit func(name string, value jsonscan.Value)) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		name := key.Text()
@@ -109,8 +110,8 @@ func visitArguments(names []string, c *policy.Call, visit func(name string, valu
 	}
 }
 
-// addDestination adds the content of a deciding argument: its values, and the names in it that are
-// not fields of a record.
+// addDestination adds the content of a deciding argument: its values, and the member names that are
+// not usual names of fields.
 func (g *outgoing) addDestination(name string, value jsonscan.Value) {
 	g.addExact(name)
 	switch value.Kind() {
@@ -118,7 +119,7 @@ func (g *outgoing) addDestination(name string, value jsonscan.Value) {
 		g.addExact("{")
 		for key, inner := range value.Members() {
 			name := key.Text()
-			if !isField(name) || inner.Kind() == jsonscan.Boolean { // {"members":true} names a recipient
+			if !isField(name) || inner.Kind() == jsonscan.Boolean { // in {"members":true}, for example, the name is a recipient
 				g.to = append(g.to, name)
 			}
 			g.addDestination(name, inner)
@@ -141,7 +142,7 @@ func (g *outgoing) addDestination(name string, value jsonscan.Value) {
 	}
 }
 
-// visitArgumentTexts visits the texts of a deciding argument, to show them to people.
+// visitArgumentTexts visits the texts of a deciding argument. People see these texts.
 func visitArgumentTexts(value jsonscan.Value, visit func(text string)) {
 	switch value.Kind() {
 	case jsonscan.Object:
@@ -161,8 +162,8 @@ func visitArgumentTexts(value jsonscan.Value, visit func(text string)) {
 	}
 }
 
-// fields are the usual field names of a record for a recipient, a place or a time, in lower case
-// and without "_" and "-". Any other name could be a recipient's.
+// fields are the usual field names of a record for a recipient, a place or a time. They are in
+// lower case, without "_" and "-". Any other name could be the name of a recipient.
 var fields = map[string]bool{
 	"account": true, "address": true, "addresses": true, "bcc": true, "body": true, "branch": true, "cc": true, "channel": true, "channelid": true, "channels": true,
 	"city": true, "code": true, "company": true, "content": true, "country": true, "countrycode": true, "date": true, "datetime": true, "description": true,
@@ -198,10 +199,10 @@ func textOf(leaf jsonscan.Value) string {
 	return string(leaf)
 }
 
-// opinion is the judgement on a call that could carry out what the session has seen.
+// opinion is the judgement on a call that could carry out data that the session has seen.
 type opinion struct {
-	goes string   // why the call needs no question; "" if it needs one
-	why  []string // why it needs a question
+	goes string   // why the call needs no question; "" if the call needs a question
+	why  []string // why the call needs a question
 }
 
 func (o *opinion) addReason(reason string) { o.why = append(o.why, reason) }
@@ -213,11 +214,11 @@ const (
 	sameAgain = "a person let the same go there before"
 )
 
-// weighCall judges whether a call needs a question. A call needs none when a person has allowed the
-// same call before, when the user has named where the call goes, or when the call has none of the
-// arguments that the owner lists as deciding. In addition, the call must not carry an address that
-// others have written and the user has not, nor secret data. weighCall uses the labels as they were
-// last read.
+// weighCall judges whether a call needs a question. It needs none in three cases: a person has
+// allowed the same call before, the user has named where the call goes, or the call has none of the
+// arguments that the owner lists as deciding. Even then a question is needed if the call carries
+// secret data, or an address that others have written and the user has not. weighCall uses the
+// labels that were read last.
 func (s *Session) weighCall(server string, decides, weighs []string, c *policy.Call) (o opinion, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,8 +276,8 @@ func (s *Session) weighCall(server string, decides, weighs []string, c *policy.C
 }
 
 // weighAddresses adds a reason for each address that others have written and the user has not. If
-// the user has named the whole address, its host is a reason only if others have certainly written
-// that host.
+// the user has named the whole address, the host counts only if others have certainly written the
+// host.
 func (k *known) weighAddresses(g *outgoing, o *opinion) {
 	var told []string
 	for _, text := range g.texts {
@@ -325,7 +326,7 @@ func (g *outgoing) addressKey(word string) []byte {
 // weightKey returns the key under which a person's consent to an amount in this call is stored.
 func (g *outgoing) weightKey(value string) []byte { return g.addressKey("=" + value) }
 
-// allowCall stores that a person has allowed a call. The same call then needs no question.
+// allowCall stores that a person has allowed a call. The same call needs no question later.
 func (s *Session) allowCall(server string, decides, weighs []string, c *policy.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

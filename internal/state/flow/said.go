@@ -13,15 +13,15 @@ import (
 //
 //	"_meta": {"ifc": {"integrity": "untrusted", "confidentiality": ["ana", "bob"]}}
 //
-// Such a label can only add labels of ours. If the server labels a result as trusted or public, that
-// changes nothing. An unknown value of integrity counts as untrusted, and one of confidentiality as
-// private.
+// Such a label can only add labels of ours. If the server labels a result as trusted or public,
+// nothing changes. An unknown value of integrity counts as untrusted. An unknown value of
+// confidentiality counts as private.
 
-// labelKeys are the members of _meta that hold such labels, without a prefix such as
-// "example.org/".
+// labelKeys are the members of _meta that hold labels. A name in _meta may also have a prefix such
+// as "example.org/".
 var labelKeys = [...]string{"ifc", "difc", "label", "labels", "security_label", "securityLabel"}
 
-// saidLabels returns the kinds of labels that the server itself has put on a message.
+// saidLabels returns the kinds of labels that the server itself has put into a message.
 func saidLabels(message []byte) (kinds []string) {
 	if !mayLabel(message) {
 		return nil
@@ -35,7 +35,8 @@ func saidLabels(message []byte) (kinds []string) {
 	return kinds
 }
 
-// mayLabel reports whether a message may have such labels. An encoder may write letters as escapes.
+// mayLabel reports whether a message may have labels in _meta. It allows for an encoder that writes
+// letters as escapes.
 func mayLabel(message []byte) bool {
 	for _, letters := range [...]string{`\u004`, `\u005`, `\u006`, `\u007`} {
 		if bytes.Contains(message, []byte(letters)) {
@@ -50,7 +51,7 @@ func containsFold(message []byte, word string) bool {
 	return bytes.Contains(message, []byte(word)) || bytes.Contains(message, []byte(strings.ToUpper(word)))
 }
 
-// visitMeta finds every _meta: that of the result, and those of its parts.
+// visitMeta reads every _meta of a result: its own, and the _meta of its parts.
 func visitMeta(v jsonscan.Value, add func(kind string)) {
 	for key, value := range v.Members() {
 		if key.Text() == "_meta" {
@@ -65,7 +66,7 @@ func visitMeta(v jsonscan.Value, add func(kind string)) {
 }
 
 // readMeta reads the labels in a part of a _meta. named means that this part is inside a member of
-// labelKeys. In any other part, an integrity without confidentiality may be a checksum.
+// labelKeys. In any other part, an integrity without a confidentiality may be a checksum.
 func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
 	labelled := named || hasMember(v, "confidentiality")
 	for key, value := range v.Members() {
@@ -90,7 +91,7 @@ func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
 	}
 }
 
-// hasMember reports whether an object has a member of that name, whatever the case of its letters.
+// hasMember reports whether an object has a member with this name. It ignores the case of letters.
 func hasMember(v jsonscan.Value, name string) bool {
 	for key := range v.Members() {
 		if strings.EqualFold(key.Text(), name) {
@@ -104,7 +105,7 @@ func isLabelKey(name string) bool {
 	return slices.ContainsFunc(labelKeys[:], func(key string) bool { return strings.EqualFold(key, name) })
 }
 
-// isSecret reports whether readers is "secret", or a list that contains "secret".
+// isSecret reports whether readers is the text "secret", or a list that contains "secret".
 func isSecret(readers jsonscan.Value) bool {
 	for one := range readers.Elements() {
 		if isOneOf(one, "secret") {
@@ -118,7 +119,7 @@ func isOneOf(v jsonscan.Value, words ...string) bool {
 	return v.Kind() == jsonscan.String && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, v.Text()) })
 }
 
-// isPublic reports whether everybody may read a result: "public" is the only reader that it names.
+// isPublic reports whether everybody may read a result, because "public" is its only reader.
 func isPublic(readers jsonscan.Value) bool {
 	n := 0
 	for one := range readers.Elements() {
@@ -129,8 +130,8 @@ func isPublic(readers jsonscan.Value) bool {
 	return n > 0 || isOneOf(readers, "public")
 }
 
-// addSaid adds the labels that the server itself has put on a message, unless the message already
-// has that label or a stricter one.
+// addSaid adds the labels that the server itself has put into a message. It leaves out a label if
+// the message already has the same kind or a stricter kind.
 func addSaid(all []gate.Label, kinds []string, source string) []gate.Label {
 	for _, kind := range kinds {
 		if !slices.ContainsFunc(all, func(l gate.Label) bool { return l.Kind == kind || kind == private && l.Kind == secret }) {

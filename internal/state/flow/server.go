@@ -16,16 +16,16 @@ import (
 // ServerLabels implements gate.Labels for one server of a session. It is safe for concurrent use.
 type ServerLabels struct {
 	session *Session
-	name    string        // the server's name in rules; "" if it has none
+	name    string        // the server's name in rules; "" if the server has no such name
 	shown   string        // the server's name for people
-	known   func() *Known // called only when needed, because it reads a table
+	known   func() *Known // called only when needed, because the function reads a table
 	policy  atomic.Pointer[policy.Policy]
 
 	joined atomic.Pointer[joined]
-	named  sync.Map // by server and tool: the labels of files that its calls have named
+	named  sync.Map // labels of the files that calls have named, by server and tool
 }
 
-// joined is the session that the last message named, and the generation of the labels at that
+// joined is the session that the last message named, with the generation of the labels at that
 // time.
 type joined struct {
 	id  string
@@ -34,8 +34,8 @@ type joined struct {
 
 var _ gate.Labels = (*ServerLabels)(nil)
 
-// NewServer returns the labels of one server. shown is its name for people if it has no name in
-// rules.
+// NewServer returns the labels of one server. If the server has no name in rules, shown is its name
+// for people.
 func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.Policy) *ServerLabels {
 	one := &ServerLabels{session: s, name: name, shown: shown, known: sync.OnceValue(known)}
 	if name != "" {
@@ -51,7 +51,7 @@ func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.P
 // SetPolicy replaces the policy from now on.
 func (s *ServerLabels) SetPolicy(p *policy.Policy) { s.policy.Store(p) }
 
-// usesLabels reports whether the policy uses labels.
+// usesLabels reports whether the policy has settings or conditions about labels.
 func usesLabels(p *policy.Policy) bool { return p.FlowLevel() != policy.Off || p.Labelled() }
 
 // Add writes the labels of a message into the journals, and marks its texts so that they are
@@ -78,22 +78,22 @@ func (s *ServerLabels) keepLabels(all []gate.Label, message []byte, known bool) 
 		if err != nil {
 			return fmt.Errorf("what the session has seen cannot be kept: %w", err)
 		}
-		if s.session.gen.Load() == gen { // otherwise there was a clear meanwhile: repeat in the new journal
+		if s.session.gen.Load() == gen { // if a clear came meanwhile, repeat in the new journal
 			return nil
 		}
 	}
 }
 
-// Allowed stores that a person has allowed calls that labels asked about.
+// Allowed stores that a person has allowed calls. The labels were the reason for the question.
 func (s *ServerLabels) Allowed(cs []policy.Call) {
 	p := s.policy.Load()
 	for i := range cs {
 		_, decides, weighs := s.traitsOf(p, &cs[i])
-		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, weighs, &cs[i]) // if this fails, the call is asked about again
+		_ = s.session.allowCall(s.grantServer(&cs[i]), decides, weighs, &cs[i]) // an error is ignored: the same call then leads to a question again
 	}
 }
 
-// Seen returns what the session has seen, for rules. If that cannot be read, it returns every
+// Seen returns what the session has seen, for rules. If the labels cannot be read, it returns every
 // label.
 func (s *ServerLabels) Seen(cs []policy.Call) policy.Seen {
 	seen, err := s.readLabels(cs)
@@ -117,9 +117,9 @@ func (s *ServerLabels) readLabels(cs []policy.Call) (policy.Seen, error) {
 	}
 }
 
-// silent holds the methods whose messages from a server add no labels. Such messages are empty or
-// hold only names of tools and the like, which are known from the start. A list of resources is
-// silent only when it is empty.
+// silent holds the methods whose messages from a server add no labels. Such messages are empty, or
+// hold only names of tools and similar names that are known from the start. A list of resources is
+// silent only if it is empty.
 var silent = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, "logging/setLevel": true,
 	"resources/subscribe": true, "resources/unsubscribe": true,
@@ -128,9 +128,9 @@ var silent = map[string]bool{
 	"notifications/tools/list_changed":         true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
 }
 
-// Brought returns the labels that a message of the server adds: the labels of the calls that the
-// message answers, or those of the server if it answers none, and the labels that the server itself
-// has put on the message.
+// Brought returns the labels that a message of the server adds. These are the labels of the calls
+// that the message answers, or the labels of the server if the message answers no call. The labels
+// that the server itself has put into the message come in addition.
 func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	p := s.policy.Load()
 	if !usesLabels(p) {
@@ -149,7 +149,7 @@ func (s *ServerLabels) Brought(x *gate.Exchange) (all []gate.Label) {
 	return all
 }
 
-// assumedLabels returns the labels of a message that follow from what is known of its server.
+// assumedLabels returns the labels that a message gets because of its server and its calls.
 func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []gate.Label) {
 	for _, one := range x.Replies { // one exchange for each reply in a JSON-RPC batch
 		all = append(all, s.Brought(one)...)
@@ -162,7 +162,7 @@ func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []
 		if listsResources(x) {
 			c.Subject = policy.ResourceSubject
 			t, _, _ = s.traitsOf(p, c)
-		} else { // any tool of the server may have sent it
+		} else { // any tool of the server may have sent the message
 			server, _ := s.callServer(c)
 			t = t.Join(p.TrustAny(server))
 		}
@@ -178,7 +178,8 @@ func (s *ServerLabels) assumedLabels(p *policy.Policy, x *gate.Exchange) (all []
 }
 
 // listsResources reports whether a message is a list of resources with at least one entry. Others
-// may have written the names and descriptions of resources, such as files, pages or issues.
+// may have written the names and descriptions of such entries, for example of files, pages or
+// issues.
 func listsResources(x *gate.Exchange) bool {
 	if x.Event.Method != "resources/list" {
 		return false
@@ -191,7 +192,7 @@ func listsResources(x *gate.Exchange) bool {
 
 func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.Label) {
 	t, _, _ := s.traitsOf(p, c)
-	if c.Subject == policy.MethodSubject && strings.HasPrefix(c.Method, "tasks/") { // it may hold what any tool of the server returns
+	if c.Subject == policy.MethodSubject && strings.HasPrefix(c.Method, "tasks/") { // the answer may hold data of any tool of the server
 		server, _ := s.callServer(c)
 		t = t.Join(p.TrustAny(server))
 	}
@@ -201,8 +202,9 @@ func (s *ServerLabels) callLabels(p *policy.Policy, c *policy.Call) (all []gate.
 	return all
 }
 
-// Called adds, before the calls are made, the labels of their answers. It is for calls whose answers
-// we will not see, such as calls of an agent's own tools. The texts of such answers are not marked.
+// Called adds the labels of the calls' answers before the calls are made. It is for calls whose
+// answers clawai does not see, such as calls of an agent's own tools. The texts of such answers are
+// not marked.
 func (s *ServerLabels) Called(cs []policy.Call) error {
 	p := s.policy.Load()
 	if !usesLabels(p) {
@@ -223,8 +225,9 @@ func (s *ServerLabels) Called(cs []policy.Call) error {
 	return nil
 }
 
-// PassFiles notes what calls do to files, before the calls are made: the session gets the labels of
-// files that a call reads, and files that a call writes get the labels of the session.
+// PassFiles notes how calls use files, before the calls are made. If a call reads a file, the
+// session gets the labels of the file. If a call writes a file, the file gets the labels of the
+// session.
 func (s *ServerLabels) PassFiles(cs []policy.Call) error {
 	p := s.policy.Load()
 	if !usesLabels(p) {
@@ -238,7 +241,7 @@ func (s *ServerLabels) PassFiles(cs []policy.Call) error {
 	return nil
 }
 
-// Judge tightens the decision on calls that could carry out what the session has seen.
+// Judge makes the decision stricter on calls that could carry out data that the session has seen.
 func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 	p := s.policy.Load()
 	level := p.FlowLevel()
@@ -303,7 +306,8 @@ func (s *ServerLabels) grantServer(c *policy.Call) string {
 	return cmp.Or(server, s.shown)
 }
 
-// forbiddenReason returns why the owner forbids a call; "" if it is not forbidden.
+// forbiddenReason returns the reason why the owner forbids a call; "" if the owner does not forbid
+// it.
 func forbiddenReason(t policy.Traits) string {
 	for _, of := range []struct {
 		trust policy.Trust
@@ -321,7 +325,8 @@ func forbiddenReason(t policy.Traits) string {
 	return ""
 }
 
-// questionText describes for a question what a call would do, to whom, and what was read before.
+// questionText returns the text of a question: what the call would do, where it would go, and what
+// the session has read before.
 func (s *ServerLabels) questionText(decides []string, c *policy.Call, t policy.Traits, o *opinion) string {
 	to := destinationText(decides, c)
 	text := "write where others read"
@@ -352,7 +357,7 @@ func (s *ServerLabels) questionText(decides []string, c *policy.Call, t policy.T
 	return text
 }
 
-// shownSources is how many sources, reasons or destinations a question names.
+// shownSources is the largest number of sources, reasons or destinations in a question.
 const shownSources = 2
 
 func formatSources(all []Seen) string {
@@ -367,7 +372,7 @@ func formatSources(all []Seen) string {
 	return strings.Join(parts, ", ")
 }
 
-// destinationText returns the values that say where a call goes.
+// destinationText returns the values that decide where a call goes, for people.
 func destinationText(names []string, c *policy.Call) string {
 	var parts []string
 	if c.Subject == policy.ResourceSubject {
@@ -382,7 +387,7 @@ func destinationText(names []string, c *policy.Call) string {
 	return strings.Join(parts, ", ")
 }
 
-// joinSessions joins this session with the sessions that calls name.
+// joinSessions joins this session with the sessions that the calls name.
 func (s *ServerLabels) joinSessions(cs []policy.Call) error {
 	for i := range cs {
 		id := cs[i].Session

@@ -18,8 +18,8 @@ import (
 )
 
 // Session is the state of an agent's session in one process. Its methods are safe for concurrent
-// use. Files are opened on first use. After one failure every later call fails, and the caller
-// gets the error.
+// use. Files are opened on first use. After one failure every later call fails, and the caller gets
+// the error.
 type Session struct {
 	dir     string
 	keys    []string
@@ -29,12 +29,12 @@ type Session struct {
 
 	mu       sync.Mutex // guards the fields below
 	journals []*journal
-	own      int // number of journals, from the first, that belong to the keys of this session
+	own      int // number of journals of this session's own keys; they come first in journals
 	labels   labels
 	err      error
 	said     []listened      // other journals that have the user's words
 	turns    map[uint64]bool // numbers of the messages that are being marked
-	last     uint64          // number of the last message that was to be marked
+	last     uint64          // number of the last message whose marking was begun
 	bytes    int             // total size of the messages that are being marked
 	done     *sync.Cond      // signals that a message is marked
 	known    known           // reused memory for the marks
@@ -43,20 +43,20 @@ type Session struct {
 	process  string   // the key of the client's process; "" if clears are ignored
 	client   string   // name of the journal of the client's process; "" if clears are ignored
 	root     *journal // the journal of the client's process, if it is not in journals
-	at       string   // name of the journal that the last clear has led to; "" before the first clear
+	at       string   // name of the journal of the last clear; "" before the first clear
 
 	tasks sync.WaitGroup
 }
 
-// New returns the session of some keys. Their journals are in a folder of the state folder.
+// New returns the session with these keys. Its journals are in a folder of the state folder.
 func New(state string, keys []string) *Session {
 	s := &Session{dir: dirOf(state), keys: keys, labels: labels{}, written: newWritten(dirOf(state)), turns: map[uint64]bool{}, ledgers: map[*Ledger]bool{}}
 	s.done = sync.NewCond(&s.mu)
 	return s
 }
 
-// NewIsolated returns the session of one key. It shares nothing with other sessions, even if a
-// message names one.
+// NewIsolated returns the session with one key. The session shares no labels with other sessions,
+// even if a message names another session.
 func NewIsolated(state, key string) *Session {
 	s := New(state, []string{key})
 	s.alone = true
@@ -92,8 +92,8 @@ func (s *Session) openJournals() error {
 	return nil
 }
 
-// makeFolder creates a folder that only this user can open. It returns an error if the path exists
-// and is no such folder.
+// makeFolder creates a folder that only this user can open. It returns an error if other users can
+// open an existing folder, or if the path is not a folder.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -108,8 +108,7 @@ func makeFolder(dir string) error {
 	return access.CheckOpen(dir, info)
 }
 
-// linkKey links one more key: the labels of its journal become labels of the session, and the labels
-// of the session become labels of the key.
+// linkKey links one more key. Afterwards the key and the session have the same labels, old and new.
 func (s *Session) linkKey(key string) error {
 	name, gen := fileOf(key), s.gen.Load()
 	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
@@ -132,7 +131,7 @@ func (s *Session) linkKey(key string) error {
 		if err != nil || len(lines) == 0 {
 			err = j.writeLines(keyLine(key))
 		} else {
-			j.read = 0 // refreshLabels reads it again
+			j.read = 0 // refreshLabels then reads the journal from the beginning
 		}
 		if err != nil {
 			return err
@@ -142,7 +141,7 @@ func (s *Session) linkKey(key string) error {
 		return err // after a clear, the caller links the key again
 	}
 	first := s.journals[0]
-	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // every reader follows links
+	for _, l := range [2]struct{ from, to *journal }{{j, first}, {first, j}} { // link both ways, because every reader follows links
 		if l.from.links[l.to.name] {
 			continue
 		}
@@ -153,7 +152,7 @@ func (s *Session) linkKey(key string) error {
 	return s.refreshLabels()
 }
 
-// readNew returns what other processes have added to a journal.
+// readNew returns the lines that other processes have added to a journal.
 func (s *Session) readNew(j *journal) (c content, err error) {
 	lines, err := j.readNext()
 	if errors.Is(err, errCut) {
@@ -168,7 +167,7 @@ func (s *Session) readNew(j *journal) (c content, err error) {
 	return c, nil
 }
 
-// refreshLabels reads what other processes have added to all journals.
+// refreshLabels reads the lines that other processes have added to all journals.
 func (s *Session) refreshLabels() error {
 	if moved, err := s.moveIfCleared(s.root); moved || err != nil {
 		return err
@@ -204,8 +203,8 @@ func (s *Session) refreshLabels() error {
 	return nil
 }
 
-// mendJournal repairs a journal that somebody else has changed. It makes every label hold and writes
-// all known labels again, so that a new reader finds at least as many labels as earlier readers.
+// mendJournal repairs a journal that somebody else has changed. It adds every label, and writes all
+// known labels again. So a new reader finds at least as many labels as earlier readers.
 func (s *Session) mendJournal(j *journal) error {
 	s.labels.distrustEverything(time.Now())
 	info, err := j.f.Stat()
@@ -214,7 +213,7 @@ func (s *Session) mendJournal(j *journal) error {
 	}
 	j.read = 0
 	if info.Size() > maxJournal {
-		j.read = info.Size() // nothing need be written: for every reader the journal is too long, and every label holds
+		j.read = info.Size() // nothing need be written: the journal is too long for every reader, so the session counts as having every label
 		return nil
 	}
 	var lines []string
@@ -224,13 +223,13 @@ func (s *Session) mendJournal(j *journal) error {
 	return j.writeLines(lines...)
 }
 
-// maxJournals is how many journals may be linked. If there are more, they are not read, and every
-// label holds.
+// maxJournals is the largest number of linked journals. If there are more journals, they are not
+// read, and the session counts as having every label.
 const maxJournals = 64
 
-// Add adds labels to the session. When it returns, every process that shares the session sees the
-// labels with its next call. But if there is a clear meanwhile, the labels are in the old journal,
-// and gen has changed.
+// Add adds labels to the session. When Add returns, every process that shares the session sees the
+// labels with its next call. But after a clear during Add, the labels are in the old journal, and
+// gen has changed.
 func (s *Session) Add(all []Seen) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,14 +281,14 @@ func (s *Session) JoinKey(key string) error {
 			return nil
 		}
 		gen := s.gen.Load()
-		s.err = s.linkKey(key) // an error is kept: with half a link, other processes would miss earlier labels
+		s.err = s.linkKey(key) // an error is kept for later calls: with half a link, other processes would miss earlier labels
 		if s.err != nil || s.gen.Load() == gen {
 			return s.err
 		}
 	}
 }
 
-// Seen returns what the session has seen by now.
+// Seen returns what the session has seen so far.
 func (s *Session) Seen() (policy.Seen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,11 +298,11 @@ func (s *Session) Seen() (policy.Seen, error) {
 	return s.labels.policyLabels(), nil
 }
 
-// fileSource is the beginning of the source's name for a label that comes from a file.
+// fileSource is the beginning of a label's source if the label comes from a file.
 const fileSource = "a file written after "
 
-// unknownLabels returns those labels of files that the session does not have yet from the same
-// source.
+// unknownLabels returns the labels of files that are new to the session. A label is new if the
+// session has no label of the same kind from the same source.
 func (s *Session) unknownLabels(found []Seen) (fresh []Seen) {
 	if len(found) == 0 {
 		return nil
@@ -325,7 +324,8 @@ func (s *Session) unknownLabels(found []Seen) (fresh []Seen) {
 	return fresh
 }
 
-// hasSource reports whether the session has a label directly from a source, and not through a file.
+// hasSource reports whether the session has a label directly from a source. A label that came
+// through a file does not count.
 func (s *Session) hasSource(kind, source string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -334,8 +334,8 @@ func (s *Session) hasSource(kind, source string) bool {
 }
 
 // labelsFor returns the labels that texts of the session give to a file, the newest of each kind
-// first. A file is secret only if the texts may repeat secret data, or if it is not known what is
-// written.
+// first. A file gets the label secret only if the texts may repeat secret data, or if it is not
+// known what is written.
 func (s *Session) labelsFor(texts []string) (all []Seen, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,7 +355,7 @@ func (s *Session) labelsFor(texts []string) (all []Seen, err error) {
 	return s.labels.listNewest(kinds...), nil
 }
 
-// refreshState opens the journals if needed and reads what others have added.
+// refreshState opens the journals on first use, and reads the lines that others have added.
 func (s *Session) refreshState() error {
 	if err := s.openJournals(); err != nil {
 		return err
@@ -363,21 +363,21 @@ func (s *Session) refreshState() error {
 	return s.refreshLabels()
 }
 
-// listNewest lists what the session has seen of some kinds, the newest first.
+// listNewest lists the labels of some kinds, the newest first.
 func (s *Session) listNewest(kinds ...string) []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.labels.listNewest(kinds...)
 }
 
-// Close closes the journals; the files stay.
+// Close closes the journals. The files stay on the disk.
 func (s *Session) Close() {
 	s.tasks.Wait()
 	s.mu.Lock()
 	ledgers := slices.Collect(maps.Keys(s.ledgers))
 	defer func() {
 		s.mu.Unlock()
-		for _, l := range ledgers { // without s.mu, because a ledger takes s.mu to get its file name
+		for _, l := range ledgers { // without s.mu, because a ledger locks s.mu to get its file name
 			l.close()
 		}
 	}()
@@ -411,9 +411,9 @@ func (s *Session) ForgetSession() error {
 	return errors.Join(failed...)
 }
 
-// sweepJournals removes files that no process has open and that were last written before a time.
+// sweepJournals removes files that were last written before a time and that no process has open.
 func sweepJournals(dir string, before time.Time) {
-	entries, _ := os.ReadDir(dir) // after an error, the other files are swept another time
+	entries, _ := os.ReadDir(dir) // an error is ignored: the other files are swept later
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || len(e.Name()) < 32 || !isName(e.Name()[:32]) || !info.Mode().IsRegular() || info.ModTime().After(before) {

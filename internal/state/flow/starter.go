@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A hook reports, for the client, what the user has typed and that a conversation is over. A program
+// For the client, a hook reports the texts of the user and the end of a conversation. But a program
 // that the agent starts could call the hook with a false report. So a report counts only if the
-// client itself has started the hook. Only Linux shows this, by the chain of parent processes; on
+// client itself has started the hook. Only Linux shows this, by the chain of parent processes. On
 // other systems every report counts.
 
 var (
@@ -21,10 +21,10 @@ var (
 	errByFile   = errors.New("a file is the hook's input, and clients write into a pipe")
 )
 
-// CheckStarter returns an error if a shell's pipe or script has started this process instead of the
-// client. It also returns an error if the input is a file: a shell that replaced itself by this
-// process (exec) leaves no other sign. It returns nil if the system does not show which program has
-// started this process.
+// CheckStarter returns an error if the pipe or the script of a shell has started this process
+// instead of the client. It also returns an error if the input is a file, because a shell that
+// replaces itself by this process (exec) leaves no other sign. It returns nil if the system does
+// not show which program has started this process.
 func CheckStarter() error {
 	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
 		return errByFile
@@ -32,9 +32,8 @@ func CheckStarter() error {
 	return checkStarter(os.Getppid())
 }
 
-// checkStarter checks the processes between us and the client, from pid upwards. If a client starts
-// a hook with a shell, the hook's command replaces the shell (exec), or is the only command that the
-// shell runs.
+// checkStarter checks the processes between us and the client, from pid upwards. A shell among them
+// is allowed only if it runs nothing but the hook's command.
 func checkStarter(pid int) error {
 	for range 32 {
 		p := readStat(pid)
@@ -58,8 +57,8 @@ func runsOneCommand(pid int) bool {
 	return err == nil && len(words) > 1 && bytes.Contains(last, []byte("clawai")) && !bytes.ContainsAny(last, "|<>;&\n`$(")
 }
 
-// checkClient returns an error if we were not started by the session's client, but by a program
-// that this client has started. session is the key of the session, and pid our parent process.
+// checkClient returns an error if a program of the session's client has started us, and not the
+// client itself. session is the key of the session, and pid our parent process.
 func checkClient(dir, session string, pid int) error {
 	own := findClient(pid)
 	found, err := readJournal(filepath.Join(dir, fileOf(session)))
@@ -67,7 +66,7 @@ func checkClient(dir, session string, pid int) error {
 	case err != nil:
 		return nil // this is the first report of the session
 	case own == "" && boot() != "" && len(found.links) > 0:
-		return errByOthers // the process that started us has ended, but the session's client would wait for its hooks
+		return errByOthers // our parent has ended; it was not the client, because the client waits for its hooks
 	case own == "":
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// maxReadings limits how often nested escapes are decoded: enough for four levels of JSON in JSON.
+// maxReadings limits how often nested escapes are decoded. It is enough for four levels of JSON in
+// JSON.
 const maxReadings = 5
 
 // visitReadings visits a text and its decoded forms. A text may contain JSON or HTML, whose
@@ -81,27 +82,27 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// words reads the words of a text, which are separated by blanks, commas, quotes and brackets, in
-// the form used for comparison: lower case, without the marks around a word and without the scheme
-// of an address.
+// words reads the words of a text in the form that is used for comparison. Blanks, commas, quotes
+// and brackets separate the words. A word is in lower case, without the marks around it and without
+// the scheme of an address.
 type words struct {
 	rest string
-	lead lead // the prefix of the word that was read last
+	lead lead // the prefix of the last word
 }
 
-// splitWords returns the words of a text. It copies a text that is not plain lower case.
+// splitWords returns the words of a text. It copies the text unless the text is plain lower case.
 func splitWords(text string) words {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c >= 'A' && c <= 'Z' {
-			// Normalized, equal letters have equal bytes. norm may drop a letter after an invalid
-			// byte, so invalid bytes are replaced first.
+			// After normalization, equal letters have equal bytes. The package norm may drop a
+			// letter after an invalid byte, so invalid bytes are replaced first.
 			return words{rest: strings.ToLower(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))}
 		}
 	}
 	return words{rest: text}
 }
 
-// nextWord returns the next word; "" after the last.
+// nextWord returns the next word; "" after the last word.
 func (w *words) nextWord() (word string) {
 	for word == "" && w.rest != "" {
 		end, size, plain := 0, 0, true
@@ -141,12 +142,12 @@ func isSeparator(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(longMarks, r)
 }
 
-// longMarks are quotes and other marks between words that are not ASCII.
+// longMarks are quotes and other marks between words. They are not ASCII.
 const longMarks = "“”„‚«»‹›「」『』《》…"
 
 // plainWord returns a word without the marks around it, and the kind of its prefix.
 func plainWord(word string) (plain string, by lead) {
-	if strings.HasPrefix(word, "::") && strings.Count(word, ":") > 2 { // an IPv6 address: these colons are not marks
+	if strings.HasPrefix(word, "::") && strings.Count(word, ":") > 2 { // the colons belong to an IPv6 address and are not marks
 		if plain := strings.TrimRight(word, "'’:!?*./\\"); isIPv6(plain) {
 			return plain, noLead
 		}
@@ -164,7 +165,7 @@ func plainWord(word string) (plain string, by lead) {
 
 func isAlphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
-// countLetters counts the letters and digits of a text. digits reports whether the text has only
+// countLetters counts the letters and digits of a text. digits is true if the text has only ASCII
 // digits and the characters " .-+".
 func countLetters(text string) (n int, digits bool) {
 	digits = true
@@ -177,20 +178,20 @@ func countLetters(text string) (n int, digits bool) {
 	return n, digits
 }
 
-// isTelling reports whether a value is so long that it does not occur in a text by chance: "13" is
-// not.
+// isTelling reports whether a value is so long that a text does not contain it by chance. "13" is
+// too short.
 func isTelling(value string) bool {
 	n, digits := countLetters(value)
 	return n >= 5 || n == 4 && !digits
 }
 
-// isOdd reports whether a word is not a word of a language, but an address, a path, a name with
-// digits or the like.
+// isOdd reports whether a word has a character that words of a language do not have. Examples are
+// addresses, paths, and names with digits.
 func isOdd(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 }
 
-// Parameters of the runs: if two texts have runLength+runWindow-1 folded characters in a row in
+// Parameters of the runs. If two texts have runLength+runWindow-1 folded characters in a row in
 // common, at least one of their runs is the same (winnowing, Schleimer and others, 2003).
 const (
 	runLength = 16
@@ -198,12 +199,13 @@ const (
 	runBase   = 0x9E3779B97F4A7C15
 )
 
-// visitRuns visits fingerprints of a text. Only its letters and digits count, in lower case.
+// visitRuns visits fingerprints of a text. It uses only the letters and digits of the text, in
+// lower case.
 func visitRuns(text string, visit func(hash uint64)) {
 	var chars [runLength]uint64
 	var mixed [runWindow]uint64
 	var hash uint64
-	n, now, least := 0, 0, 0 // now and least are places in mixed; age is the age of least
+	n, now, least := 0, 0, 0 // now and least are indexes in mixed; age tells how long ago least was set
 	age := runWindow
 	for i := 0; i < len(text); {
 		r := rune(text[i])
@@ -241,8 +243,7 @@ func visitRuns(text string, visit func(hash uint64)) {
 	}
 }
 
-// runTop is the factor that the character before a run has in its hash: runBase to the power
-// runLength.
+// runTop is runBase to the power runLength. The character before a run has this factor in the hash.
 const (
 	runBase2 = runBase * runBase & (1<<64 - 1)
 	runBase4 = runBase2 * runBase2 & (1<<64 - 1)
@@ -257,7 +258,8 @@ func mixHash(h uint64) uint64 {
 }
 
 // nextLetter returns the first letter or digit of a text from at on, in lower case, and the place
-// after it; 0 if there is none. It skips an escape for a line end, a tab, a quote or a backslash.
+// after it. It returns 0 if there is no more letter or digit. It skips an escape for a line end, a
+// tab, a quote or a backslash.
 func nextLetter(text string, at int) (r rune, next int) {
 	for at < len(text) {
 		c := text[at]

@@ -21,9 +21,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// written is the list of files into which sessions with labels wrote, so that a session that reads
-// such a file gets the labels, too. All sessions of a state folder share the file, to which lines
-// are only added. It holds keyed hashes and the names of sources, never a path or a text:
+// written is the list of files into which sessions with labels wrote. A session that reads such a
+// file gets the labels too. All sessions of a state folder share the list, and lines are only added
+// to it. It contains keyed hashes and the names of sources, but no path and no text:
 //
 //	k 000102030405060708090a0b0c0d0e0f
 //
@@ -32,9 +32,9 @@ import (
 //	f 1795430000 PLACE
 //
 // The first k line has the key. A w line has one label of a file: the file's place, the folders
-// around it, and for each long text that was written a sketch of it. An f line forgets a file.
+// around it, and a sketch of each long text that was written. An f line forgets a file.
 //
-// The file is opened anew for each use, because the owner may replace it.
+// The list is opened anew for each use, because the owner may replace it.
 type written struct {
 	path string
 
@@ -44,9 +44,9 @@ type written struct {
 	key    string
 	hash   hasher
 	places map[mark]*place
-	index  map[mark]struct{} // the marks of all sketches; nil until they are needed
-	full   bool              // there were too many files: every file counts as one of them
-	harmed bool              // the list was damaged or changed by others: every file has every label
+	index  map[mark]struct{} // the marks of all sketches; nil before first use
+	full   bool              // there were too many files, so every file counts as written by a session with labels
+	harmed bool              // others have changed or damaged the list, so every file has every label
 }
 
 // place is a file into which a session with labels wrote.
@@ -65,7 +65,7 @@ type origin struct {
 const (
 	writtenName = "written"
 	writtenTime = 30 * 24 * time.Hour
-	maxWritten  = 1 << 20 // size of the list in bytes, above which shortenList shortens it
+	maxWritten  = 1 << 20 // size of the list in bytes; shortenList shortens a longer list
 )
 
 // The kinds of marks in the list.
@@ -75,11 +75,10 @@ const (
 	ofText   = 'c'
 )
 
-// anyPlace stands for all files whose own places are no longer in the list, because it was too
-// long.
+// anyPlace stands for all files that were removed from the list because it was too long.
 const anyPlace mark = 0
 
-// Sources of labels that a file has although the list has no line for it.
+// The sources of labels for a file without a line in the list.
 const (
 	manyFiles   = "one of more files than the list of written files holds"
 	harmedFiles = "a list of written files that is not as it was written"
@@ -89,7 +88,8 @@ func newWritten(dir string) *written {
 	return &written{path: filepath.Join(dir, writtenName), places: map[mark]*place{}}
 }
 
-// refreshList reads what was added to the list since the last call. The caller holds the lock.
+// refreshList reads the lines that were added to the list since the last call. The caller holds the
+// lock.
 func (w *written) refreshList() {
 	info, err := os.Lstat(w.path)
 	switch {
@@ -133,7 +133,7 @@ func (w *written) refreshList() {
 	w.index = nil
 }
 
-// exists reports whether there is a list.
+// exists reports whether the file of the list exists.
 func (w *written) exists() bool {
 	_, err := os.Lstat(w.path)
 	return !errors.Is(err, fs.ErrNotExist)
@@ -197,7 +197,7 @@ func (w *written) parseLine(line string) bool {
 	return true
 }
 
-// maxSketches is how many sketches of one file are kept: the newest.
+// maxSketches is the largest number of sketches that are kept for one file. The newest are kept.
 const maxSketches = 16
 
 func (p *place) addSketch(marks []mark) {
@@ -209,7 +209,7 @@ func (p *place) addSketch(marks []mark) {
 	}
 }
 
-// In a line, a mark is written as the seven bytes of its hash.
+// In a line, a mark is written as the seven bytes of its hash in hexadecimal.
 
 func writeMark(m mark) string {
 	if m == anyPlace {
@@ -267,8 +267,8 @@ func (p *place) lines(at mark) (all []string) {
 	return all
 }
 
-// openList opens the list for a new line, and begins it if need be. closeList closes it. The
-// caller holds the lock.
+// openList opens the list for a new line. If there is no list, it begins one. closeList closes the
+// list. The caller holds the lock.
 func (w *written) openList() (j *journal, closeList func(), err error) {
 	if err := makeFolder(filepath.Dir(w.path)); err != nil {
 		return nil, nil, err
@@ -324,7 +324,7 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 		one := &place{origins: map[string]origin{}, sketches: sketches}
 		known := w.places[at]
 		for _, s := range seen {
-			if _, has := one.origins[s.Kind]; !has { // the newest comes first
+			if _, has := one.origins[s.Kind]; !has { // the newest label comes first and counts
 				one.origins[s.Kind] = origin{s.Source, now}
 			}
 		}
@@ -345,8 +345,8 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 	return nil
 }
 
-// covers reports whether p has all labels and sketches of other already, and the labels are less
-// than a day old.
+// covers reports whether p already has all labels and sketches of other. The labels of p must be
+// less than a day old.
 func (p *place) covers(other *place, now time.Time) bool {
 	if p == nil {
 		return false
@@ -366,8 +366,8 @@ func (p *place) covers(other *place, now time.Time) bool {
 
 // shortenList writes the list anew, with one entry for each file and without labels that are too
 // old. If the list is still long, it leaves out the sketches. If that is not enough, it replaces
-// all files by anyPlace, so that every file counts. If another process uses the list, shortenList
-// does nothing, and a later call shortens the list.
+// all files by anyPlace, and then every file counts as written by a session with labels. If another
+// process uses the list, shortenList does nothing, and a later call shortens the list.
 func (w *written) shortenList(f *os.File) {
 	if !lockIdle(f) {
 		return
@@ -423,13 +423,13 @@ func (w *written) dropOld(now time.Time) {
 // reading holds the files that a call may read.
 type reading struct {
 	files   []placeName
-	folders []placeName // folders; the call may read every file below them
-	onDisk  []string    // paths of files on this machine, whose content can be compared
-	message string      // a message with the texts that were read
+	folders []placeName // folders; the call may read every file in them, at any depth
+	onDisk  []string    // paths of files on this machine; their content can be compared
+	message string      // a message that contains the texts that were read
 }
 
-// findLabels returns the labels of the files that a call reads, and of other files if the call
-// reads a copy of their content.
+// findLabels returns the labels of the files that a call reads. It also returns the labels of a
+// file if the call reads a copy of its content.
 func (w *written) findLabels(r *reading) (all []Seen) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -490,8 +490,8 @@ func (w *written) makeIndex() {
 	}
 }
 
-// findCopies visits the files that texts are a copy of: the texts have more than half of the marks
-// in a sketch of the file.
+// findCopies visits the files whose copy is in the texts. A copy has more than half of the marks in
+// a sketch of the file.
 func (w *written) findCopies(texts []string, visit func(*place)) {
 	hits := map[mark]bool{}
 	for _, text := range texts {
@@ -521,8 +521,8 @@ func (w *written) findCopies(texts []string, visit func(*place)) {
 	}
 }
 
-// sketchSize is how many marks stand for a text. A text with fewer runs, about a hundred letters,
-// has no sketch: it could be in any file.
+// sketchSize is the number of marks in the sketch of a text. A text with fewer runs (about a
+// hundred letters) has no sketch, because many files could contain such a short text.
 const sketchSize = 16
 
 // sketchText returns the smallest marks of a text's runs; nil for a short text. A copy of the text
@@ -548,7 +548,7 @@ func (h *hasher) sketchText(text string) []mark {
 	return least
 }
 
-// ForgetFile ends the labels of a file. It reports whether the file had any.
+// ForgetFile ends the labels of a file. had is true if the file had labels.
 func ForgetFile(state, file string) (had bool, err error) {
 	w := newWritten(dirOf(state))
 	w.mu.Lock()

@@ -391,6 +391,9 @@ func appendText(path, text string) error {
 
 // Labels count for a month; a long list is written anew, and then each file counts.
 func TestListIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes a full list")
+	}
 	f := beginFiles(t)
 	w := newWritten(dirOf(f.state))
 	seen := []Seen{{Kind: untrusted, Source: "web fetch"}}

@@ -26,21 +26,21 @@ import (
 type Manifest struct {
 	Format    int      `json:"format"`
 	Server    string   `json:"server"`             // the server's name in rules
-	Launcher  string   `json:"launcher"`           // as in servers.Download
+	Launcher  string   `json:"launcher"`           // the Launcher of a servers.Download
 	Package   string   `json:"package"`            // the package's name in the registry
-	Asked     string   `json:"asked,omitempty"`    // the version that the client's entry names
-	Named     string   `json:"named,omitempty"`    // the program that the client's entry names
+	Asked     string   `json:"asked,omitempty"`    // the version in the client's entry
+	Named     string   `json:"named,omitempty"`    // the program in the client's entry
 	Version   string   `json:"version"`            // the version that is installed
-	Integrity string   `json:"integrity"`          // the registry's digest of the package, which npm has compared
-	Folder    string   `json:"folder"`             // the folder with the files, from the server's folder
-	Before    string   `json:"before,omitempty"`   // the folder that was in use before: running servers may still use it
+	Integrity string   `json:"integrity"`          // the registry's digest of the package; npm has checked it
+	Folder    string   `json:"folder"`             // the folder with the files, relative to the server's folder
+	Before    string   `json:"before,omitempty"`   // the folder that was in use before; running servers may still use it
 	Runner    string   `json:"runner"`             // the program that runs the script
-	Options   []string `json:"options,omitempty"`  // options of the runner, from the script's first line
-	Script    string   `json:"script"`             // the path of the script, from Folder
+	Options   []string `json:"options,omitempty"`  // options of the runner, from the first line of the script
+	Script    string   `json:"script"`             // path of the script, relative to Folder
 	Stamp     string   `json:"stamp"`              // digest of the names, sizes, times and inode numbers of all files
 	Content   string   `json:"content"`            // digest of the names and contents of all files
 	Files     int      `json:"files"`              // number of files
-	Lists     string   `json:"lists"`              // a lock (docs/pins.md) with what the server lists
+	Lists     string   `json:"lists"`              // the server's lists at the installation, in the form of a lock (docs/pins.md)
 	Installed string   `json:"installed,omitzero"` // time of the installation, for people
 }
 
@@ -53,8 +53,8 @@ type Store struct{ dir string }
 // NewStore returns the store of a state folder.
 func NewStore(state string) *Store { return &Store{filepath.Join(state, "servers")} }
 
-// folder returns the folder of a server's installations. Its name shows a person the server's name,
-// and no two servers share a folder.
+// folder returns the folder of a server's installations. The name of the folder contains the
+// server's name for people, and no two servers share a folder.
 func (s *Store) folder(server string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' {
@@ -68,8 +68,7 @@ func (s *Store) folder(server string) string {
 
 func (s *Store) manifestFile(server string) string { return s.folder(server) + ".json" }
 
-// ErrDamaged means that a manifest, or the files that it describes, were changed after clawai had
-// written them.
+// ErrDamaged means that somebody has changed a manifest or its files after the installation.
 var ErrDamaged = errors.New("it is not as clawai installed it")
 
 // Load returns the manifest of a server's installation; nil if the server is not installed.
@@ -97,7 +96,7 @@ func (s *Store) Load(server string) (*Manifest, error) {
 // folderName matches the names of folders that Begin makes.
 var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^new-[0-9]{1,20}$`) })
 
-// check returns an error for a manifest that this package would not write.
+// check returns an error for a manifest in a form that this package never writes.
 func (m *Manifest) check(server string) error {
 	switch {
 	case m.Format != format:
@@ -114,8 +113,8 @@ func (m *Manifest) check(server string) error {
 	return CheckOptions(m.Options)
 }
 
-// The options of node that never make node run anything but the script. They are written here with
-// dashes; node accepts underscores, too. The options in plain take no value. Those in valued take a
+// Options of node with which node still runs only the script. They are written here with dashes;
+// node also accepts underscores. The options in plain take no value. The options in valued take a
 // value after "=". begun holds the beginnings of further options without a value.
 var (
 	plain = strings.Fields("enable-source-maps expose-gc preserve-symlinks preserve-symlinks-main throw-deprecation trace-deprecation " +
@@ -125,9 +124,9 @@ var (
 	begun = strings.Fields("no- harmony experimental-vm experimental-wasm experimental-fetch experimental-json experimental-strip experimental-sqlite experimental-websocket experimental-worker experimental-specifier")
 )
 
-// CheckOptions returns an error for options with which node might run more than the script. An
-// option that node does not know as one without a value is refused, too: node could take the script
-// for its value.
+// CheckOptions returns an error for options with which node might run more than the script. It also
+// returns an error for an unknown option, because node could take the script for the value of such
+// an option.
 func CheckOptions(options []string) error {
 	for _, option := range options {
 		name, value, has := strings.Cut(option, "=")
@@ -146,22 +145,23 @@ func CheckOptions(options []string) error {
 // Folder returns the folder of the installation.
 func (s *Store) Folder(m *Manifest) string { return filepath.Join(s.folder(m.Server), m.Folder) }
 
-// Command returns the command that is started in place of a launcher with these arguments.
+// Command returns the command that is started instead of the launcher. args are the arguments of
+// the server.
 func (s *Store) Command(m *Manifest, args []string) []string {
 	runner := m.Runner
 	if _, err := os.Stat(runner); err != nil {
-		runner = filepath.Base(runner) // another version of the runner may be in PATH
+		runner = filepath.Base(runner) // the runner is gone, but PATH may have another version of it
 	}
 	return slices.Concat([]string{runner}, m.Options, []string{filepath.Join(s.Folder(m), m.Script)}, args)
 }
 
-// Matches reports whether a client's command asks for the package that is installed.
+// Matches reports whether a client's command asks for the installed package.
 func (m *Manifest) Matches(d servers.Download) bool {
 	return m.Launcher == d.Launcher && m.Package == d.Package
 }
 
-// CheckEntry returns an error if a client's command asks for another version or another program of
-// the package than the one that is installed.
+// CheckEntry returns an error if a client's command asks for another version of the package, or for
+// another program, than the installed one.
 func (m *Manifest) CheckEntry(d servers.Download) error {
 	switch {
 	case d.Version != m.Asked && d.Version != m.Version:
@@ -179,7 +179,7 @@ func describeVersion(d servers.Download) string {
 	return d.Version
 }
 
-// ListedBefore returns the lists that the server had when it was installed.
+// ListedBefore returns the lists that the server had at the installation.
 func (m *Manifest) ListedBefore() (pin.SelfDescription, error) {
 	lock, err := pin.ReadLock([]byte(m.Lists))
 	if err != nil {
@@ -200,7 +200,7 @@ type Change struct {
 	store  *Store
 	server string
 	lock   *flock.Flock
-	Old    *Manifest // the installation in use; nil if there is none
+	Old    *Manifest // the installation in use; nil if nothing is installed
 	Dir    string    // the new folder, empty at first
 }
 
@@ -237,8 +237,8 @@ func (s *Store) Begin(server string) (c *Change, err error) {
 	return c, nil
 }
 
-// sweep removes every folder of the server except the one in use and the one that was in use before
-// it.
+// sweep removes the folders of the server. It keeps the folder in use, and the folder that was in
+// use before.
 func (c *Change) sweep() error {
 	entries, err := os.ReadDir(c.store.folder(c.server))
 	if err != nil {
@@ -269,7 +269,7 @@ func removeTree(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// End ends the change. Without Commit it leaves everything as it was.
+// End ends the change. Without an earlier Commit, it undoes the change.
 func (c *Change) End() {
 	if c.Dir != "" {
 		_ = removeTree(c.Dir)
@@ -278,8 +278,8 @@ func (c *Change) End() {
 }
 
 // Commit puts the new folder into use. m holds the facts about the package; Commit fills in the
-// other fields. files is the earlier result of Measure for Dir: Commit returns an error if the
-// files have changed since.
+// other fields. files is the result of Measure for Dir. Commit returns an error if the files have
+// changed since then.
 func (c *Change) Commit(m Manifest, files Measured) error {
 	now, err := Measure(c.Dir)
 	if err != nil {
@@ -308,11 +308,11 @@ func (c *Change) Commit(m Manifest, files Measured) error {
 	}
 	c.Dir = ""    // End must not remove the new folder
 	c.Old = &m    // sweep keeps the new folder, and the one that was in use before
-	_ = c.sweep() // a folder that cannot be removed now is removed by the next change
+	_ = c.sweep() // an error is ignored: the next change removes the rest
 	return nil
 }
 
-// Remove removes an installation. It returns false if there is none.
+// Remove removes an installation. had is false if nothing was installed.
 func (c *Change) Remove() (had bool, err error) {
 	err = os.Remove(c.store.manifestFile(c.server))
 	if errors.Is(err, fs.ErrNotExist) {

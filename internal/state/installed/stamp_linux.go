@@ -12,8 +12,9 @@ import (
 )
 
 // writeStamp adds to a digest the facts that the system stores about a file. Every write changes
-// the file's change time (ctime), and no system call sets that time. A folder's own times and size
-// are left out: they change only with the names in it, which are in the digest already.
+// the file's change time (ctime), and no system call sets that time. The times and size of a folder
+// change only with the names in it. These names are in the digest, so the times and size are left
+// out.
 func writeStamp(to hash.Hash, name string, info fs.FileInfo, link string) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -28,7 +29,7 @@ func writeStamp(to hash.Hash, name string, info fs.FileInfo, link string) error 
 }
 
 // changeTime returns the time at which a file or its name was last changed. No system call can set
-// it back.
+// this time back.
 func changeTime(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(st.Ctim.Unix())

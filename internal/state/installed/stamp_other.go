@@ -10,7 +10,7 @@ import (
 )
 
 // writeStamp adds to a digest the facts that every system stores about a file. It is not used in
-// practice: servers are installed only on Linux, where there are sandboxes.
+// practice, because clawai installs servers only on Linux, where it has sandboxes.
 func writeStamp(to hash.Hash, name string, info fs.FileInfo, link string) error {
 	fmt.Fprintf(to, "%q %v %q %d %v\n", name, info.Mode(), link, info.Size(), info.ModTime())
 	return nil

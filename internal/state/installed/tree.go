@@ -17,16 +17,17 @@ import (
 
 // Measured is the result of Measure for a folder.
 type Measured struct {
-	Stamp   string // digest of the facts that the system stores about each file: its inode number, size, mode and times
+	Stamp   string // digest of the system's facts about each file: its inode number, size, mode and times
 	Content string // digest of the content of each file
 	Files   int
 }
 
-// maxFiles limits the files of an installation. The largest servers of npm have some ten thousand.
+// maxFiles limits the number of files in an installation. The largest servers of npm have some ten
+// thousand files.
 const maxFiles = 200_000
 
-// Measure reads a whole folder. It returns an error for things that no package needs: a link that
-// leads out of the folder, a device, a program that runs with its owner's rights.
+// Measure reads a whole folder. It returns an error for files that no package needs: a link that
+// leads out of the folder, a device, or a program that runs with its owner's rights.
 func Measure(dir string) (m Measured, err error) {
 	stamp, content := sha256.New(), sha256.New()
 	m.Files, err = walkTree(dir, func(name string, info fs.FileInfo, link string) error {
@@ -46,9 +47,9 @@ func stampOf(dir string) (string, error) {
 	return hex.EncodeToString(stamp.Sum(nil)), err
 }
 
-// Check returns an error if the files of an installation are not those that were installed. It asks
-// the system for the numbers, sizes and times of all files. It reads the files only if these have
-// changed, for example because a backup was restored.
+// Check returns an error if the files of an installation were changed. It first asks the system for
+// the inode numbers, sizes and times of all files. If these have changed, for example after a
+// backup was restored, it compares the content of the files.
 func (s *Store) Check(m *Manifest) error {
 	dir := s.Folder(m)
 	now, err := stampOf(dir)
@@ -65,8 +66,8 @@ func (s *Store) Check(m *Manifest) error {
 	return nil
 }
 
-// nameChanged returns, for an error, the names of the files that were changed last since the
-// manifest was written. If only folders were changed, it returns their names.
+// nameChanged returns the names of the latest files that were changed after the manifest was
+// written. If only folders were changed, it returns their names. The names are for an error.
 func (s *Store) nameChanged(m *Manifest) string {
 	const most = 3
 	info, err := os.Stat(s.manifestFile(m.Server))
@@ -99,8 +100,8 @@ func (s *Store) nameChanged(m *Manifest) string {
 	return " (last: " + strings.Join(names, ", ") + ")"
 }
 
-// walkTree calls visit for all files, folders and links below a folder, in the order of their names.
-// link is the target of a link.
+// walkTree calls visit for all files, folders and links below a folder, in the order of their
+// names. For a link, link is its target.
 func walkTree(dir string, visit func(name string, info fs.FileInfo, link string) error) (count int, err error) {
 	err = filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || at == dir {
@@ -136,8 +137,8 @@ func walkTree(dir string, visit func(name string, info fs.FileInfo, link string)
 	return count, err
 }
 
-// staysInside reports whether a link leads to a place below the folder. It asks the disk: the text
-// of a link may lead through another link, after which ".." may lie outside.
+// staysInside reports whether a link leads to a place below the folder. It asks the disk, because
+// the target may lead through another link, and ".." may then lead out of the folder.
 func staysInside(dir, name, link string) bool {
 	if filepath.IsAbs(link) || link == "" {
 		return false

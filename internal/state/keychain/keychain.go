@@ -1,6 +1,6 @@
 // Package keychain keeps texts in the system's keychain: the Secret Service on Linux, Keychain on
-// macOS, Credential Manager on Windows. None of these can list a program's entries, so the names
-// of the entries, which are not secret, are stored in a file.
+// macOS, Credential Manager on Windows. A keychain cannot list the entries of one program. So the
+// names of the entries are stored in a file, because the names are not secret.
 package keychain
 
 import (
@@ -17,22 +17,22 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// Keychain holds the entries of one part of clawai.
+// Keychain gives access to the entries of one part of clawai.
 type Keychain struct {
 	Service string             // service name in the keychain
-	Index   string             // path of the file of names; its folder exists
-	Private func(string) error // creates Dir, and returns an error if others can change it
+	Index   string             // path of the file with the names; the folder of the file exists
+	Private func(string) error // creates Dir; returns an error if other users can change the folder
 	Dir     string             // folder of Index
 }
 
-// ErrNone means that there is no entry under a name.
+// ErrNone means that the keychain has no entry with a name.
 var ErrNone = errors.New("nothing is kept under this name")
 
-// ErrTooLarge means that a text is too long for the system's keychain: the limit is about 3,000
+// ErrTooLarge means that a text is too long for the system's keychain. The limit is about 3,000
 // bytes on macOS and 2,560 on Windows.
 var ErrTooLarge = errors.New("it is too large for this system's keychain")
 
-// timeout limits the wait for a keychain that somebody must unlock.
+// timeout limits the wait for a keychain, because a person may have to unlock it.
 const timeout = 20 * time.Second
 
 // Get returns the text under a name. It asks the keychain only if the index has the name, because
@@ -55,8 +55,8 @@ func (k Keychain) Get(name string) (string, error) {
 	return text, nil
 }
 
-// SetText puts the text into the keychain. It first adds the name to the index: without its name,
-// an entry could never be found again.
+// SetText puts the text into the keychain. It first adds the name to the index, because an entry
+// whose name is not in the index could never be found again.
 func (k Keychain) SetText(name, text string) error {
 	fresh := false
 	err := k.changeIndex(func(names []string) []string {
@@ -85,10 +85,10 @@ func (k Keychain) SetText(name, text string) error {
 func (k Keychain) Delete(name string) error {
 	_, err := callWithTimeout(func() (string, error) { return "", keyring.Delete(k.Service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
-		return errors.Join(ErrNone, k.forgetName(name)) // somebody removed it by hand
+		return errors.Join(ErrNone, k.forgetName(name)) // somebody has removed the entry by hand
 	}
 	if err != nil {
-		// On a system without a keychain, no entry was ever stored, so that the index is empty.
+		// On a system without a keychain, no entry was ever stored, so the index is empty.
 		if known, unread := k.Names(); unread == nil && !slices.Contains(known, name) {
 			return ErrNone
 		}

@@ -6,12 +6,12 @@ import (
 	"runtime/metrics"
 )
 
-// manyBytes is the size from which a heap counts as large: for a large heap, the memory that
-// frequent collections save is worth their time.
+// manyBytes is the size in bytes from which a heap counts as large. For a large heap, frequent
+// collections save so much memory that they are worth their time.
 const manyBytes = 4 << 20
 
-// SetHeapPace sets how much the heap may grow between collections, in per cent of its live
-// data: many for a small heap, few for a large heap.
+// SetHeapPace sets how much the heap may grow between collections, in per cent of its live data.
+// many is for a small heap, few for a large heap.
 func SetHeapPace(many, few int) {
 	debug.SetGCPercent(many)
 	awaitCycle(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})

@@ -1,5 +1,5 @@
 // Package memory returns memory to the system. The runtime keeps unused memory until the heap has
-// grown by the same amount again, which never happens in a proxy that has become idle.
+// grown by the same amount again, and in an idle proxy the heap never grows so much.
 package memory
 
 import (
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Memory is released when ReleaseSoon was not called for quietDelay, and at the latest maxDelay
-// after the first call.
+// Memory is released if ReleaseSoon was not called for quietDelay, and at the latest maxDelay after
+// the first call.
 const (
 	quietDelay = time.Second
 	maxDelay   = 3 * time.Second
@@ -22,8 +22,8 @@ var pending struct {
 	since time.Time // time of the first call of ReleaseSoon since the last release; zero: no call
 }
 
-// ReleaseSoon must be called when something large has become garbage. It does not block, and only
-// its first call allocates.
+// ReleaseSoon must be called when a large object has become garbage. It does not block, and only
+// its first call allocates memory.
 func ReleaseSoon() {
 	pending.Lock()
 	defer pending.Unlock()

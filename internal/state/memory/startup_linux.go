@@ -15,16 +15,16 @@ import (
 // settleAfter is the time after which the start of the program is certainly over.
 const settleAfter = time.Second
 
-// SettleSoon releases the pages of the program file that the start has loaded: code and tables that
+// SettleSoon releases the pages of the program file that only the start needs: code and tables that
 // are used only once. The system counts them as memory of the process, and in an idle proxy they
-// are three quarters of its memory. The pages stay in the system's cache. A page that is used again
-// comes from the cache or from the file, even if the file was removed meanwhile. If that is not
-// certain, nothing is released.
+// are three quarters of its memory. The pages stay in the system's cache. If the program uses a
+// page again, it comes from the cache or from the file, even if the file was removed meanwhile. If
+// that is not certain, SettleSoon releases nothing.
 func SettleSoon() { time.AfterFunc(settleAfter, func() { releaseProgram() }) }
 
-// remote holds the file systems on which a released page may not be available again: another
-// machine may replace the file in place (NFS then returns ESTALE), or the file server may be gone.
-// A process that misses a page is killed (statfs(2), SIGBUS).
+// remote holds the types of file systems on which a released page may be lost. Another machine may
+// replace the file in place (NFS then returns ESTALE), or the file server may be gone. The system
+// kills a process that needs a lost page (statfs(2), SIGBUS).
 var remote = []uint32{
 	unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.V9FS_MAGIC,
 	unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.CODA_SUPER_MAGIC, unix.FUSE_SUPER_MAGIC,
@@ -63,10 +63,10 @@ func releaseProgram() (given int) {
 	return given
 }
 
-// releaseMapping releases a mapping that is not writable, and returns its size in bytes; 0 if the
-// mapping was not released. place is the first line of the mapping in /proc/self/smaps. The caller
-// has checked that the mapping was never written to, for example by the dynamic linker, so that the
-// system can read its pages from the file again.
+// releaseMapping releases a mapping that is not writable. It returns the size of the mapping in
+// bytes, or 0 if it did not release the mapping. place is the first line of the mapping in
+// /proc/self/smaps. The caller has checked that the mapping was never written to, for example by
+// the dynamic linker. So the system can read the pages from the file again.
 func releaseMapping(place string) int {
 	addresses, rest, _ := strings.Cut(place, " ")
 	access, _, _ := strings.Cut(rest, " ")

@@ -2,5 +2,5 @@
 
 package memory
 
-// SettleSoon does nothing on this system, which offers no way to find the pages of the program file.
+// SettleSoon does nothing, because this system does not show the pages of the program file.
 func SettleSoon() {}

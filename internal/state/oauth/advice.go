@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// refusal is a standard error code of an authorization server. where names the part of the server
-// that refused, for people.
+// refusal is a standard error code of an authorization server. where names, for people, the part of
+// the server that has refused.
 type refusal struct{ where, code string }
 
 func (r *refusal) Error() string {
@@ -31,7 +31,7 @@ var errorCodes = []string{
 	"unapproved_software_statement", "unauthorized_client", "unsupported_grant_type", "unsupported_response_type",
 }
 
-// providerCodes are the codes that GitHub and Slack write in place of standard ones.
+// providerCodes maps codes of GitHub and Slack to the standard codes that they stand for.
 var providerCodes = map[string]string{
 	"bad_client_secret": "invalid_client", "incorrect_client_credentials": "invalid_client", "invalid_client_id": "invalid_client",
 	"bad_verification_code": "invalid_grant", "code_already_used": "invalid_grant", "invalid_code": "invalid_grant",
@@ -39,8 +39,8 @@ var providerCodes = map[string]string{
 	"device_flow_disabled": "unauthorized_client",
 }
 
-// errorCode returns the standard error code that code is or stands for; "" if there is none, because
-// a server can write any text as a code.
+// errorCode returns the standard error code for code, which a server has sent. It returns "" for
+// any other text, because a server can write any text as a code.
 func errorCode(code string) string {
 	if slices.Contains(errorCodes, code) {
 		return code
@@ -48,7 +48,7 @@ func errorCode(code string) string {
 	return providerCodes[code]
 }
 
-// adviseNext adds to an error the command that the owner should try next.
+// adviseNext adds advice to an error: the command that the owner should try next.
 func (t terms) adviseNext(err error, server string) error {
 	r, ok := errors.AsType[*refusal](err)
 	if !ok {
@@ -58,7 +58,8 @@ func (t terms) adviseNext(err error, server string) error {
 	return fmt.Errorf("%w; %s: %s", err, why, next.loginCommand(server))
 }
 
-// nextTerms returns the terms to try after a refusal with this code, and the reason in words.
+// nextTerms returns the terms that the owner should try after a refusal with this code. why is the
+// advice in words.
 func (t terms) nextTerms(code string) (why string, next terms) {
 	next = t
 	switch code {

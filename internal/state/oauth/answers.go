@@ -12,11 +12,11 @@ import (
 
 // answerTransport changes JSON answers into the form that the libraries accept. The libraries
 // reject a whole answer because of its Content-Type, a number with a fraction, or a malformed
-// member that nobody needs. If that happened in a refresh, the new refresh token would be lost.
+// member that clawai does not need. In a refresh, the new refresh token would then be lost.
 type answerTransport struct{ next http.RoundTripper }
 
-// textMembers are the text members that clawai or a library reads from an answer to a request for a
-// registration, a token or a device code.
+// textMembers are the members with texts in an answer to a request for a registration, a token or a
+// device code. clawai or a library reads them.
 var textMembers = []string{
 	"client_id", "client_secret", "token_endpoint_auth_method",
 	"access_token", "token_type", "refresh_token", "scope", "error", "error_description", "error_uri",
@@ -50,8 +50,8 @@ func (a answerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// plainAnswer returns the answer as JSON with only the members that are read, in the types that the
-// libraries expect.
+// plainAnswer returns the answer as JSON. It keeps only the members that are read, in the types
+// that the libraries expect.
 func plainAnswer(doc map[string]json.RawMessage) []byte {
 	plain := make(map[string]any)
 	for _, name := range textMembers {
@@ -65,11 +65,11 @@ func plainAnswer(doc map[string]json.RawMessage) []byte {
 			plain[name] = seconds
 		}
 	}
-	body, _ := json.Marshal(plain) // cannot fail for texts and a number
+	body, _ := json.Marshal(plain) // an error is not possible for texts and a number
 	return body
 }
 
-// wholeSeconds parses a time to live in seconds, which some servers write as a text. It drops a
+// wholeSeconds parses a time to live in seconds. Some servers write this time as a text. It drops a
 // fraction of a second, but returns 1 for less than a second, because 0 would mean no expiry.
 func wholeSeconds(written json.RawMessage) (int64, bool) {
 	seconds, err := strconv.ParseFloat(strings.Trim(string(written), `"`), 64)

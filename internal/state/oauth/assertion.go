@@ -22,11 +22,11 @@ const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 )
 
-// signer signs the assertions by which a client shows who it is (RFC 7523 section 2.2).
+// signer signs the assertions with which a client proves its identity (RFC 7523 section 2.2).
 type signer struct {
 	key         crypto.Signer
-	id          string // name of the key at the provider; "" if it has none
-	certificate []byte // in DER form; nil if the file holds none
+	id          string // name of the key at the provider; "" if the key has no name
+	certificate []byte // the certificate in DER form; nil if the PEM file has none
 }
 
 // readSigner reads the key and the certificate of a PEM file.
@@ -97,7 +97,7 @@ func (s *signer) signAssertion(client, audience string, now time.Time) (string, 
 	if s.id != "" {
 		header["kid"] = s.id
 	}
-	if s.certificate != nil { // Entra finds the key by these
+	if s.certificate != nil { // Entra finds the key by these members
 		short, long := sha1.Sum(s.certificate), sha256.Sum256(s.certificate) //nolint:gosec // see the import
 		header["x5t"], header["x5t#S256"] = encodeText(short[:]), encodeText(long[:])
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// OpenBrowser opens a page in the owner's browser. The program gets the address as one argument,
-// without a shell. name is that program; "" means the system's own.
+// OpenBrowser opens a page in the owner's browser. name is the program that opens the page; ""
+// means the system's own. The program gets the address as one argument, without a shell.
 func OpenBrowser(ctx context.Context, name, page string) error {
 	if err := CheckPage(page); err != nil {
 		return err
@@ -25,8 +25,8 @@ func OpenBrowser(ctx context.Context, name, page string) error {
 			name = "xdg-open"
 		}
 	}
-	// The program may be the browser itself and run for long, so we do not wait for its end. It
-	// continues to run after we end, even after Ctrl-C.
+	// The program may be the browser itself and run for long, so we do not wait for its end. The
+	// program continues to run after our end, even after Ctrl-C.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), name, args...)
 	detachProcess(cmd)
 	if err := cmd.Start(); err != nil {

@@ -14,8 +14,9 @@ import (
 
 const callbackPath = "/callback"
 
-// CheckCallback returns an error for an address to which no browser may come back. It must be on
-// this machine (RFC 8252, section 7.3), and its port must not be chosen by the system.
+// CheckCallback returns an error for an address to which a browser cannot come back. The address
+// must be on this machine (RFC 8252, section 7.3). Its port must be fixed, and not chosen by the
+// system.
 func CheckCallback(address string) error {
 	u, err := url.Parse("http://" + address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.EscapedPath() != u.Path {
@@ -30,7 +31,8 @@ func CheckCallback(address string) error {
 	return nil
 }
 
-// pathOf returns the default path if the address of a callback has no path; otherwise "".
+// pathOf returns the default path if the address of a callback has no path. Otherwise it returns
+// "".
 func pathOf(address string) string {
 	if strings.Contains(address, "/") {
 		return ""
@@ -39,7 +41,7 @@ func pathOf(address string) string {
 }
 
 // callback holds the parts of the address with which the browser comes back: the code, and the
-// issuer or "".
+// issuer. issuer is "" if the address has none.
 type callback struct{ code, issuer string }
 
 // landing is the page to which the browser comes back. It exists only for one sign-in.
@@ -47,13 +49,13 @@ type landing struct {
 	redirect *url.URL
 	server   *http.Server
 	served   chan struct{}
-	came     chan url.Values // the query of a request with the state
+	came     chan url.Values // the query of a request that has the state
 
 	mu    sync.Mutex
-	state string // "" while no browser is expected
+	state string // the state in the expected request; "" if no request is expected
 }
 
-// openLanding listens at address, or at a free port of 127.0.0.1.
+// openLanding listens at address. If address is "", it listens at a free port of 127.0.0.1.
 func openLanding(ctx context.Context, address string) (*landing, error) {
 	l := &landing{served: make(chan struct{}), came: make(chan url.Values, 1)}
 	at := "127.0.0.1:0"
@@ -96,7 +98,7 @@ func (l *landing) close(ctx context.Context) {
 	<-l.served
 }
 
-// expect makes the page take requests with this state, and no others.
+// expect makes the page take only requests with this state.
 func (l *landing) expect(state string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +115,7 @@ func (l *landing) isExpected(state string) bool {
 	return l.state != "" && state == l.state
 }
 
-// ServeHTTP serves the page. Only a request with our state counts, because any program on this
+// ServeHTTP serves the page. Only a request with our state counts, because every program on this
 // machine can send requests.
 func (l *landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -142,9 +144,9 @@ func (l *landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorize sends the owner to page, and waits until the browser comes back with a code, or the
-// owner pastes the address that it was sent to. check returns an error for an answer that another
-// authorization server has sent.
+// authorize sends the owner to page. It waits until the browser comes back with a code, or until
+// the owner pastes the address to which the browser was sent. check returns an error for an answer
+// that another authorization server has sent.
 func (c *Client) authorize(ctx context.Context, page string, l *landing, device bool, t terms, check func(callback) error) (callback, error) {
 	asked, err := url.Parse(page)
 	if err != nil {
@@ -219,8 +221,9 @@ func (c *Client) showPage(ctx context.Context, page string, device bool, t terms
 	return &shownError{fmt.Sprintf("open the sign-in page: %v; sign in with: %s", err, t.loginCommand(c.key, way)), err}
 }
 
-// takeAnswer returns the code in an answer, or the reason why there is none. It first calls check,
-// which checks who sent the answer, even if the answer is an error (RFC 9207 section 2.4).
+// takeAnswer returns the code in an answer, or an error with the reason why there is no code. It
+// first calls check, which checks the sender of the answer, even if the answer is an error (RFC
+// 9207 section 2.4).
 func takeAnswer(q url.Values, check func(callback) error) (callback, error) {
 	got := callback{q.Get("code"), q.Get("iss")}
 	if err := check(got); err != nil {

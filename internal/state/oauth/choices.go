@@ -12,27 +12,27 @@ type Grant string
 const (
 	GrantCode   Grant = ""                   // the owner signs in on a page, and the browser brings a code back
 	GrantDevice Grant = "device"             // the owner types a code into a page, on any device (RFC 8628)
-	GrantClient Grant = "client_credentials" // the client's own secret or key is enough, and nobody signs in
+	GrantClient Grant = "client_credentials" // the client's own secret or key is enough, and no person signs in
 )
 
-// Choices are the owner's choices for a sign-in. They are stored with it, so that a refresh and a
-// later sign-in use them too.
+// Choices are the owner's choices for a sign-in. They are stored with the sign-in, so that a
+// refresh and a later sign-in use them too.
 type Choices struct {
 	Grant      Grant    `json:"grant,omitempty"`
-	Scopes     []string `json:"chosen_scopes,omitempty"` // scopes to request in place of those that the server names
+	Scopes     []string `json:"chosen_scopes,omitempty"` // scopes to request instead of the scopes that the server names
 	NoResource bool     `json:"no_resource,omitempty"`   // requests name no resource (RFC 8707)
 	Callback   string   `json:"callback,omitempty"`      // HOST:PORT or HOST:PORT/PATH of the page to which the browser comes back; "" means a free port
 	KeyFile    string   `json:"key_file,omitempty"`      // PEM file with the key that signs the client's assertions (RFC 7523)
 	KeyID      string   `json:"key_id,omitempty"`        // name of that key at the provider
 }
 
-// terms are the choices of a sign-in and the client that the owner registered for it.
+// terms are the choices for a sign-in, and the client that the owner has registered.
 type terms struct {
 	Choices
-	id, secret string // id is "" if the owner registered none
+	id, secret string // id is "" if the owner has registered no client
 }
 
-// Options returns the options of "clawai auth login" that lead to this sign-in again, without
+// Options returns the options of "clawai auth login" that repeat this sign-in. They contain no
 // secrets.
 func (e *StoredSignIn) Options() []string {
 	return e.terms().options()
@@ -73,12 +73,12 @@ func (t terms) options() (words []string) {
 	return words
 }
 
-// loginCommand returns the command that signs in on these terms.
+// loginCommand returns the command that signs in with these terms.
 func (t terms) loginCommand(server string, more ...string) string {
 	return strings.Join(slices.Concat([]string{"clawai auth login"}, more, t.options(), []string{quoteWord(server)}), " ")
 }
 
-// quoteWord writes a word so that a shell takes it as one.
+// quoteWord quotes a word so that a shell reads it as one word.
 func quoteWord(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,+%"
 	if strings.Trim(word, plain) == "" {

@@ -26,13 +26,14 @@ import (
 type Options struct {
 	Server *url.URL
 	Store  Store
-	Lock   string // prefix of the paths of lock files that all processes of this user share: for each server, only one process at a time signs in or refreshes
+	Lock   string // beginning of the paths of lock files, which all processes of this user share; for each server, only one process at a time signs in or refreshes
 
 	// Browse opens the sign-in page for the owner. The address is http or https, and comes from
 	// the server.
 	Browse func(ctx context.Context, page string) error
 
-	// Person is the owner, if the owner has started the sign-in; nil if a call needs it.
+	// Person is the owner, if the owner has started the sign-in. It is nil if a call has started
+	// the sign-in.
 	Person Person
 
 	// ReadFile reads a file that only the owner may read, such as the client's key.
@@ -43,36 +44,37 @@ type Options struct {
 	Choices
 
 	// ClientID and ClientSecret belong to an OAuth client that the owner has registered. ClientID
-	// may also be the https address of a client metadata document. If ClientID is "" and the owner
-	// had registered the client of the earlier sign-in, that client is used. Otherwise clawai
+	// may also be the https address of a client metadata document. If ClientID is "", the client of
+	// the earlier sign-in is used if the owner has registered that client. Otherwise clawai
 	// registers a new client.
 	ClientID, ClientSecret string
 
-	// Anew makes SignIn ignore the earlier sign-in, which is kept until there is a new one.
+	// Anew makes SignIn ignore the earlier sign-in. The earlier sign-in is kept until the new one
+	// succeeds.
 	Anew bool
 
 	// Pages is the minimum time between two sign-in pages that a server can open, and between two
-	// pages for a wider scope. The default is 1 min. A negative value means no minimum, for a
+	// pages for a wider scope. The default is 1 min. A negative value means no minimum; it is for a
 	// sign-in that the owner has started.
 	Pages time.Duration
 
-	Network egress.Network // how servers are reached
-	HTTP    *http.Client   // for discovery and tokens; the default connects only to addresses that a server may choose
-	Wait    time.Duration  // how long a person may take to sign in; default 5 min
+	Network egress.Network // the way to other machines
+	HTTP    *http.Client   // for discovery and tokens; the default client refuses addresses that a server must not choose
+	Wait    time.Duration  // how long a person may take to sign in; the default is 5 min
 }
 
 // Client holds the owner's sign-in at one server. It is safe for concurrent use.
 type Client struct {
 	o   Options
-	key string // ServerKey of the server
+	key string // ServerKey of the server's address
 
 	mu     sync.Mutex // guards entry, loaded and barred
 	entry  StoredSignIn
-	loaded bool    // entry is loaded; then an entry without a server means that there is none
-	barred barrier // the last 403 that asked for no sign-in
+	loaded bool    // entry was loaded; if its server is "", there is no sign-in
+	barred barrier // the last 403 that did not ask for a sign-in
 
-	signing chan struct{} // holds one element while a goroutine signs in or refreshes
-	last    outage        // guarded by signing
+	signing chan struct{} // holds one element while a goroutine signs in or refreshes, so that only one does
+	last    outage        // protected by signing, not by mu
 }
 
 // New returns a client. It reads no files and sends no requests.
@@ -91,8 +93,9 @@ func New(o Options) *Client {
 	return &Client{o: o, key: ServerKey(o.Server), signing: make(chan struct{}, 1)}
 }
 
-// Apply adds the token to a request to the server, and refreshes the token first if it has expired.
-// Without a sign-in it adds nothing: the server's answer shows whether the server wants a sign-in.
+// Apply adds the token to a request to the server. If the token has expired, Apply first refreshes
+// it. Without a sign-in, Apply adds nothing, and the server's answer shows whether the server wants
+// a sign-in.
 func (c *Client) Apply(ctx context.Context, r *http.Request) error {
 	if r.URL.Scheme != c.o.Server.Scheme || r.URL.Host != c.o.Server.Host {
 		return errors.New("a token was about to leave the server it is for")
@@ -153,16 +156,17 @@ func (c *Client) reloadEntry() (StoredSignIn, error) {
 }
 
 // Challenged handles the answer 401 or 403. It refreshes a token that has become invalid. If that
-// does not help, the owner signs in, for a wider scope if the server wants one. again means that the
-// request should be sent again. The sign-in may continue after ctx has ended.
+// does not help, the owner signs in, and for a wider scope if the server wants one. again means
+// that the request should be sent again. The sign-in may continue after ctx has ended.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearerToken(resp.Request)
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
 	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
 }
 
-// runOn runs do and waits for it. When ctx ends, runOn returns and do continues, for at most
-// bound: the answer to a request of do may hold a token that the server issues only once.
+// runOn runs do and waits for its end. If ctx ends before, runOn returns, and do continues for at
+// most bound. do must not be cancelled, because an answer may contain a token that the server
+// issues only once.
 func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
 		got T
@@ -183,9 +187,9 @@ func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Cont
 	}
 }
 
-// Accepted notes that the server has accepted the token of r. Only if the server refuses such a
-// token later, the token is refreshed. Otherwise a server that refuses every token would cause a
-// refresh for each call.
+// Accepted notes that the server has accepted the token of r. If the server later refuses the same
+// token, it is refreshed. A token that was never accepted is not refreshed, because a server that
+// refuses every token would otherwise cause a refresh for each call.
 func (c *Client) Accepted(r *http.Request) {
 	used := bearerToken(r)
 	c.mu.Lock()
@@ -196,7 +200,7 @@ func (c *Client) Accepted(r *http.Request) {
 	}
 	now, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	_ = c.withLock(now, func() error { // if the lock is not free in time, another sign-in is in progress and will store another token
+	_ = c.withLock(now, func() error { // an error is ignored: if the lock is not free in time, another sign-in is in progress and will store another token
 		e, err := c.reloadEntry()
 		if err != nil || e.AccessToken != used {
 			return err

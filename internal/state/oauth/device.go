@@ -22,7 +22,7 @@ type deviceAnswer struct {
 	Device   string `json:"device_code"`
 	User     string `json:"user_code"`
 	Page     string `json:"verification_uri"`
-	URL      string `json:"verification_url"` // Google's name for the page
+	URL      string `json:"verification_url"` // Google uses this name for the page's address
 	Complete string `json:"verification_uri_complete"`
 	Lives    int64  `json:"expires_in"`
 	Interval int64  `json:"interval"`
@@ -101,7 +101,7 @@ func requestDeviceCode(ctx context.Context, endpoint string, ask tokenRequest) (
 	return got, got.complete()
 }
 
-// complete checks what the owner will see, and fills in what the server left out.
+// complete checks the texts for the owner, and fills in the fields that the server left out.
 func (a *deviceAnswer) complete() error {
 	if a.Device == "" || !isTypable(a.User) {
 		return errors.New("the device authorization endpoint gave no code that can be typed")
@@ -122,8 +122,8 @@ func (a *deviceAnswer) complete() error {
 	return nil
 }
 
-// isTypable reports whether a person can type a code. The code comes from the server, so it must
-// not be a text that tells the person something.
+// isTypable reports whether a person can type a code. The code comes from the server. So it must
+// not be a sentence that tells the person something.
 func isTypable(code string) bool {
 	const most = 32
 	return code != "" && len(code) <= most && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""

@@ -16,12 +16,13 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// newHTTP returns an HTTP client for addresses in a server's challenge and metadata, which the
-// server can choose freely. The client follows no redirection to another origin, because the
-// request may contain a code or a refresh token. It does not connect to the owner's own network if
-// the server is on the Internet (MCP security best practices, server-side request forgery).
+// newHTTP returns an HTTP client for addresses in a server's challenge and metadata. The server can
+// choose these addresses freely. The client follows no redirection to another origin, because the
+// request may contain a code or a refresh token. If the server is on the Internet, the client does
+// not connect to the owner's own network (MCP security best practices, server-side request
+// forgery).
 //
-// A proxy that the environment names makes or refuses the connections by itself.
+// If the environment names a proxy, the proxy makes or refuses the connections by itself.
 func newHTTP(server *url.URL, through egress.Network) *http.Client {
 	g := &dialGuard{server: server}
 	return &http.Client{
@@ -39,7 +40,7 @@ func newHTTP(server *url.URL, through egress.Network) *http.Client {
 	}
 }
 
-// dialGuard decides which addresses may be dialled.
+// dialGuard decides to which addresses clawai may connect.
 type dialGuard struct {
 	server *url.URL
 
@@ -49,7 +50,7 @@ type dialGuard struct {
 }
 
 // checkAddress returns an error for a forbidden address. The dialer calls it after name resolution,
-// so that no name can hide a forbidden address.
+// so a name cannot hide a forbidden address.
 func (g *dialGuard) checkAddress(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -69,13 +70,13 @@ func (g *dialGuard) serverIsPrivate(ctx context.Context) bool {
 	defer g.mu.Unlock()
 	if !g.known {
 		ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server.Hostname())
-		g.known, g.private = err == nil, err == nil && allPrivate(ips) // a look-up that failed is repeated
+		g.known, g.private = err == nil, err == nil && allPrivate(ips) // after a failed look-up, known stays false, and the next call looks up again
 	}
 	return g.private
 }
 
 // allPrivate reports whether all addresses of a server are private. One private address proves
-// nothing, because a server on the Internet can list one next to its own address.
+// nothing, because a server on the Internet can list a private address next to its own.
 func allPrivate(ips []netip.Addr) bool {
 	return len(ips) > 0 && !slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPrivate(unmapIP(ip)) })
 }
@@ -86,14 +87,14 @@ var (
 	nat64       = netip.MustParsePrefix("64:ff9b::/96")
 	reserved    = []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-		// Ranges that hide an IPv4 address: IPv4-compatible, local NAT64, 6to4, Teredo. Also
-		// site-local, which is no longer in use.
+		// Ranges that contain an IPv4 address in another form: IPv4-compatible, local NAT64, 6to4,
+		// Teredo. Also site-local addresses, which are no longer in use.
 		netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
 		netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
 	}
 )
 
-// unmapIP returns the IPv4 address inside an IPv6 address, or else the address itself.
+// unmapIP returns the IPv4 address inside an IPv6 address. It returns any other address unchanged.
 func unmapIP(ip netip.Addr) netip.Addr {
 	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
 		b := ip.As16()

@@ -14,10 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// resource is the resource that a token is requested for, with its authorization servers.
+// resource is the resource for which a token is requested, with its authorization servers.
 type resource struct {
-	id      string   // the "resource" of the token request (RFC 8707)
-	servers []string // issuers of the authorization servers, at least one
+	id      string   // the member "resource" of the token request (RFC 8707)
+	servers []string // issuers of the authorization servers; at least one
 	scopes  []string // the scopes that the metadata lists
 }
 
@@ -31,11 +31,11 @@ type issuer struct {
 type discovery struct {
 	http    *http.Client
 	server  *url.URL // the MCP server
-	dropped []string // why documents were not used, each reason once; explains a sign-in that fails later
-	astray  bool     // a document described another resource than the server
+	dropped []string // the reasons why documents were not used, each once; they explain a sign-in that fails later
+	astray  bool     // some document described another resource than this server
 }
 
-// drop notes why a document was not used.
+// drop notes the reason why a document was not used.
 func (d *discovery) drop(reason error) {
 	if text := reason.Error(); !slices.Contains(d.dropped, text) {
 		d.dropped = append(d.dropped, text)
@@ -50,16 +50,17 @@ func (d *discovery) explainError(err error) error {
 	return fmt.Errorf("%w (not followed: %s)", err, strings.Join(d.dropped, "; "))
 }
 
-// findResource reads the server's metadata (RFC 9728) at the address that its challenge names, at
-// the address for its path, or at the address for its origin. If no document describes this server,
-// ok is false, and the server's own origin is the authorization server, as in MCP 2025-03-26. The
-// resource then has no query, which may hold a key: other programs see the page's address.
+// findResource reads the server's metadata (RFC 9728) at three kinds of addresses: the address in
+// the server's challenge, the address for its path, and the address for its origin. If no document
+// describes this server, ok is false, and the server's own origin is the authorization server, as
+// in MCP 2025-03-26. The resource then has no query, because a query may hold a key, and other
+// programs see the page's address.
 func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Challenge) (found resource, ok bool, err error) {
 	root := url.URL{Scheme: d.server.Scheme, Host: d.server.Host}
 	for _, at := range resourceAddresses(challenges, d.server) {
 		var doc oauthex.ProtectedResourceMetadata
 		if err := d.readMetadata(ctx, at, &doc); err != nil {
-			if !errors.Is(err, errAbsent) { // absence is normal: most servers have metadata at only one of the addresses
+			if !errors.Is(err, errAbsent) { // a missing document is normal, because most servers have metadata at only one of the addresses
 				d.drop(err)
 			}
 			continue
@@ -81,8 +82,8 @@ func (d *discovery) findResource(ctx context.Context, challenges []oauthex.Chall
 	return resource{id: ServerKey(d.server), servers: []string{root.String()}}, false, nil
 }
 
-// checkServers returns the authorization servers that may be asked. If it finds none, it returns
-// the error for the first of the named servers.
+// checkServers returns the authorization servers to which requests may be sent. If there is no such
+// server, it returns the error for the first of the named servers.
 func checkServers(named []string) (servers []string, err error) {
 	const most = 5 // limits the requests that a server's metadata can cause
 	for _, server := range named[:min(len(named), most)] {
@@ -119,7 +120,7 @@ func resourceAddresses(challenges []oauthex.Challenge, server *url.URL) (all []s
 	return all
 }
 
-// metadataAddress returns the first metadata address that a challenge names; "" if there is none.
+// metadataAddress returns the first metadata address in the challenges; "" if they have none.
 func metadataAddress(challenges []oauthex.Challenge) string {
 	for _, c := range challenges {
 		if at := c.Params["resource_metadata"]; at != "" {
@@ -130,7 +131,7 @@ func metadataAddress(challenges []oauthex.Challenge) string {
 }
 
 // matchResource returns an error if the metadata describes another resource than the server. The
-// token for the resource will be sent to the server, so the resource must have the server's origin,
+// token for the resource will be sent to the server. So the resource must have the server's origin,
 // and its path must be the server's path or a folder above that path (RFC 9728 section 3.3; MCP
 // clients accept folders). A slash at the end makes no difference.
 func matchResource(id string, server *url.URL) error {
@@ -152,7 +153,7 @@ func matchResource(id string, server *url.URL) error {
 func originOf(u *url.URL) string { return ServerKey(&url.URL{Scheme: u.Scheme, Host: u.Host}) }
 
 // findIssuer reads the metadata of an authorization server (RFC 8414, OpenID Connect Discovery). If
-// there is none, the error is errAbsent.
+// there is no metadata, the error is errAbsent.
 func (d *discovery) findIssuer(ctx context.Context, server string, t terms) (*issuer, error) {
 	failed := errAbsent
 	for _, at := range issuerAddresses(server) {
@@ -174,7 +175,7 @@ func (d *discovery) findIssuer(ctx context.Context, server string, t terms) (*is
 	return nil, fmt.Errorf("failed to get authorization server metadata: %w", failed)
 }
 
-// check returns an error for metadata that must not be used.
+// check returns an error for metadata that clawai must not use.
 func (m *issuer) check(server string, t terms) error {
 	if strings.TrimSuffix(m.Issuer, "/") != strings.TrimSuffix(server, "/") {
 		return fmt.Errorf("metadata issuer %.200q does not match issuer URL %.200q", m.Issuer, server)
@@ -187,8 +188,8 @@ func (m *issuer) check(server string, t terms) error {
 			return err
 		}
 	}
-	// Entra supports PKCE and does not list it. The owner who has registered a client there knows
-	// the provider, and a challenge is sent all the same.
+	// Entra supports PKCE, but does not list it. An owner who has registered a client there knows
+	// the provider, and the request has a challenge in any case.
 	if t.Grant == GrantCode && len(m.CodeChallengeMethodsSupported) == 0 && (m.CodeChallengeMethodsSupported != nil || t.id == "") {
 		return fmt.Errorf("authorization server at %.200s does not implement PKCE", server)
 	}
@@ -203,9 +204,8 @@ func defaultIssuer(server string) *issuer {
 	}}
 }
 
-// issuerAddresses returns the addresses at which the metadata of an authorization server may be.
-// It first removes a slash at the end of the issuer (RFC 8414 section 3.1), which the SDK does not
-// do.
+// issuerAddresses returns the addresses at which the metadata of an authorization server may be. It
+// first removes a slash at the end of the issuer (RFC 8414 section 3.1), because the SDK does not.
 func issuerAddresses(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -223,8 +223,8 @@ func issuerAddresses(issuer string) []string {
 // errAbsent means that there is no document at an address.
 var errAbsent = errors.New("there is no metadata")
 
-// readMetadata reads one metadata document. Its error names the address without the query, because
-// the query may contain the owner's secrets.
+// readMetadata reads one metadata document. Its error contains the address without the query,
+// because the query may contain the owner's secrets.
 func (d *discovery) readMetadata(ctx context.Context, at string, into any) error {
 	if err := checkEndpoint(at); err != nil {
 		return err
@@ -259,7 +259,7 @@ func (d *discovery) readMetadata(ctx context.Context, at string, into any) error
 	return nil
 }
 
-// checkEndpoint returns an error for an address in metadata that must not be requested.
+// checkEndpoint returns an error for an address in metadata if clawai must not send requests to it.
 func checkEndpoint(at string) error {
 	u, err := url.Parse(at)
 	switch {

@@ -15,10 +15,10 @@ import (
 type StoredSignIn struct {
 	Choices
 	Server       string           `json:"server"`             // the server's address
-	Resource     string           `json:"resource,omitempty"` // the "resource" of the token request; "" in an entry of an earlier version
+	Resource     string           `json:"resource,omitempty"` // the member "resource" of the token request; "" in an entry of an earlier version
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"client_secret,omitempty"`
-	ByHand       bool             `json:"by_hand,omitempty"` // the owner registered this client
+	ByHand       bool             `json:"by_hand,omitempty"` // the owner has registered this client
 	AuthStyle    oauth2.AuthStyle `json:"auth_style,omitempty"`
 	Issuer       string           `json:"issuer,omitempty"` // issuer of the authorization server; "" in an entry of an earlier version
 	AuthURL      string           `json:"auth_url,omitempty"`
@@ -28,24 +28,24 @@ type StoredSignIn struct {
 	TokenType    string           `json:"token_type,omitempty"`
 	RefreshToken string           `json:"refresh_token,omitempty"`
 	Expiry       time.Time        `json:"expiry,omitzero"`
-	Requested    []string         `json:"requested,omitempty"`  // the scopes that were requested with client credentials, where Scopes are what was granted
+	Requested    []string         `json:"requested,omitempty"`  // for client credentials: the requested scopes; Scopes has the scopes that were granted
 	NoOffline    bool             `json:"no_offline,omitempty"` // the server has refused the scope offline_access
 	Audience     string           `json:"audience,omitempty"`   // the audience of the assertions, if the client has a key
-	Unproven     bool             `json:"unproven,omitempty"`   // the token replaced a refused one, and the server has not accepted it yet
+	Unproven     bool             `json:"unproven,omitempty"`   // the server has refused the earlier token and has not accepted this one yet
 	Since        time.Time        `json:"since"`                // time of the sign-in
 }
 
 // ErrNone means that a Store has no entry for a server.
 var ErrNone = errors.New("not signed in")
 
-// DamageError means that entries of a store cannot be read. The others can.
+// DamageError means that some entries of a store cannot be read. The other entries can be read.
 type DamageError struct{ entries []error }
 
 func (e *DamageError) Error() string { return errors.Join(e.entries...).Error() }
 
 func (e *DamageError) Unwrap() []error { return e.entries }
 
-// damageOf returns the error for entries that cannot be read; nil if there are none.
+// damageOf returns the error for entries that cannot be read; nil if there are no such entries.
 func damageOf(entries []error) error {
 	if len(entries) == 0 {
 		return nil
@@ -56,12 +56,13 @@ func damageOf(entries []error) error {
 // Store keeps entries by server. Its methods are safe for concurrent use, also by several
 // processes.
 type Store interface {
-	Load(server string) (StoredSignIn, error) // ErrNone when there is none
+	Load(server string) (StoredSignIn, error) // the error is ErrNone if there is no entry
 	Save(e StoredSignIn) error
-	Delete(server string) error // ErrNone when there is none
-	// List returns all entries that can be read. If some cannot, the error is a *DamageError.
+	Delete(server string) error // the error is ErrNone if there is no entry
+	// List returns all entries that can be read. If some entries cannot be read, the error is a
+	// *DamageError.
 	List() ([]StoredSignIn, error)
-	Name() string // for people: the place of the entries
+	Name() string // the place of the entries, for people
 }
 
 // ServerKey returns the address that identifies a server: scheme and host in lower case, without
@@ -77,7 +78,7 @@ func ServerKey(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + host + u.EscapedPath()
 }
 
-// IsRenewable reports whether a new token can be had without the owner.
+// IsRenewable reports whether clawai can get a new token without the owner.
 func (e *StoredSignIn) IsRenewable() bool { return e.RefreshToken != "" || e.Grant == GrantClient }
 
 func (e *StoredSignIn) oauthToken() *oauth2.Token {

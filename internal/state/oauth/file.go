@@ -17,7 +17,7 @@ import (
 // Files keeps entries in one folder: one file per server, which only the owner can read.
 type Files struct {
 	Dir string
-	// Private creates the folder, and returns an error if others can change it.
+	// Private creates the folder. It returns an error if other users can change the folder.
 	Private func(dir string) error
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// issuerCheck compares the authorization server with the one at which the owner has registered a
-// client, as stored at the earlier sign-in. Without the check, the server's metadata could later
-// name another authorization server, and the client's secret would be sent there (RFC 9700, section
-// 4.4: mix-up).
+// issuerCheck protects the secret of a client that the owner has registered. It compares the
+// present authorization server with the one of the earlier sign-in. Without the check, the server's
+// metadata could later name another authorization server, and clawai would send the secret there
+// (RFC 9700, section 4.4: mix-up).
 type issuerCheck struct {
 	next  http.RoundTripper
-	entry StoredSignIn // the earlier sign-in; without ByHand, nothing is checked
+	entry StoredSignIn // the earlier sign-in; if ByHand is false, nothing is checked
 }
 
 // issuerChangedError means that the server names another authorization server than before. The
@@ -35,8 +35,8 @@ func truncateText(s string) string {
 	return s
 }
 
-// RoundTrip allows requests with the client's secret only to the stored token endpoint. Every POST
-// is such a request, because a client that the owner has registered is not registered again.
+// RoundTrip sends requests with the client's secret only to the stored token endpoint. Every POST
+// counts as such a request, because a client of the owner needs no registration.
 func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.User != nil {
 		return nil, errors.New("the server names an address with a name or a password in it")
@@ -49,8 +49,8 @@ func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.next.RoundTrip(r)
 }
 
-// checkUnchanged returns an error if the current value differs from the value that was stored at the
-// earlier sign-in. stored is "" if an earlier version of clawai has not stored the value.
+// checkUnchanged returns an error if the current value differs from the value that was stored at
+// the earlier sign-in. stored is "" if an earlier version of clawai did not store the value.
 func (p *issuerCheck) checkUnchanged(what, stored, current string) error {
 	if !p.entry.ByHand || stored == "" || stored == current {
 		return nil
@@ -58,7 +58,7 @@ func (p *issuerCheck) checkUnchanged(what, stored, current string) error {
 	return &issuerChangedError{what, stored, current, p.entry.terms().loginCommand(p.entry.Server)}
 }
 
-// trimQuery returns a page's address without query and fragment.
+// trimQuery returns a page's address without its query and fragment.
 func trimQuery(page string) string {
 	u, err := url.Parse(page)
 	if err != nil {

@@ -12,7 +12,7 @@ type Keychain struct{ keychain.Keychain }
 
 var _ Store = Keychain{}
 
-// Name returns a name for people.
+// Name returns the name of the keychain for people.
 func (Keychain) Name() string { return "the system's keychain" }
 
 // Load reads the entry of a server.
@@ -63,7 +63,7 @@ func (k Keychain) List() (all []StoredSignIn, err error) {
 	for _, server := range servers {
 		text, err := k.Get(server)
 		if err = toStoreError(err); errors.Is(err, ErrNone) {
-			continue // somebody removed it from the keychain by hand
+			continue // somebody has removed the entry by hand
 		}
 		if err != nil {
 			return nil, err
@@ -77,9 +77,9 @@ func (k Keychain) List() (all []StoredSignIn, err error) {
 	return all, damageOf(damaged)
 }
 
-// Either combines several stores. It loads an entry from the first store that has it, and saves a
-// new entry in the first store that accepts it, because a proxy that is started without a desktop
-// may have no keychain.
+// Either combines several stores. It loads an entry from the first store that has the entry. It
+// saves a new entry in the first store that accepts the entry, because a proxy that is started
+// without a desktop may have no keychain.
 type Either []Store
 
 var _ Store = Either(nil)
@@ -121,8 +121,8 @@ func (s Either) Save(e StoredSignIn) error {
 	return failed
 }
 
-// Delete removes the entry from all stores. It returns the error of a store only when no store had
-// an entry that could be removed.
+// Delete removes the entry from all stores. It returns the error of a store only if no store had an
+// entry that could be removed.
 func (s Either) Delete(server string) error {
 	failed, gone := ErrNone, false
 	for _, store := range s {
@@ -139,8 +139,8 @@ func (s Either) Delete(server string) error {
 	return failed
 }
 
-// List returns the entries of all stores. A store that fails gives an error only when all stores
-// fail: there may be no keychain here.
+// List returns the entries of all stores. It returns the error of a store only if all stores fail,
+// because there may be no keychain here.
 func (s Either) List() (all []StoredSignIn, err error) {
 	var failed, damaged []error
 	for _, store := range s {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// pages limits how often a server may open a page, for sign-in or for a wider scope. The time of
-// the last page is the modification time of a file, so that the limit holds for all processes of the
-// owner.
+// pages limits how often a server may open a page, for a sign-in or for a wider scope. The
+// modification time of a file is the time of the last page. So the limit counts the pages of all
+// processes of the owner.
 type pages struct {
 	file  string        // path of the file
 	every time.Duration // minimum time between two pages; 0 or negative: no limit
 }
 
-// admitPage notes that a page is opened now, or returns an error if no page may be opened yet.
+// admitPage notes that a page is opened now. It returns an error if no page may be opened yet.
 func (p pages) admitPage(server string) error {
 	if p.every <= 0 {
 		return nil

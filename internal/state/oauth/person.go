@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// Person is the owner, who started the sign-in and sees what it prints.
+// Person is the owner, who has started the sign-in and sees its output.
 type Person interface {
 	// ShowPage shows the address of the sign-in page. It is called if no browser could be opened.
 	// device means that the provider also offers a code for another device.
 	ShowPage(page string, device bool) error
-	// ReadAddress returns the text that the owner pasted: the address to which a browser elsewhere
-	// was sent. why says what was wrong with the text before. Without a terminal the error is
-	// ErrNoPaste.
+	// ReadAddress returns the text that the owner has pasted: the address to which the browser was
+	// sent. The browser may run on another machine. why tells what was wrong with the previous
+	// text. Without a terminal the error is ErrNoPaste.
 	ReadAddress(ctx context.Context, why error) (string, error)
-	// ShowCode shows where to enter which code.
+	// ShowCode shows the code, and the page where the owner must enter it.
 	ShowCode(DeviceCode) error
 }
 
 // ErrNoPaste means that there is no place to paste an address.
 var ErrNoPaste = errors.New("there is no terminal to paste an address into")
 
-// DeviceCode is what the owner enters on another device.
+// DeviceCode holds the code that the owner enters on another device, and its pages.
 type DeviceCode struct {
-	Page     string // where to enter the code
-	Complete string // the page with the code in its address; "" if the server gave none
+	Page     string // the page where the owner enters the code
+	Complete string // the page with the code in its address; "" if the server has sent none
 	Code     string
 	Expires  time.Time
 }
 
-// readAddress asks for the address until it has one that belongs to this sign-in.
+// readAddress asks for an address until the owner pastes one that belongs to this sign-in.
 func (c *Client) readAddress(ctx context.Context, redirect *url.URL, state string, check func(callback) error) (callback, error) {
 	for why := error(nil); ; {
 		text, err := c.o.Person.ReadAddress(ctx, why)
@@ -52,9 +52,9 @@ func (c *Client) readAddress(ctx context.Context, redirect *url.URL, state strin
 	}
 }
 
-// readPasted returns the query of a pasted address, which must be the callback's. The query alone is
-// enough, as are the code and the state as two words. Its errors repeat nothing of the text, because
-// the text holds a code.
+// readPasted returns the query of a pasted address. The address must be the callback's address. The
+// query alone is enough, and so are the code and the state as two words. The errors contain nothing
+// of the text, because the text contains a code.
 func readPasted(text string, redirect *url.URL, state string) (url.Values, error) {
 	text = strings.TrimSpace(text)
 	if words := strings.Fields(text); len(words) == 2 && !strings.ContainsAny(text, "?&=") {

@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// OutageError means that a token endpoint currently returns no token. The refresh token is kept,
-// because the same call may succeed in a moment. No sign-in page is opened.
+// OutageError means that a token endpoint returns no token at the moment. The refresh token is
+// kept, because the same call may succeed soon. No sign-in page is opened.
 type OutageError struct {
 	Server string
-	Cause  error  // with a text that is safe to show
+	Cause  error  // the error of the endpoint; its text is safe to show
 	login  string // the command that signs in anew
 }
 
@@ -29,10 +29,10 @@ func (e *OutageError) Error() string {
 
 func (e *OutageError) Unwrap() error { return e.Cause }
 
-// refreshBound is how long a call waits for a token endpoint that fails. It is short because an MCP
-// client gives up after a minute, and one call may need two refreshes. One attempt may use all of
-// this time: the endpoint may have replaced the refresh token and be slow to answer, and a second
-// request with the old refresh token would make the sign-in invalid.
+// refreshBound is how long a call waits for a token endpoint that fails. The time is short because
+// an MCP client gives up after a minute, and one call may need two refreshes. One attempt may use
+// all of this time. The endpoint may have replaced the refresh token and be slow to answer, and a
+// second request with the old refresh token would make the sign-in invalid.
 const refreshBound = 15 * time.Second
 
 // refreshWaits are the pauses between the attempts of one call.
@@ -41,21 +41,21 @@ var refreshWaits = []time.Duration{300 * time.Millisecond, 1200 * time.Milliseco
 // outage is the last failure of a token endpoint.
 type outage struct {
 	since time.Time // time of the failure
-	until time.Time // calls before this time fail with err at once
-	err   error     // nil: no failure
+	until time.Time // calls before this time fail at once with err
+	err   error     // error of the failure; nil for no failure
 }
 
 // isRecent reports whether a call fails with this outage at once, without a request. began is the
-// time at which the call began to wait for the lock. The call fails if the outage occurred after
-// began, or a short time ago. That time is as long as the failed attempt took, so that a slow
-// endpoint delays few calls, and a fast endpoint is asked again soon.
+// time at which the call began to wait for the lock. The call fails if the outage came after began.
+// It also fails for some time after the outage. This time is as long as the failed attempt, so a
+// slow endpoint delays only few calls, and clawai soon asks a fast endpoint again.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
 
-// outageFile is the path of a file whose modification time tells the owner's other processes the
-// time of the last outage. Otherwise each waiting process would try for the same time again, one
-// after the other, and the client of the last process would give up.
+// outageFile is the path of a file. Its modification time tells the owner's other processes the
+// time of the last outage. Without the file, each waiting process would try again, one after the
+// other, and the client of the last process would give up.
 type outageFile string
 
 // writtenSince reports whether there was an outage since the time began.
@@ -64,16 +64,16 @@ func (f outageFile) writtenSince(began time.Time) bool {
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
 }
 
-// noteOutage stores the time of an outage for the other processes. If that fails, the other
-// processes try by themselves.
+// noteOutage stores the time of an outage for the other processes. If noteOutage cannot store it,
+// the other processes send their own requests.
 func (f outageFile) noteOutage(at time.Time) {
 	if os.WriteFile(string(f), nil, 0o600) == nil {
 		_ = os.Chtimes(string(f), at, at)
 	}
 }
 
-// refreshToken gets a new access token in place of used, unless another call or process has already
-// got one. refused means that the server no longer accepts used.
+// refreshToken gets a new access token that replaces used. If another call or process already has a
+// new token, it uses that one. refused means that the server no longer accepts used.
 func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
@@ -112,8 +112,8 @@ func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e
 	return e, err
 }
 
-// renewToken requests a new token. It tries again, at most len(refreshWaits) times, while the
-// endpoint reports a temporary failure or accepts no connection.
+// renewToken requests a new token. If the endpoint reports a temporary failure or accepts no
+// connection, renewToken tries again, at most len(refreshWaits) times.
 func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (fresh *oauth2.Token, audience string, err error) {
 	who, err := c.storedIdentity(e)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Client) renewToken(ctx context.Context, e StoredSignIn) (fresh *oauth2.
 	}
 }
 
-// storedIdentity returns the client of the sign-in.
+// storedIdentity returns the OAuth client of the stored sign-in.
 func (c *Client) storedIdentity(e StoredSignIn) (*identity, error) {
 	key, err := c.readKey(e.Choices)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Client) storedIdentity(e StoredSignIn) (*identity, error) {
 	}
 	who := &identity{e.ClientID, e.ClientSecret, e.AuthStyle, key, cmp.Or(e.Audience, e.Issuer)}
 	if e.ClientSecret == "" {
-		who.style = oauth2.AuthStyleInParams // without a secret there is nothing to put into the header
+		who.style = oauth2.AuthStyleInParams // without a secret, no header is needed
 	}
 	return who, nil
 }
@@ -167,7 +167,7 @@ func (c *Client) askAnew(ctx context.Context, e StoredSignIn, who *identity) (*o
 	return config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 }
 
-// sleepContext waits for d. It returns false when ctx ends before.
+// sleepContext waits for d. It returns false if ctx ends before.
 func sleepContext(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -179,22 +179,22 @@ func sleepContext(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// revokedCodes are the error codes with which a token endpoint reports that a refresh token or its
-// client is no longer valid: codes of RFC 6749 (section 5.2), and codes that providers use instead.
+// revokedCodes are the error codes of a token endpoint for a refresh token or a client that is no
+// longer valid: codes of RFC 6749 (section 5.2), and codes that providers use instead.
 var revokedCodes = []string{
 	"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type",
 	"bad_refresh_token", "expired_token", "incorrect_client_credentials", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked",
 }
 
-// isRevoked reports whether the token endpoint no longer accepts the refresh token or the client,
-// so that the owner must sign in again. Every other error is an outage: no connection, a page or
-// JSON of a gateway, 5xx, 429, 404.
+// isRevoked reports whether the token endpoint no longer accepts the refresh token or the client.
+// Then the owner must sign in again. Every other error is an outage: no connection, a page or JSON
+// of a gateway, 5xx, 429, 404.
 func isRevoked(err error) bool {
 	failed, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && failed.Response != nil && !isTransient(failed.Response.StatusCode) && slices.Contains(revokedCodes, failed.ErrorCode)
 }
 
-// isTransient reports whether an HTTP status is of a failure that may be over soon.
+// isTransient reports whether an HTTP status means a failure that may be over soon.
 func isTransient(status int) bool {
 	return status >= 500 || slices.Contains([]int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}, status)
 }
@@ -210,7 +210,7 @@ func isLasting(err error) bool {
 		!slices.Contains([]string{"temporarily_unavailable", "server_error", "slow_down"}, failed.ErrorCode)
 }
 
-// outageCause returns the cause of an outage with a text that is safe to show.
+// outageCause returns the cause of an outage. Its text is safe to show.
 func outageCause(err error) error {
 	if failed, ok := errors.AsType[*oauth2.RetrieveError](err); ok && failed.Response != nil {
 		return fmt.Errorf("the token endpoint answered HTTP %d %s", failed.Response.StatusCode, http.StatusText(failed.Response.StatusCode))

@@ -21,16 +21,17 @@ const (
 
 // identity is the OAuth client that requests tokens.
 type identity struct {
-	id, secret string // secret is "" for a client without one
+	id, secret string // secret is "" if the client has no secret
 	style      oauth2.AuthStyle
-	key        *signer // nil for a client without a key
+	key        *signer // nil if the client has no key
 	audience   string  // the audience of the client's assertions
 }
 
-// identifyClient returns the OAuth client for an authorization server: the one with this id and
-// secret, or, if id is "", a client that it registers now. An id that is an https address can name a
-// document (MCP 2025-11-25 basic/authorization, client id metadata documents). A server that does
-// not announce support for such documents may still know the id.
+// identifyClient returns the OAuth client for an authorization server. If the terms have an id,
+// that is the client with this id and secret. Otherwise identifyClient registers a client. An id
+// that is an https address can name a document (MCP 2025-11-25 basic/authorization, client id
+// metadata documents). A server that does not announce support for such documents may still know
+// the id.
 func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *issuer, redirect string, t terms) (identity, error) {
 	if t.id != "" {
 		key, err := c.readKey(t.Choices)
@@ -74,7 +75,7 @@ func (c *Client) identifyClient(ctx context.Context, d *discovery, meta *issuer,
 	return identity{}, d.explainRegistration(failed, t)
 }
 
-// readKey reads the client's key; nil if the owner named none.
+// readKey reads the client's key. It returns nil if the owner has named no key.
 func (c *Client) readKey(chosen Choices) (*signer, error) {
 	if chosen.KeyFile == "" {
 		return nil, nil
@@ -90,8 +91,8 @@ func (c *Client) readKey(chosen Choices) (*signer, error) {
 	return key, nil
 }
 
-// registrationMethods returns the authentication methods to register with, the best first. clawai
-// runs on the owner's machine and cannot hide a client secret there, so "none" is the right method
+// registrationMethods returns the authentication methods for a registration, the best first. clawai
+// runs on the owner's machine and cannot hide a client secret there. So "none" is the right method
 // if the server accepts it (RFC 8252 section 8.4).
 func registrationMethods(supported []string) []string {
 	if len(supported) == 0 {
@@ -103,14 +104,14 @@ func registrationMethods(supported []string) []string {
 			all = append(all, method)
 		}
 	}
-	if len(all) == 0 { // the server supports only methods that clawai does not support
+	if len(all) == 0 { // the server lists only methods that clawai does not support
 		return []string{methodNone}
 	}
 	return all
 }
 
 // registeredIdentity returns the client as the server has registered it. The server may have chosen
-// another authentication method than asked. If asked is "none", but the server names no method and
+// another authentication method than asked. If asked is "none", and the server names no method but
 // issues a secret, the client uses a method from the list supported. A client without a secret uses
 // the method "none".
 func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
@@ -133,11 +134,11 @@ func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, s
 	return identity{id: got.ClientID, secret: got.ClientSecret, style: style}
 }
 
-// secretStyle returns how a client sends its secret when the registration does not say it. supported
-// lists the methods that the server supports.
+// secretStyle returns the way in which a client sends its secret if the registration does not tell
+// it. supported lists the methods that the server supports.
 func secretStyle(supported []string) oauth2.AuthStyle {
 	switch {
-	case slices.Contains(supported, methodPost): // preferred by OAuth 2.1
+	case slices.Contains(supported, methodPost): // OAuth 2.1 prefers this method
 		return oauth2.AuthStyleInParams
 	case slices.Contains(supported, methodBasic):
 		return oauth2.AuthStyleInHeader
@@ -151,9 +152,9 @@ func isDocument(id string) bool {
 	return err == nil && u.Scheme == "https" && strings.Trim(u.Path, "/") != ""
 }
 
-// explainRegistration adds advice to the error of a server that does not let clients register. It
-// gives no advice if metadata described another resource, because then the address of the server may
-// be wrong.
+// explainRegistration adds advice to the error of a server that does not register clients. If
+// metadata described another resource, it gives no advice, because then the address of the server
+// may be wrong.
 func (d *discovery) explainRegistration(err error, t terms) error {
 	if !d.astray {
 		t.id = "ID"

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// SignIn sends the owner to the server's sign-in page and stores the token. resp is the challenge;
-// used is the token that the server refused, "" if there was none.
+// SignIn sends the owner to the server's sign-in page and stores the token. resp is the challenge.
+// used is the token that the server has refused; "" if the request had no token.
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
 	return c.withLock(ctx, func() error {
 		had, err := c.reloadEntry()
@@ -50,11 +50,11 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 }
 
 // signIn performs MCP's authorization flow: discovery, registration, and one of the ways to get a
-// token. had is the earlier sign-in, or the zero value. Its errors are safe to show and say what to
-// do next.
+// token. had is the earlier sign-in, or the zero value. The errors of signIn are safe to show and
+// tell the owner what to do next.
 func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, t terms) (got StoredSignIn, err error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
-	if c.o.ClientID != "" { // the owner names the client now, so it is registered at the present authorization server
+	if c.o.ClientID != "" { // the owner names the client now, so the client is registered at the present authorization server
 		pinned.entry = StoredSignIn{}
 	}
 	client := *c.o.HTTP
@@ -95,7 +95,7 @@ func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSign
 	const offline = "offline_access"
 	token, err := a.requestToken(ctx)
 	refused := err != nil && isRefusal(sanitizeError(err), "invalid_scope") && slices.Contains(a.scopes, offline) && !slices.Contains(t.Scopes, offline)
-	if refused { // the provider lists the scope, but refuses it to this client
+	if refused { // the provider lists the scope offline_access, but does not grant it to this client
 		a.scopes = slices.DeleteFunc(a.scopes, func(scope string) bool { return scope == offline })
 		a.opened.every = -1 // the second page belongs to the same sign-in
 		token, err = a.requestToken(ctx)
@@ -133,9 +133,9 @@ type attempt struct {
 	scopes   []string
 }
 
-// chooseIssuer takes the first authorization server that has metadata, offers what the owner chose,
-// and knows the client or registers it. It takes a server without metadata only if there is no
-// other server.
+// chooseIssuer takes the first authorization server that has metadata, offers the owner's way to
+// get a token, and knows the client or registers one. A server without metadata is taken only if
+// there is no other server.
 func (a *attempt) chooseIssuer(ctx context.Context, d *discovery, servers []string) error {
 	if was := a.pinned.entry.Issuer; a.pinned.entry.ByHand && slices.Contains(servers, was) {
 		servers = []string{was} // the owner's client is registered at that server
@@ -181,14 +181,14 @@ func (a *attempt) useIssuer(ctx context.Context, d *discovery, meta *issuer) (er
 	return err
 }
 
-// noDevice is the error of a provider without device codes.
+// noDevice is the error for a provider that has no device codes.
 func (a *attempt) noDevice() error {
 	next := a.t
 	next.Grant = GrantCode
 	return &shownError{"the provider offers no device codes; paste the address of a browser elsewhere: " + next.loginCommand(a.c.key, "--no-browser"), errAbsent}
 }
 
-// requestToken gets a token in the way that the owner chose.
+// requestToken gets a token in the way that the owner has chosen.
 func (a *attempt) requestToken(ctx context.Context) (*oauth2.Token, error) {
 	if err := checkEndpoint(a.meta.TokenEndpoint); err != nil {
 		return nil, err
@@ -204,8 +204,8 @@ func (a *attempt) requestToken(ctx context.Context) (*oauth2.Token, error) {
 	return a.exchangeCode(ctx)
 }
 
-// exchangeCode opens the sign-in page and exchanges the code that the browser brings back for a
-// token.
+// exchangeCode opens the sign-in page. The browser brings back a code, and exchangeCode exchanges
+// the code for a token.
 func (a *attempt) exchangeCode(ctx context.Context) (*oauth2.Token, error) {
 	config := &oauth2.Config{
 		ClientID: a.who.id, ClientSecret: a.who.secret, RedirectURL: a.back.redirect.String(), Scopes: a.scopes,
@@ -242,24 +242,27 @@ func (a *attempt) exchangeCode(ctx context.Context) (*oauth2.Token, error) {
 	return token, nil
 }
 
-// checkIssuer compares the issuer that the browser brought back with the issuer in the metadata (RFC
-// 9207). A server may name its issuer without announcing that it does.
+// checkIssuer compares the issuer that the browser brought back with the issuer in the metadata
+// (RFC 9207). A server may name its issuer even if its metadata does not announce this.
 func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 	switch {
 	case issuer == "" && meta.AuthorizationResponseIssParameterSupported:
 		return errors.New("the authorization server says who it is in its answers, and this answer does not")
-	case issuer != "" && issuer != meta.Issuer: // byte for byte (RFC 9207 section 2.4)
+	case issuer != "" && issuer != meta.Issuer: // compared byte by byte (RFC 9207 section 2.4)
 		return fmt.Errorf("the answer is from another issuer (%.200q) than was asked (%.200q)", issuer, meta.Issuer)
 	}
 	return nil
 }
 
-// wantedScopes returns the scopes to request. It merges:
-//   - the scopes that the owner chose; without any, those of the challenge; without these, listed (from
-//     the metadata). With wider (a step-up), the owner's scopes and those of the challenge or listed.
-//   - the scopes that were granted before (had); for the client credentials grant, those requested before
-//   - offline_access if known, the scopes of the authorization server, contains it: some servers issue no
-//     refresh token without it. The client credentials grant never requests it.
+// wantedScopes returns the scopes to request. It merges three lists:
+//   - The scopes that the server wants now: the scopes of the challenge, or else listed, the scopes of
+//     the metadata. If the owner has chosen scopes, they replace this list. With wider (a step-up),
+//     they are added to it.
+//   - The scopes that were granted before (had). For the client credentials grant, the scopes that were
+//     requested before.
+//   - offline_access, if known contains it, because some servers issue no refresh token without it.
+//     known holds the scopes of the authorization server. The client credentials grant never requests
+//     offline_access.
 func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []string, had StoredSignIn, known []string) []string {
 	wanted := listed
 	for _, ch := range challenges {
@@ -284,8 +287,8 @@ func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []
 	return wanted
 }
 
-// challengesOf parses the server's challenges. It returns none if they cannot be parsed, because the
-// metadata can be found without challenges.
+// challengesOf parses the server's challenges. It returns no challenges if they cannot be parsed,
+// because the metadata can also be found without challenges.
 func challengesOf(resp *http.Response) []oauthex.Challenge {
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
@@ -306,8 +309,8 @@ func isWider(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusForbidden && stepUp(resp)
 }
 
-// plainScopes returns the scopes that can be shown to a person: a server may have named any text, of
-// any length.
+// plainScopes returns the scopes that are safe to show to a person. A server can name any text of
+// any length as a scope.
 func plainScopes(scopes []string) []string {
 	const most, longest = 50, 200
 	plain := slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !IsScope(scope) || len(scope) > longest })
@@ -320,9 +323,9 @@ func IsScope(word string) bool {
 }
 
 // wantsSignIn reports whether a 403 to a request without a token means that the server wants a
-// sign-in, as a 401 does: the server has metadata that says where to sign in. There is no metadata
-// if the 403 comes from a firewall, or if no token would change it. Because a firewall may delay the
-// request for the metadata, the request has a short timeout and is not repeated for each call.
+// sign-in, like a 401. This is so if the server has metadata that names a place to sign in. A
+// firewall that sends a 403 has no metadata. Because a firewall may delay the request for the
+// metadata, the request has a short timeout and is not repeated for each call.
 func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 	const timeout, validity = 5 * time.Second, time.Minute
 	challenges := challengesOf(resp)
@@ -345,20 +348,20 @@ func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 	return false
 }
 
-// barrier is the result of wantsSignIn for a 403 that asks for no sign-in.
+// barrier is the result of wantsSignIn for a 403 that does not ask for a sign-in.
 type barrier struct {
 	named string    // the metadata address in the challenge; "" if there is none
-	until time.Time // until when the result counts
+	until time.Time // time until which the result counts
 }
 
 // CheckPage returns an error for a page that must not be opened. The address comes from the server,
-// and the program that opens it can do more than open web pages (CVE-2025-6514).
+// and the program that opens the page can do more than open web pages (CVE-2025-6514).
 func CheckPage(page string) error {
 	u, err := url.Parse(page)
 	switch {
 	case err != nil || u.Host == "":
 		return errors.New("the sign-in page's address cannot be read")
-	case u.User != nil: // https://bank.example@evil.example/
+	case u.User != nil: // for example https://bank.example@evil.example/
 		return errors.New("the sign-in page's address holds a name or a password")
 	case u.Scheme == "https":
 	case u.Scheme == "http" && isLoopback(u.Hostname()):

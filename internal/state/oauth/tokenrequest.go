@@ -15,8 +15,9 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// tokenTransport completes requests to the token endpoint and to the device authorization endpoint:
-// each names the resource (RFC 8707), and is signed if the client has a key.
+// tokenTransport completes requests to the token endpoint and to the device authorization endpoint.
+// Each request names the resource (RFC 8707). If the client has a key, each request has a signed
+// assertion.
 type tokenTransport struct {
 	next      http.RoundTripper
 	endpoints []string
@@ -48,15 +49,15 @@ func (n tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || n.who.audience == n.token || !refusesClient(resp) {
 		return resp, err
 	}
-	// Some providers want the endpoint as the audience. Such an assertion is of no use to others,
-	// because it names only the endpoint that gets it.
+	// Some providers want the endpoint as the audience. Another server cannot use such an
+	// assertion, because the assertion names only this endpoint.
 	if resp, err = n.sendSigned(r, values, n.token); err == nil && resp.StatusCode == http.StatusOK {
 		n.who.audience = n.token
 	}
 	return resp, err
 }
 
-// sendSigned sends a request with an assertion.
+// sendSigned sends a request with a signed assertion.
 func (n tokenTransport) sendSigned(r *http.Request, values url.Values, audience string) (*http.Response, error) {
 	text, err := n.who.key.signAssertion(n.who.id, audience, time.Now())
 	if err != nil {
@@ -67,8 +68,8 @@ func (n tokenTransport) sendSigned(r *http.Request, values url.Values, audience 
 	return n.next.RoundTrip(replaceForm(r, values))
 }
 
-// refusesClient reports whether an answer says that the client is not known. Afterwards the caller
-// can still read the whole body of the answer.
+// refusesClient reports whether an answer says that the server does not know the client. Afterwards
+// the caller can still read the whole body of the answer.
 func refusesClient(resp *http.Response) bool {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	_ = resp.Body.Close()
@@ -87,7 +88,7 @@ func replaceForm(r *http.Request, values url.Values) *http.Request {
 	return named
 }
 
-// tokenRequest is a request to a token endpoint without a code: for the client itself, or with a
+// tokenRequest is a request to a token endpoint without a browser: for the client itself, or with a
 // device code.
 type tokenRequest struct {
 	http     *http.Client

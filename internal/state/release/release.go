@@ -1,4 +1,4 @@
-// Package release stores which withheld answers a person has released. There is a file for each
+// Package release stores which withheld answers a person has released. There is one file for each
 // call whose next answer may go on. The system removes a file in one step, so only one of several
 // proxies gets a release. The package stores no part of a call or of an answer.
 package release
@@ -38,9 +38,9 @@ type kept struct {
 // digits.
 const nameLen = sha256.Size
 
-// Name returns the name of a release for a digest: a keyed digest, because a plain one would
-// confirm a guess at a short secret in a call. It returns "" if the key of the record cannot be
-// read.
+// Name returns the name of a release for a digest. The name is a digest under a secret key. Without
+// a key, the name would confirm a guess at a short secret in a call. Name returns "" if the key of
+// the record cannot be read.
 func (s Store) Name(value [32]byte) string {
 	key, err := config.ReadSecret(filepath.Join(s.State, "record.key"))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s Store) Name(value [32]byte) string {
 
 func (s Store) folder() string { return filepath.Join(s.State, "releases") }
 
-// file returns the path of a release. It returns an error for a text that Name never returns.
+// file returns the path of a release. It returns an error for a name that Name never returns.
 func (s Store) file(name string) (string, error) {
 	if b, err := hex.DecodeString(name); err != nil || len(b) != nameLen/2 {
 		return "", fmt.Errorf("%q is not a name of a release", name)
@@ -62,7 +62,7 @@ func (s Store) file(name string) (string, error) {
 	return filepath.Join(s.folder(), name+".json"), nil
 }
 
-// Grant releases the next answer under a name, until the returned time. It also removes old
+// Grant releases the next answer under a name, until the time that it returns. It also removes old
 // releases that are no longer valid.
 func (s Store) Grant(name string, r gate.Release) (until time.Time, err error) {
 	file, err := s.file(name)
@@ -115,8 +115,8 @@ func (s Store) Take(name string) (r gate.Release, ok bool) {
 	return gate.Release{Record: k.Record, By: k.By}, true
 }
 
-// read returns a release; ok is false if it is no longer valid. A release with a time in the future
-// is not valid either, because then the clock was set back.
+// read returns a release. ok is false if the release is no longer valid. A release with a time in
+// the future is not valid either, because the clock was then set back.
 func (s Store) read(file string) (k kept, ok bool) {
 	src, err := config.ReadFile(file)
 	if err != nil || json.Unmarshal(src, &k) != nil {

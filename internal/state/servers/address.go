@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseRemote parses the address of a remote server. It accepts only https, the default port, and
-// no user.
+// parseRemote parses the address of a remote server. It accepts only https and the default port,
+// and no user.
 func parseRemote(text string) (identity, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" || u.Port() != "" && u.Port() != "443" {

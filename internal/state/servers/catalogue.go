@@ -16,10 +16,10 @@ var text []byte
 // KnownServer is a server in the catalogue.
 type KnownServer struct {
 	ID      string `toml:"id"`      // a short name
-	Name    string `toml:"name"`    // the name that its makers use
-	Profile string `toml:"profile"` // name of the starter policy for it; "" when there is none
+	Name    string `toml:"name"`    // the name that the server's makers use
+	Profile string `toml:"profile"` // name of the starter policy for the server; "" for none
 
-	// The identities under which it is run, by kind (identity.go).
+	// The identities under which the server is run, by kind (identity.go).
 	NPM     []string `toml:"npm"`
 	PyPI    []string `toml:"pypi"`
 	Module  []string `toml:"module"`
@@ -28,29 +28,29 @@ type KnownServer struct {
 	Repo    []string `toml:"repo"`
 	URL     []string `toml:"url"`
 
-	Cage    *Cage  `toml:"cage"`    // nil: nobody has run it in a sandbox
-	Checked string `toml:"checked"` // the version of the first package in NPM that has exactly these tools
+	Cage    *Cage  `toml:"cage"`    // nil: the server was never run in a sandbox
+	Checked string `toml:"checked"` // version of the first package in NPM that has exactly the tools in Tools
 	Tools   Tools  `toml:"tools"`
 }
 
-// Cage lists what the sandbox of a server must open in addition to what the server's command and
-// the rules name. A server has a Cage only if it was run in such a sandbox and gave the same
-// answers there as without a sandbox (test/servers).
+// Cage lists what the sandbox of a server must open in addition to the places in the server's
+// command and in the rules. A server has a Cage only if it was run in this sandbox and gave the
+// same answers as without a sandbox (test/servers).
 type Cage struct {
-	Tried string   `toml:"tried"` // the version that ran, of the first package in NPM, or of the Go module
-	Net   []string `toml:"net"`   // hosts that its package reaches by itself
-	Env   []string `toml:"env"`   // names of the variables that the server was given
+	Tried string   `toml:"tried"` // the version that was run: of the first package in NPM, or of the Go module
+	Net   []string `toml:"net"`   // hosts that the package reaches by itself
+	Env   []string `toml:"env"`   // names of the variables that the server got
 	Note  string   `toml:"note"`  // a sentence for the owner of a table; "" for none
 }
 
-// Tools lists the tools of a server by the most serious effect that each can have. A tool that is in
+// Tools lists the tools of a server. Each tool is in the list of its most serious effect. A tool in
 // no list may have any effect.
 type Tools struct {
-	Read        []string `toml:"read"`        // returns the data that the server is for, and changes nothing
-	Secrets     []string `toml:"secrets"`     // reads places where secrets may be: any file, variables, pages where a person is signed in
-	Write       []string `toml:"write"`       // adds or changes something that can be undone
-	Sends       []string `toml:"sends"`       // sends its input to a place that the caller chooses, or to people
-	Destructive []string `toml:"destructive"` // removes, runs or overwrites something that cannot be restored
+	Read        []string `toml:"read"`        // tools that return the data of the server's purpose, and change nothing
+	Secrets     []string `toml:"secrets"`     // tools that read places where secrets may be: any file, variables, pages where a person is signed in
+	Write       []string `toml:"write"`       // tools that add or change something that can be undone
+	Sends       []string `toml:"sends"`       // tools that send their input to a place that the caller chooses, or to people
+	Destructive []string `toml:"destructive"` // tools that remove, run or overwrite something that cannot be restored
 }
 
 // ListEffects returns the lists with their names, from the mildest to the most serious.
@@ -89,8 +89,9 @@ var catalogue = sync.OnceValues(func() ([]KnownServer, error) {
 // LoadCatalogue returns all known servers.
 func LoadCatalogue() ([]KnownServer, error) { return catalogue() }
 
-// RecogniseServer finds the server that a command line starts or, if command is "", that has an
-// address. It returns nil for an unknown server. An error means that the catalogue cannot be read.
+// RecogniseServer finds the server that a command line starts. If command is "", it finds the
+// server with the address url. It returns nil for an unknown server. An error means that the
+// catalogue cannot be read.
 func RecogniseServer(command string, args []string, url string) (*KnownServer, error) {
 	all, err := LoadCatalogue()
 	if err != nil {

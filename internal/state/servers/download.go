@@ -10,13 +10,13 @@ import (
 type Download struct {
 	Launcher string // "npx", "uvx", "pipx" or "docker"
 	Package  string // the name in the registry, without a version
-	Version  string // as the command has it: "1.2.3", "latest", "^1"; "" for none
-	Program  string // the program of the package, if the command names it
+	Version  string // the version in the command: "1.2.3", "latest", "^1"; "" for none
+	Program  string // the program of the package; "" if the command names no program
 	Args     []string
 }
 
-// DownloadsItself reports whether a program is a launcher that downloads the program that it runs.
-// ParseDownload may not understand the launcher's command.
+// DownloadsItself reports whether a program is a launcher: it downloads a program and runs it.
+// ParseDownload may still not understand the launcher's command.
 func DownloadsItself(command string) bool {
 	return slices.Contains([]string{"npx", "bunx", "pnpx", "uvx", "pipx"}, programName(command))
 }
@@ -27,8 +27,8 @@ var npxPlain = options{
 	whats: "-p --package",
 }
 
-// ParseDownload reads a command of a launcher. It returns false for every other command, and for one
-// with an option that could change what is downloaded or how it is run.
+// ParseDownload reads a command of a launcher. It returns false for any other command. It also
+// returns false if an option could change the download, or how the program is run.
 func ParseDownload(command []string) (d Download, ok bool) {
 	if len(command) == 0 || strings.ContainsAny(strings.Join(command, ""), "\x00") {
 		return d, false
@@ -69,12 +69,12 @@ func ParseDownload(command []string) (d Download, ok bool) {
 		return d, false
 	}
 	d.Package, d.Version = m[1], m[2]
-	return d, !strings.ContainsAny(d.Version, " |") // only npm can read a range of several words
+	return d, !strings.ContainsAny(d.Version, " |") // a version of several words is a range, which only npm can read
 }
 
-// takeNpmArgs returns rest, the words from the package or its program on, as npm exec passes them
-// on. words is the whole command. npm reads its own options even after the package, up to the first
-// "--", which it removes. So takeNpmArgs returns false unless rest has no options, or one "--"
+// takeNpmArgs returns rest as npm exec passes it on. rest begins at the package or its program.
+// words is the whole command. npm reads its own options even after the package, up to the first
+// "--", and removes this "--". So takeNpmArgs returns false unless rest has no options, or one "--"
 // stands before rest or directly after its first word.
 func takeNpmArgs(words, rest []string) ([]string, bool) {
 	dashes := len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w != "--" }))
@@ -114,7 +114,8 @@ func withoutVersion(spec string) string {
 	return spec
 }
 
-// isProgramName reports whether a name is "" or the name of a file, and not a path or an option.
+// isProgramName reports whether a name is "" or a plain file name. A path and an option are no file
+// names.
 func isProgramName(name string) bool {
 	return name == "" || fileName().MatchString(name)
 }
@@ -128,8 +129,8 @@ var (
 func IsExactVersion(text string) bool { return exactVersion().MatchString(text) }
 
 // InstallCommand returns the command that installs the download into a folder, and the program that
-// it makes there; nil if that cannot be done. Only the command for npx was ever run
-// (docs/sandbox.md): the others are for the owner to read.
+// the command makes there. It returns nil if this is not possible. Only the command for npx was
+// tested (docs/sandbox.md); the owner can read the others as a proposal.
 func (d Download) InstallCommand(folder, version string) (command []string, program string) {
 	switch d.Launcher {
 	case "npx":
@@ -152,8 +153,8 @@ func (d Download) InstallCommand(folder, version string) (command []string, prog
 	return nil, ""
 }
 
-// PinVersion returns a command of npx with the given version of the package in place of the version
-// that it names, if any. It returns any other command unchanged.
+// PinVersion returns a command of npx in which the package has the given version. It returns any
+// other command unchanged.
 func PinVersion(command []string, version string) []string {
 	d, ok := ParseDownload(command)
 	if !ok || d.Launcher != "npx" {
@@ -181,8 +182,9 @@ func PinVersion(command []string, version string) []string {
 // Bin holds the paths of the programs in an npm package, by name.
 type Bin map[string]string
 
-// FindProgram returns the path of the program that npx would run from a package: the program called
-// named, or the only program, or the program with the same name as the package.
+// FindProgram returns the path of the program that npx would run from a package. That is the
+// program called named. If named is "", it is the only program, or the program with the name of the
+// package.
 func (b Bin) FindProgram(pkg, named string) (script string, ok bool) {
 	if named != "" {
 		script, ok = b[named]

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// kind is the namespace of a name: the same name can belong to different programs in two namespaces.
+// kind is the namespace of a name. The same name can mean different programs in two namespaces.
 type kind string
 
 const (
-	npmPackage   kind = "npm"     // exactly as in the registry
-	pypiPackage  kind = "pypi"    // normalized: a-b for A_b
-	pythonModule kind = "module"  // as after python -m
-	program      kind = "program" // file name without folders and .exe
-	image        kind = "image"   // without tag, digest and the host docker.io
-	repository   kind = "repo"    // host/owner/name
-	address      kind = "url"     // host or host/path of an https address
+	npmPackage   kind = "npm"     // the name in the npm registry
+	pypiPackage  kind = "pypi"    // the normalized name, for example a-b for A_b
+	pythonModule kind = "module"  // the name after python -m
+	program      kind = "program" // the file name without folders and .exe
+	image        kind = "image"   // the name without tag, digest and the host docker.io
+	repository   kind = "repo"    // HOST/OWNER/NAME
+	address      kind = "url"     // HOST or HOST/PATH of an https address
 )
 
-// identity is the program or server that a command line starts or that has an address.
+// identity names the program or server of a command line or of an address.
 type identity struct {
 	kind kind
 	name string
@@ -33,8 +33,8 @@ func lazyPattern(expr string) func() *regexp.Regexp {
 var npmSpec = lazyPattern(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9.^~<>=*|+ _-]*))?$`)
 
 // parseNPMSpec parses the package that npx and similar programs install: a name with an optional
-// version, or a repository of GitHub. It rejects a folder, a tarball and an alias, because these are
-// not names in the npm registry.
+// version, or a repository of GitHub. It returns false for a folder, a tarball and an alias,
+// because these are not names in the npm registry.
 func parseNPMSpec(spec string) (identity, bool) {
 	if m := npmSpec().FindStringSubmatch(spec); m != nil {
 		return identity{npmPackage, m[1]}, true
@@ -48,7 +48,7 @@ var (
 )
 
 // parseRequirement parses a Python requirement: a name with optional extras and version, or a
-// repository of GitHub. It does not accept "name @ URL".
+// repository of GitHub. It returns false for "name @ URL".
 func parseRequirement(spec string) (identity, bool) {
 	if m := pypiSpec().FindStringSubmatch(spec); m != nil {
 		return identity{pypiPackage, separated().ReplaceAllString(strings.ToLower(m[1]), "-")}, true
@@ -59,7 +59,8 @@ func parseRequirement(spec string) (identity, bool) {
 
 var ownerAndName = lazyPattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
 
-// parseRepo parses the text after github.com/. ok is false if there was no such prefix.
+// parseRepo parses the text after github.com/. It returns false if ok is false, because the text
+// then had no such prefix.
 func parseRepo(path string, ok bool) (identity, bool) {
 	m := ownerAndName().FindStringSubmatch(path)
 	if !ok || m == nil {
@@ -78,7 +79,7 @@ func containerImage(reference string) (identity, bool) {
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(m[1], "index."), "docker.io/")
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
-		name = name[:i] // a tag that consists of digits, which the pattern takes for a port
+		name = name[:i] // a tag of digits, which the pattern takes for a port
 	}
 	return identity{image, name}, true
 }
@@ -89,7 +90,8 @@ var (
 	linked     = lazyPattern(`(?:^|/)node_modules/\.bin/([^/]+)$`)
 )
 
-// parseFile parses the path of a program (started), or of a script that node runs.
+// parseFile parses the path of a program that is started, or of a script that node runs. started is
+// true for a program.
 func parseFile(path string, started bool) (identity, bool) {
 	path = strings.ReplaceAll(path, `\`, "/")
 	if strings.Contains("/"+path+"/", "/../") {

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// maxNested limits how deep launchers may start other launchers.
+// maxNested limits how many launchers may start one another.
 const maxNested = 8
 
-// parseCommand returns the program or server that a command line finally starts; false if the
-// command line is not understood.
+// parseCommand returns the program or server that a command line finally starts. It returns false
+// if it does not understand the command line.
 func parseCommand(words []string, depth int) (identity, bool) {
 	if len(words) == 0 || depth > maxNested {
 		return identity{}, false
 	}
 	if len(words) == 1 && strings.ContainsAny(words[0], " \t") {
-		if _, isFile := parseFile(words[0], false); !isFile { // the only word is a whole command line, not a program
+		if _, isFile := parseFile(words[0], false); !isFile { // the only word is a whole command line
 			return shellLine(words[0], depth+1)
 		}
 	}
@@ -38,10 +38,10 @@ func programName(word string) string {
 	return name
 }
 
-// options are the options that a launcher may have before the word that names what it runs. The
-// lists are separated by blanks. A command line with any other option is not understood, because
-// the option could change the source of packages (--registry, --index-url) or the program that is
-// run (--call, --entrypoint).
+// options are the options that a launcher may have before its first operand. The lists are
+// separated by blanks. A command line with any other option is not understood, because the option
+// could change the source of packages (--registry, --index-url) or the program that is run (--call,
+// --entrypoint).
 type options struct {
 	flags  string // options without a value
 	values string // options with a value, as the next word or after =
@@ -51,10 +51,10 @@ type options struct {
 // found is the result of parsing a launcher's options.
 type found struct {
 	whats []string // the values of options.whats
-	rest  []string // the words from the first that is not an option
+	rest  []string // the words from the first operand on
 }
 
-// parseOptions parses the options; false if one is unknown.
+// parseOptions parses the options. It returns false if an option is unknown.
 func (o options) parseOptions(words []string) (f found, ok bool) {
 	has := func(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 	for i := 0; i < len(words); i++ {
@@ -78,9 +78,9 @@ func (o options) parseOptions(words []string) (f found, ok bool) {
 			}
 			value = words[i]
 		case takes:
-		case len(word) > 2 && word[1] != '-' && has(o.values, word[:2]): // -eNAME
+		case len(word) > 2 && word[1] != '-' && has(o.values, word[:2]): // for example -eNAME
 			continue
-		case word[1] != '-' && allFlags(o.flags, word[1:]): // -it
+		case word[1] != '-' && allFlags(o.flags, word[1:]): // for example -it
 			continue
 		default:
 			return f, false
@@ -101,16 +101,16 @@ func allFlags(flags, letters string) bool {
 	return true
 }
 
-// launcher parses the arguments of a program that runs another program, and returns the identity
-// of that other program; false if it does not understand them. depth is the number of launchers
-// around the other program.
+// launcher parses the arguments of a program that runs another program. It returns the identity of
+// that other program, or false if it does not understand the arguments. depth is the number of
+// launchers around the other program.
 type launcher func(words []string, depth int) (identity, bool)
 
-// launchers returns the launchers by the program's name.
+// launchers returns the launchers, by the name of the program.
 var launchers func() map[string]launcher
 
-// The table is made on first use, and set in init: some of its functions use the table, which the
-// compiler would otherwise report as an initialization cycle.
+// The table is made on first use, and set in init. Some of its functions use the table, so without
+// init the compiler would report an initialization cycle.
 func init() { launchers = sync.OnceValue(makeLaunchers) }
 
 func makeLaunchers() map[string]launcher {

@@ -17,7 +17,7 @@ func parseNpx(words []string, _ int) (identity, bool) {
 		what = f.whats[0]
 	case len(f.whats) == 0 && len(f.rest) > 0:
 		what, f.rest = f.rest[0], f.rest[1:]
-	default: // with several packages, it is not known which of them contains the program
+	default: // with several packages it is not known which package contains the program
 		return identity{}, false
 	}
 	id, ok := parseNPMSpec(what)
@@ -30,7 +30,7 @@ func parseNpx(words []string, _ int) (identity, bool) {
 // bridgedAddress returns the address in the arguments of mcp-remote.
 func bridgedAddress(f found) (identity, bool) {
 	rest := f.rest
-	if len(f.whats) == 1 && len(rest) > 0 { // npx -p mcp-remote mcp-remote URL
+	if len(f.whats) == 1 && len(rest) > 0 { // for example npx -p mcp-remote mcp-remote URL
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
@@ -59,7 +59,7 @@ func parseNode(words []string, _ int) (identity, bool) {
 		}
 		if !strings.HasPrefix(word, "--") || strings.HasPrefix(word, "--eval") || strings.HasPrefix(word, "--print") ||
 			strings.HasPrefix(word, "--require") || strings.HasPrefix(word, "--import") || strings.HasPrefix(word, "--loader") {
-			return identity{}, false // the option runs other code instead of the script, or before it
+			return identity{}, false // the option runs other code, instead of the script or before it
 		}
 	}
 	if len(rest) == 0 || !strings.Contains(rest[0], "node_modules") {
@@ -83,7 +83,7 @@ func parseDeno(words []string, _ int) (identity, bool) {
 	return identity{}, false
 }
 
-// withoutFolder removes the export path from a package name: @a/b@1/cli.
+// withoutFolder removes the export path from a package name, such as /cli from @a/b@1/cli.
 func withoutFolder(spec string) string {
 	parts, n := strings.Split(spec, "/"), 1
 	if strings.HasPrefix(spec, "@") {
@@ -143,7 +143,7 @@ func parsePipx(words []string, _ int) (identity, bool) {
 
 func parsePython(words []string, _ int) (identity, bool) {
 	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.parseOptions(words)
-	if !ok || len(f.whats) == 0 { // perhaps because of options after -m, which belong to the module
+	if !ok || len(f.whats) == 0 { // options after -m belong to the module, and may be the reason
 		for i, word := range words {
 			if word == "-m" && i+1 < len(words) && allKnown(words[:i]) {
 				return parseModule(words[i+1])

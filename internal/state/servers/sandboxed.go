@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sandboxer is a program that runs another program in a sandbox or a container. command reports
-// whether the words after the sandboxer's name run a program.
+// sandboxer is a program that runs another program in a sandbox or a container. command gets the
+// words after the sandboxer's name, and reports whether they run a program.
 type sandboxer struct {
 	shown   string
 	command func(words []string) bool
@@ -26,7 +26,7 @@ var sandboxers = map[string]sandboxer{
 
 // runsAfter returns a function that reports whether a command line has the subcommand, and after it
 // a word that is not an option. The function returns false for a command line with --help,
-// --version or one of shows, because the program then runs nothing.
+// --version or a word of shows, because the program then runs no other program.
 func runsAfter(subcommand []string, shows ...string) func([]string) bool {
 	shows = append(shows, "--help", "--version")
 	return func(words []string) bool {
@@ -56,9 +56,9 @@ func runsContainer(words []string) bool {
 	return runsAfter([]string{"run"})(words)
 }
 
-// FindSandboxer returns the program in whose sandbox or container a command runs its server, as
-// people write the program's name; "" if none is recognised. The sandbox may still be open: an
-// option of the program can open everything.
+// FindSandboxer returns the program in whose sandbox or container a command runs its server. It
+// returns the name that people write, or "" if it recognises no such program. The sandbox may still
+// be open, because an option of the program can open everything.
 func FindSandboxer(command []string) string {
 	for depth := 0; len(command) > 0 && depth < maxNested; depth++ {
 		name, rest := programName(command[0]), command[1:]

@@ -72,8 +72,8 @@ func parsePowershell(words []string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// shellLine returns the program or server that a shell line finally starts: its last command. All
-// commands before it must only prepare (cd, export, source).
+// shellLine returns the program or server that a shell line finally starts, which is its last
+// command. All commands before it must only prepare the start (cd, export, source).
 func shellLine(text string, depth int) (identity, bool) {
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -99,7 +99,7 @@ func shellLine(text string, depth int) (identity, bool) {
 }
 
 // listCommands adds the commands of a statement to all, in the order in which they run. It returns
-// false if the statement is more than simple commands joined by &&.
+// false if the statement contains more than simple commands joined by &&.
 func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
 	if stmt.Negated || stmt.Background || stmt.Coprocess || !redirectsErrorOnly(stmt.Redirs) {
 		return false
@@ -131,7 +131,7 @@ func redirectsErrorOnly(redirections []*syntax.Redirect) bool {
 	return true
 }
 
-// literalWord returns a word as it is written, with a $ for each part that the shell would
+// literalWord returns a word in its written form, with a $ for each part that the shell would
 // replace. No name contains a $.
 func literalWord(word *syntax.Word) string {
 	var b strings.Builder

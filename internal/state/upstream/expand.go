@@ -7,7 +7,8 @@ import (
 )
 
 // ExpandVariables replaces $NAME and ${NAME} by the values of variables, and $$ by $. It does not
-// expand variables inside a value. The error names the variable that is not set, but no value.
+// expand variables inside a value. If a variable is not set, the error contains its name. The error
+// never contains a value.
 func ExpandVariables(text string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {

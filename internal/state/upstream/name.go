@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// Separator stands between a server's prefix and the name of its tool. No prefix contains it or
-// ends with "_", so the first separator always splits a name correctly.
+// Separator stands between a server's prefix and the name of its tool. A prefix never contains the
+// separator and never ends with "_". So the first separator always splits a name correctly.
 const Separator = "__"
 
 // Limits of names, in bytes.
 const (
 	maxID = 20
-	// Budget is the maximum length of an advertised name. The strictest clients allow 64 bytes, and
-	// use some of them for a prefix with the name of the hub's entry in their configuration.
+	// Budget is the maximum length of an advertised name in bytes. The strictest clients allow 64
+	// bytes. Some of these bytes are for the prefix of the client: the name of the hub's entry in
+	// its configuration.
 	Budget = 50
 )
 
-// CheckID returns an error if a server or a prefix must not have this name.
+// CheckID returns an error for a name that a server or a prefix must not have.
 func CheckID(id string) error {
 	switch {
 	case id == "" || len(id) > maxID:
@@ -40,9 +41,9 @@ const idCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // AdvertisedName returns the name under which a client sees a tool or a prompt of a server. The
 // result depends only on the arguments, not on other servers or tools. If the name is too long, or
-// some client could not accept it, AdvertisedName changes it and appends a digest of the original.
-// It also does so if prefix is "" and the name contains a separator, because such a name could
-// belong to another server.
+// if some client could not accept it, AdvertisedName changes the name and appends a digest of the
+// original. It does the same if prefix is "" and the name contains a separator, because such a name
+// could belong to another server.
 func AdvertisedName(id, prefix, name string) string {
 	whole := name
 	if prefix != "" {
@@ -64,19 +65,20 @@ func AdvertisedName(id, prefix, name string) string {
 	end := "_" + hex.EncodeToString(sum[:4])
 	clean = clean[:min(len(clean), Budget-len(end))]
 	if prefix == "" {
-		clean = strings.TrimSuffix(clean, "_") // otherwise it would form a separator with end
+		clean = strings.TrimSuffix(clean, "_") // without this, the "_" would form a separator with end
 	}
 	return clean + end
 }
 
-// SplitName splits an advertised name. If AdvertisedName has cut it, name is not the original.
+// SplitName splits an advertised name. If AdvertisedName has changed the name, name is not the
+// original.
 func SplitName(advertised string) (prefix, name string, ok bool) {
 	prefix, name, ok = strings.Cut(advertised, Separator)
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil
 }
 
-// CutName splits the text NAME=REST. named is false, and rest is the whole text, if there is no
-// name before the first =. A text with a / is not a name, but the beginning of a path or an address.
+// CutName splits the text NAME=REST. If there is no name before the first =, named is false and
+// rest is the whole text. A text with a / is not a name, but the beginning of a path or an address.
 func CutName(text string) (name, rest string, named bool) {
 	name, rest, named = strings.Cut(text, "=")
 	if !named || name == "" || strings.Contains(name, "/") {

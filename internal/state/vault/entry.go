@@ -19,34 +19,34 @@ type Entry struct {
 	Name     string        `json:"name"`
 	Value    []byte        `json:"value"`
 	Set      time.Time     `json:"set"`               // time at which the value was set
-	MaxAge   time.Duration `json:"max_age,omitempty"` // 0: the entry never expires
+	MaxAge   time.Duration `json:"max_age,omitempty"` // age at which the entry expires; 0 means never
 	Bindings []Binding     `json:"bindings,omitempty"`
 	Origins  []Origin      `json:"origins,omitempty"` // places from which wrap has moved the value
 	Reveal   bool          `json:"reveal,omitempty"`  // agents may read the value through clawai serve
-	Moved    bool          `json:"moved,omitempty"`   // wrap created the entry, which is removed with its last origin
+	Moved    bool          `json:"moved,omitempty"`   // wrap has created the entry; the entry is removed together with its last origin
 }
 
-// Origin is a place in a client's file that now contains a reference, with the value that it
-// contained before.
+// Origin is a place in a client's file that now contains a reference. It stores the value that was
+// there before.
 type Origin struct {
 	File   string   `json:"file"`
-	Server []string `json:"server"` // the keys that lead to the server
+	Server []string `json:"server"` // the keys in the file that lead to the server
 	Member string   `json:"member"` // name of the variable in the server's environment
-	Token  []byte   `json:"token"`  // the value with its quotes and escapes
+	Token  []byte   `json:"token"`  // the value in the file's own form, with quotes and escapes
 }
 
 func (o *Origin) isSamePlace(p *Origin) bool {
 	return o.File == p.File && slices.Equal(o.Server, p.Server) && o.Member == p.Member
 }
 
-// AddOrigin adds an origin, and replaces an earlier one for the same place.
+// AddOrigin adds an origin. It replaces an earlier origin for the same place.
 func (e *Entry) AddOrigin(o Origin) {
 	e.RemoveOrigin(o)
 	e.Origins = append(e.Origins, o)
 }
 
-// RemoveOrigin removes an origin. It returns true if the entry is not needed any more: wrap created
-// the entry, and no origin is left.
+// RemoveOrigin removes an origin. done is true if the entry is not needed any more, because wrap
+// has created the entry and no origin is left.
 func (e *Entry) RemoveOrigin(o Origin) (done bool) {
 	e.Origins = slices.DeleteFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
 	return e.Moved && len(e.Origins) == 0
@@ -70,15 +70,15 @@ type Binding struct {
 	// Folder is the folder in which the command is started; "" if the command means the same in
 	// every folder.
 	Folder string `json:"folder,omitempty"`
-	// Own holds digests of variables that load code, namely those that the owner had when the entry
-	// was bound. Each digest has 16 letters; blanks separate them.
+	// Own holds digests of the owner's variables that load code, from the time of the binding. Each
+	// digest has 16 letters, and blanks separate the digests.
 	Own string `json:"own,omitempty"`
 }
 
 // Limits of an entry.
 const (
-	MaxValue = 64 << 10 // bytes; an environment can hold more, but no secret is longer
-	maxName  = 64       // bytes
+	MaxValue = 64 << 10 // size in bytes; no secret is longer, although an environment can hold more
+	maxName  = 64       // length in bytes
 )
 
 var (
@@ -137,14 +137,14 @@ func (e *Entry) BindServer(r Requester) bool {
 	return true
 }
 
-// allows reports whether the binding is to this server, started by this command in this folder.
+// allows reports whether the binding is for this server with this command in this folder.
 func (b *Binding) allows(r Requester) bool {
 	return b.Server == r.Name && b.Command == CommandDigest(r.Command) &&
 		(b.Folder == "" && !r.ReadsFolder() || b.Folder != "" && b.Folder == realFolder(r.Dir))
 }
 
-// ownVariables returns digests of the variables that were the owner's when the entry was bound to
-// a server.
+// ownVariables returns digests of the owner's variables at the time when the entry was bound to a
+// server.
 func (e *Entry) ownVariables(r Requester) (own []string) {
 	for i := range e.Bindings {
 		if b := &e.Bindings[i]; b.allows(r) {
@@ -154,9 +154,9 @@ func (e *Entry) ownVariables(r Requester) (own []string) {
 	return own
 }
 
-// isBound reports whether a server may use the entry. knows reports whether the entry is bound to
-// this server name with any command; command reports whether it is bound to this server name with
-// this command in any folder.
+// isBound reports whether a server may use the entry. knows is true if the entry is bound to this
+// server name with any command. command is true if the entry is bound to this server name with this
+// command in any folder.
 func (e *Entry) isBound(r Requester) (bound, knows, command bool) {
 	digest := CommandDigest(r.Command)
 	for i := range e.Bindings {
@@ -167,7 +167,7 @@ func (e *Entry) isBound(r Requester) (bound, knows, command bool) {
 	return bound, knows, command
 }
 
-// ExpiryTime returns when the entry expires, and whether it has expired.
+// ExpiryTime returns the time at which the entry expires, and whether it has expired.
 func (e *Entry) ExpiryTime(now time.Time) (at time.Time, expired bool) {
 	if e.MaxAge <= 0 {
 		return time.Time{}, false
@@ -189,8 +189,8 @@ func decodeEntry(name string, data []byte) (e Entry, err error) {
 	return e, nil
 }
 
-// damagedError returns an error that does not quote the data that was read, because the data may
-// contain the value.
+// damagedError returns an error without the data that was read, because the data may contain the
+// value.
 func damagedError(name string) error {
 	return fmt.Errorf("the entry %q is damaged; set it again: clawai vault set %s", name, name)
 }

@@ -25,7 +25,7 @@ import (
 type file struct {
 	path    string             // path of the encrypted file
 	key     string             // path of the file with the key
-	private func(string) error // Place.Private
+	private func(string) error // the function Place.Private
 }
 
 func (file) Kind() StoreKind { return InFile }
@@ -159,7 +159,7 @@ func (f file) readIdentity() (*age.X25519Identity, error) {
 		}
 		key, err := age.ParseX25519Identity(line)
 		if err != nil {
-			break // err is not returned, because its text would quote the key
+			break // err is not returned, because its text would contain the key
 		}
 		return key, nil
 	}
@@ -180,7 +180,7 @@ func (f file) makeIdentity() (*age.X25519Identity, error) {
 	return key, atomicfile.Write(f.key, []byte(text), atomicfile.Options{Mode: 0o600})
 }
 
-// readOwn reads a file that only its owner may open.
+// readOwn reads a file that only its owner may open. It returns an error for any other file.
 func readOwn(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

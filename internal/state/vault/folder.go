@@ -13,23 +13,25 @@ import (
 // Programs and options that decide whether the meaning of a command depends on the folder in which
 // it is started.
 var (
-	// interpreters run the file that their first operand names, or code that may load files from
-	// that folder.
+	// interpreters run the file in their first operand, or code that may load files from that
+	// folder.
 	interpreters = strings.Fields("node nodejs tsx ts-node python pythonw pypy py ruby perl php lua luajit java bash dash zsh ksh fish ash pwsh powershell rscript julia elixir erl osascript wscript cscript groovy tclsh expect")
-	// shells run the text after -c.
+	// shells run the text after the option -c.
 	shells = strings.Fields("sh bash dash zsh ksh fish ash")
-	// projectTools run what the project in the folder specifies, also if they are called by a whole path.
+	// projectTools run programs that the project in the folder specifies, even if the command has
+	// the tool's whole path.
 	projectTools = strings.Fields(`npm pnpm yarn bun deno uv poetry pipenv hatch pdm rye cargo go make gmake just task dotnet mvn gradle rake bundle composer mix docker-compose mise pixi nix
 		invoke inv fab tox nox sbt mill lein stack cabal swift zig dub nimble ant bb clojure clj bazel pants air turbo nx vite nodemon rails
 		uvicorn gunicorn hypercorn daphne flask fastapi streamlit celery mcp fastmcp devbox devenv direnv`)
-	// rootless are programs that run nothing of the folder: what their words name is in a
-	// container, on another machine or in a package of its own, or is only a text.
+	// rootless are programs that run no files of the folder. Their operands name things in a
+	// container, on another machine or in a separate package, or are only texts.
 	rootless = strings.Fields("docker podman nerdctl ssh kubectl uvx pipx clawai printenv printf echo export exit true false sleep")
-	// packageRunners run a package by its name. They prefer a package of that name in the folder.
+	// packageRunners run a package by its name. If the folder has a package of that name, they run
+	// that package.
 	packageRunners = strings.Fields("npx bunx pnpx")
-	// launchers start the command that follows their options and variables.
+	// launchers start the command after their own options and variables.
 	launchers = strings.Fields("env nice nohup timeout setsid stdbuf ionice time command exec cmd winpty")
-	// folderOptions are options with which a project tool, or env, works in another folder.
+	// folderOptions are options with which a project tool or env works in another folder.
 	folderOptions = strings.Fields("-C --directory --cwd --chdir --dir --prefix")
 )
 
@@ -37,10 +39,10 @@ var (
 // even if the file does not exist yet.
 var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
 
-// readsFolder reports whether a command may mean something else in another folder, because it names
-// a file in the folder, or a program that reads files of the folder. An unknown program counts as
-// one that reads such files, unless one of its words is a whole path. dir is the folder in which
-// the command is started; "" if it is not known. In doubt readsFolder returns true.
+// readsFolder reports whether a command may mean something else in another folder. This is so if
+// the command names a file in the folder, or a program that reads files of the folder. An unknown
+// program counts as such a program, unless one of the words is a whole path. dir is the folder in
+// which the command is started; "" if the folder is not known. In doubt readsFolder returns true.
 func readsFolder(words []string, dir string) bool {
 	for len(words) > 0 && slices.Contains(launchers, programName(words[0])) {
 		if namesFile(words[0], dir) {
@@ -75,12 +77,14 @@ func readsFolder(words []string, dir string) bool {
 	return namesFiles(rest, dir) || !slices.ContainsFunc(words, filepath.IsAbs) && !isServer(name)
 }
 
-// isServer reports whether a program's name says that it is a server, and so runs no project.
+// isServer reports whether the name of a program tells that it is a server. Such a program runs no
+// project.
 func isServer(name string) bool {
 	return strings.Contains(name, "mcp-server") || strings.Contains(name, "server-mcp") || strings.HasSuffix(name, "-mcp")
 }
 
-// programName returns the name of a program without its folder, its version and its ending.
+// programName returns the name of a program without its folder, its version and its file name
+// ending.
 func programName(word string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/")))
 	for _, ending := range [...]string{".exe", ".cmd", ".bat"} {
@@ -90,7 +94,7 @@ func programName(word string) string {
 }
 
 // launchedCommand returns the command that a launcher starts. moved means that an option of the
-// launcher names an absolute folder for the command, so that the folder of the launcher does not
+// launcher names an absolute folder for the command. Then the folder of the launcher does not
 // matter.
 func launchedCommand(words []string) (rest []string, moved bool) {
 	rest = words[1:]
@@ -105,9 +109,9 @@ func launchedCommand(words []string) (rest []string, moved bool) {
 			if filepath.IsAbs(value) {
 				return nil, true
 			}
-		case strings.HasPrefix(word, "-") || strings.HasPrefix(word, "/") && len(word) == 2: // cmd /c
+		case strings.HasPrefix(word, "-") || strings.HasPrefix(word, "/") && len(word) == 2: // an option, such as /c of cmd
 		case joined && !strings.ContainsAny(option, `/\`): // a variable
-		case strings.Trim(word, "0123456789.smhd") == "": // timeout 5s
+		case strings.Trim(word, "0123456789.smhd") == "": // a time, as in timeout 5s
 		default:
 			return rest, false
 		}
@@ -116,7 +120,7 @@ func launchedCommand(words []string) (rest []string, moved bool) {
 	return nil, false
 }
 
-// textReadsFolder is like readsFolder, for the commands in a shell text.
+// textReadsFolder is like readsFolder, but for all commands in a shell text.
 func textReadsFolder(text, dir string) bool {
 	for command := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`", r) }) {
 		words := strings.FieldsFunc(command, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'<>`, r) })
@@ -127,8 +131,8 @@ func textReadsFolder(text, dir string) bool {
 	return false
 }
 
-// startsAbsolute reports whether the first operand of an interpreter is an absolute path. If an
-// option (-c, -e, -m) names the code instead, startsAbsolute returns false.
+// startsAbsolute reports whether the first operand of an interpreter is an absolute path. It
+// returns false if an option (-c, -e, -m) gives the code instead.
 func startsAbsolute(words []string) bool {
 	for _, word := range words {
 		if !strings.HasPrefix(word, "-") {
@@ -141,7 +145,8 @@ func startsAbsolute(words []string) bool {
 	return false
 }
 
-// runsPackage reports whether a project tool runs a package by its name. words are its arguments.
+// runsPackage reports whether a project tool runs a package by its name. words are the tool's
+// arguments.
 func runsPackage(name string, words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -152,13 +157,13 @@ func runsPackage(name string, words []string) bool {
 	case "bun":
 		return words[0] == "x"
 	case "uv":
-		return len(words) > 1 && words[0] == "tool" && words[1] == "run" // uv tool run ignores the project in the folder
+		return len(words) > 1 && words[0] == "tool" && words[1] == "run" // "uv tool run" ignores the project in the folder
 	}
 	return false
 }
 
-// projectFolder returns the folder that an option of a project tool names; named is false if there
-// is no such option. words are the tool's arguments.
+// projectFolder returns the folder in an option of a project tool. named is false if there is no
+// such option. words are the tool's arguments.
 func projectFolder(words []string) (folder string, named bool) {
 	for i, word := range words {
 		option, value, joined := strings.Cut(word, "=")
@@ -168,14 +173,14 @@ func projectFolder(words []string) (folder string, named bool) {
 		case slices.Contains(folderOptions, option) && i+1 < len(words):
 			return words[i+1], true
 		case !strings.HasPrefix(word, "-") && word != "run" && word != "exec":
-			return "", false // the words from here on belong to the program that the tool runs
+			return "", false // all further words belong to the program that the tool runs
 		}
 	}
 	return "", false
 }
 
-// holdsPackage reports whether a folder, or a folder above it, may hold a package that one of the
-// words names, or a file that says where packages come from.
+// holdsPackage reports whether the folder dir, or a folder above it, may hold a package with one of
+// the words as name. It also returns true for a file that names the source of packages.
 func holdsPackage(dir string, words []string) bool {
 	if dir == "" {
 		return false
@@ -211,8 +216,8 @@ func holdsPackage(dir string, words []string) bool {
 // maxProject is the maximum size of a package.json that is searched, in bytes.
 const maxProject = 1 << 20
 
-// readProject returns the package.json of a folder, or "" if there is none. readable is false if the
-// file cannot be searched: for example, reading a pipe would never end.
+// readProject returns the package.json of a folder; "" if the folder has none. readable is false if
+// the file cannot be searched, for example because it is a pipe, which could be read for ever.
 func readProject(dir string) (text string, readable bool) {
 	path := filepath.Join(dir, "package.json")
 	info, err := os.Stat(path)
@@ -230,8 +235,8 @@ func namesFiles(words []string, dir string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return namesFile(word, dir) })
 }
 
-// namesFile reports whether a word, or the value in an option, is a path relative to the folder:
-// because of its form, or because the folder dir contains such a file.
+// namesFile reports whether a word, or the value in an option, is a path relative to the folder
+// dir. It judges by the form of the word, or by a file of that name in dir.
 func namesFile(word, dir string) bool {
 	if strings.Contains(word, "PWD}") || strings.Contains(word, "$PWD") || strings.Contains(word, "%CD%") {
 		return true
@@ -244,7 +249,7 @@ func namesFile(word, dir string) bool {
 		parts = append(parts, word[2:])
 	}
 	if last := parts[len(parts)-1]; !strings.Contains(word, "://") && !filepath.IsAbs(last) {
-		parts = append(parts, strings.FieldsFunc(last, func(r rune) bool { return strings.ContainsRune("=,:", r) })...) // .:/work, source=.
+		parts = append(parts, strings.FieldsFunc(last, func(r rune) bool { return strings.ContainsRune("=,:", r) })...) // for example .:/work or source=.
 	}
 	return slices.ContainsFunc(parts, func(part string) bool {
 		plain := strings.ReplaceAll(part, `\`, "/")
@@ -265,7 +270,7 @@ func exists(parts ...string) bool {
 	return err == nil
 }
 
-// realFolder returns the path of a folder without symlinks, so that paths of the same folder are
+// realFolder returns the path of a folder without symlinks, so that two paths of one folder become
 // equal.
 func realFolder(dir string) string {
 	if dir == "" {

@@ -13,8 +13,8 @@ import (
 type Place struct {
 	Dir     string             // folder of the file and of the index of the keychain
 	Key     string             // file with the key; "" means vault.key in Dir
-	Private func(string) error // creates Dir, and returns an error if others can change it
-	// NoKeychain means that the owner does not want the keychain to be used.
+	Private func(string) error // creates Dir; returns an error if other users can change the folder
+	// NoKeychain means that the owner does not want clawai to use the keychain.
 	NoKeychain bool
 }
 
@@ -47,8 +47,8 @@ func (p Place) Open() (Store, error) {
 	return p.keychainStore(), nil
 }
 
-// ChooseStore returns the store of a kind. If the vault already uses the other store, it returns
-// an error, because one name in both stores would mean two values.
+// ChooseStore returns the store of a kind. If the vault already uses the other store, it returns an
+// error, because a name could then have two values.
 func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	now, err := p.Open()
 	if err != nil || now.Kind() == kind {
@@ -64,7 +64,7 @@ func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	return p.newStore(kind), nil
 }
 
-// MoveEntries copies every entry to the store of a kind, reads each copy back, and only then
+// MoveEntries copies every entry to the store of a kind and reads each copy back. Only then it
 // deletes the entries from the old store. It returns the number of entries.
 func (p Place) MoveEntries(kind StoreKind) (moved int, err error) {
 	from, err := p.Open()

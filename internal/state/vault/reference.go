@@ -15,8 +15,8 @@ const Prefix = "clawai-vault:"
 // MakeReference returns the reference to an entry.
 func MakeReference(name string) string { return Prefix + name }
 
-// InHeader splits a header value, or a line that contains one, into the literal text before a
-// reference and the name of the entry. A reference must be at the end.
+// InHeader splits a header value, or a line that contains a header value. before is the literal
+// text before the reference, and name is the name of the entry. A reference must be at the end.
 func InHeader(text string) (before, name string, ok bool) {
 	before, name, ok = strings.Cut(text, Prefix)
 	return before, name, ok && CheckName(name) == nil
@@ -27,10 +27,10 @@ func HasReference(text string) bool { return strings.Contains(text, Prefix) }
 
 // Requester is the server that needs values.
 type Requester struct {
-	Name    string   // the server's name in rules; "" if it has none
-	Command []string // the words of its command, or its address as the only word
+	Name    string   // the server's name in rules; "" if the server has no such name
+	Command []string // the words of the server's command, or its address as the only word
 	Dir     string   // the folder in which the command is started; "" if it is not known
-	Own     []string // the environment of the owner who binds an entry to the server
+	Own     []string // the owner's environment, when the owner binds an entry to the server
 }
 
 // ReadsFolder reports whether the command may mean something else in another folder.
@@ -40,7 +40,7 @@ func (r Requester) ReadsFolder() bool { return readsFolder(r.Command, realFolder
 type Refusal struct {
 	Entry string
 	Err   error
-	// Bind means that the entry is not bound to this server. The owner can bind it.
+	// Bind means that the entry is not bound to this server, and that the owner can bind it.
 	Bind bool
 }
 
@@ -50,12 +50,12 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 // Resolver resolves the references for one server, and remembers the values.
 type Resolver struct {
-	Open   func() (Store, error) // called for the first reference
+	Open   func() (Store, error) // called at the first reference
 	Server Requester
 	Now    time.Time // the current time, for the expiry of entries
 
 	store Store             // nil before the first reference
-	used  map[string]*Entry // by name: the entries whose values the server got
+	used  map[string]*Entry // the entries whose values the server got, by name
 }
 
 // UsedValues returns the values of the entries that the server got.
@@ -69,7 +69,7 @@ func (r *Resolver) UsedValues() [][]byte {
 }
 
 // FillEnv returns an environment with values in place of the references. It does not change
-// environ; if that has no references, FillEnv returns environ itself.
+// environ. If environ has no references, FillEnv returns environ itself.
 func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 	var filled []string
 	for i, v := range environ {
@@ -99,7 +99,7 @@ func (r *Resolver) FillEnv(environ []string) ([]string, error) {
 	return filled, nil
 }
 
-// FillHeader replaces the references in header values, in place.
+// FillHeader replaces the references in header values. It changes h itself.
 func (r *Resolver) FillHeader(h http.Header) error {
 	for key, values := range h {
 		for i, text := range values {

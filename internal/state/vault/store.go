@@ -11,12 +11,12 @@ import (
 )
 
 // Store keeps entries. Get and Delete return ErrNone for a missing name. If the store cannot be
-// read, the error says what to do.
+// read, the error tells the owner what to do.
 type Store interface {
 	Kind() StoreKind
 	Get(name string) (Entry, error)
-	// Change lets change edit an entry and stores the result. If there is no entry with the name,
-	// change gets a new one without a value. If change returns an error, nothing is stored.
+	// Change calls change to edit an entry, and stores the result. If there is no entry with the
+	// name, change gets a new entry without a value. If change returns an error, nothing is stored.
 	Change(name string, change func(*Entry) error) error
 	Delete(name string) error
 	Names() ([]string, error)
@@ -39,7 +39,7 @@ func (k StoreKind) String() string {
 	return "the system's keychain"
 }
 
-// ParseKind parses keychain or file.
+// ParseKind parses the word keychain or file.
 func ParseKind(s string) (StoreKind, error) {
 	switch k := StoreKind(s); k {
 	case InKeychain, InFile:
@@ -54,7 +54,7 @@ func ListEntries(s Store) (all []Entry, err error) {
 	for _, name := range names {
 		e, err := s.Get(name)
 		if errors.Is(err, ErrNone) {
-			continue // somebody removed it from the keychain by hand
+			continue // somebody has removed the entry from the keychain by hand
 		}
 		if err != nil {
 			return nil, err
@@ -115,10 +115,10 @@ func (c chain) Delete(name string) error {
 	return adviseError(c.Keychain.Delete(name))
 }
 
-// changing is locked while a goroutine changes an entry. A file lock excludes other processes.
+// changing is held while a goroutine changes an entry. A file lock keeps other processes out.
 var changing sync.Mutex
 
-// lockChanges prevents concurrent changes: otherwise one process could overwrite a change of
+// lockChanges prevents concurrent changes. Without it, one process could overwrite a change of
 // another process.
 func (c chain) lockChanges() (unlock func(), err error) {
 	if c.off {

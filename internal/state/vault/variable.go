@@ -17,7 +17,8 @@ import (
 )
 
 // loaders are variables that can make a program run code that its command does not name, or use
-// other settings and packages. A name that ends with * stands for all names with that beginning.
+// other settings and packages. A name with * at its end stands for all names with the same
+// beginning.
 var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
 	PYTHON* __PYVENV_LAUNCHER__ PIP_* PIPX_* UV_*
 	NODE NODE_* NPM_* PNPM_* YARN_* COREPACK_* BUN_* DENO_* TS_NODE_* TSX_* ESBUILD_BINARY_PATH
@@ -33,7 +34,7 @@ var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
 	AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG CLOUDSDK_CONFIG CLOUDSDK_PYTHON AZURE_CONFIG_DIR AZURE_EXTENSION_DIR HELM_PLUGINS TF_CLI_CONFIG_FILE ANSIBLE_CONFIG GH_CONFIG_DIR
 	DOCKER_HOST DOCKER_CONFIG CONTAINER_HOST CONTAINERS_CONF XDG_CONFIG_DIRS XDG_DATA_DIRS`)
 
-// plain are variables that a name in loaders covers, but that load nothing.
+// plain are variables that load nothing, although a name in loaders covers them.
 var plain = strings.Fields(`LD_BIND_NOW
 	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONDONTWRITEBYTECODE PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER PYTHONNOUSERSITE PYTHONSAFEPATH
 	PYTHONLEGACYWINDOWS* PYTHONASYNCIODEBUG PYTHONDEVMODE PYTHONOPTIMIZE PYTHONTRACEMALLOC PYTHONCOERCECLOCALE PYTHON_COLORS
@@ -57,15 +58,16 @@ var placed = strings.Fields(`XDG_CONFIG_DIRS XDG_DATA_DIRS COMSPEC
 	PUPPETEER_EXECUTABLE_PATH PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH CHROME_PATH TCL_LIBRARY PSMODULEPATH ODBCSYSINI ODBCINI
 	AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG CLOUDSDK_CONFIG CLOUDSDK_PYTHON AZURE_CONFIG_DIR HELM_PLUGINS GH_CONFIG_DIR`)
 
-// homes are the variables by which programs find their owner's files, each with its usual place
-// below the home folder. There may be code in that place: npm's settings, Python's own packages.
+// homes are variables with which programs find their owner's files, each with the usual place of
+// these files below the home folder. The place may contain code, such as npm's settings and
+// Python's own packages.
 var homes = map[string]string{
 	"HOME": "", "USERPROFILE": "", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_CACHE_HOME": ".cache",
 	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
 }
 
-// Folders whose programs were put there by the owner or the system. systemFolders are whole paths,
-// and homeFolders are below the home folder.
+// Folders whose programs come from the owner or the system. systemFolders are absolute paths, and
+// homeFolders are relative to the home folder.
 var (
 	systemFolders = strings.Fields("/usr /etc /opt /bin /lib /var/lib /snap /nix /run/current-system /Applications /Library /System C:/Windows C:/ProgramData")
 	homeFolders   = strings.Fields(`.nvm .volta .fnm .asdf .nodenv .pyenv .rbenv .sdkman .jdks .local/share/fnm .local/share/mise .local/share/uv .local/share/pnpm .local/share/flatpak .nix-profile
@@ -73,8 +75,8 @@ var (
 		.npm-global .npm .npmrc .npm-init.js .gem .dotnet .cargo .rustup .bun .deno .docker .cache/uv go .vscode .vscode-server .cursor-server AppData/Roaming/npm AppData/Local/Programs`)
 )
 
-// Expressions for variables that a name in loaders covers, but that load nothing: harmless matches
-// NAME=VALUE, and harmlessName matches NAME.
+// Expressions for variables that load nothing, although a name in loaders covers them. harmless
+// matches NAME=VALUE, and harmlessName matches NAME.
 var (
 	harmless = sync.OnceValue(func() *regexp.Regexp {
 		const word = `--(?:max-old-space-size|max-semi-space-size|max-http-header-size|stack-trace-limit)=\d+|--(?:no-warnings|no-deprecation|trace-warnings|enable-source-maps|use-system-ca)` +
@@ -90,13 +92,13 @@ var (
 )
 
 // LoadsCode reports whether a variable may make a server run code that its command does not name.
-// own is the owner's environment: a variable that is in own with the same value does not count.
+// own is the owner's environment. A variable that has the same value in own does not count.
 func LoadsCode(name, value string, own []string) bool {
 	return !slices.Contains(own, name+"="+value) && loadsCode(name, value, ownHomes(own))
 }
 
-// loadsCode judges a variable by its name and its value. It ignores the case of the name, as some
-// systems do, and reads - as _, as npm does.
+// loadsCode judges a variable by its name and its value. It ignores the case of the name, because
+// some systems do. It reads - as _, because npm does.
 func loadsCode(name, value string, homeFolders []string) bool {
 	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
 	below, isHome := homes[name]
@@ -137,8 +139,8 @@ func isBelow(place, folder string) bool {
 	return place == folder || strings.HasPrefix(place, folder+"/")
 }
 
-// slashed returns a path in one spelling, so that equal paths can be compared. On Windows it is in
-// lower case and has slashes.
+// slashed returns the common spelling of a path, so that equal paths can be compared. On Windows
+// the spelling is in lower case and has slashes.
 func slashed(place string) string {
 	if runtime.GOOS == "windows" {
 		place = strings.ToLower(strings.ReplaceAll(place, `\`, "/"))
@@ -146,8 +148,8 @@ func slashed(place string) string {
 	return path.Clean(place)
 }
 
-// accountHome returns the home folder of this account by the system's list of accounts; "" if it
-// has none. It does not use variables, because a client's file can set them.
+// accountHome returns the home folder of this account in the system's list of accounts; "" if the
+// list has none. It does not use variables, because a client's file can set them.
 var accountHome = sync.OnceValue(func() string {
 	find := user.Current
 	if runtime.GOOS != "windows" {
@@ -159,8 +161,8 @@ var accountHome = sync.OnceValue(func() string {
 	return ""
 })
 
-// ownHomes returns the home folders of the owner: that of the account, and those that the variables
-// in own name.
+// ownHomes returns the home folders of the owner: the home of the account, and the folders in the
+// variables of own.
 func ownHomes(own []string) (list []string) {
 	if home := accountHome(); home != "" {
 		list = append(list, home)
@@ -173,9 +175,9 @@ func ownHomes(own []string) (list []string) {
 	return list
 }
 
-// digestVariables returns short digests of those variables of the owner that load code. If the
-// server is started with the same variables later, it still gets the entry's value. Only digests
-// are stored, because such a variable may hold a secret.
+// digestVariables returns short digests of the owner's variables that load code. A server that is
+// later started with the same variables still gets the entry's value. Only digests are stored,
+// because such a variable may hold a secret.
 func digestVariables(own []string) string {
 	var list []string
 	for _, v := range own {
@@ -193,10 +195,10 @@ func digestVariable(v string) string {
 }
 
 // checkVariables returns an error if environ has a variable that may make the server run other
-// code, which would get the value of the entry: anybody who can write the client's file could set
-// such a variable. Two kinds of variables are the owner's and cause no error: those that the bound
-// command sets by itself, and those that were the same when the entry was bound. own holds the
-// digests of the latter.
+// code. That code would get the value of the entry, and everybody who can write the client's file
+// could set such a variable. Two kinds of variables come from the owner and cause no error:
+// variables that the bound command sets by itself, and variables that have not changed since the
+// entry was bound. own holds the digests of the second kind.
 func checkVariables(environ, command, own []string) error {
 	isOwn := func(v string) bool { return slices.Contains(own, digestVariable(v)) }
 	homes := ownHomes(slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return !isOwn(v) }))
@@ -209,9 +211,9 @@ func checkVariables(environ, command, own []string) error {
 	return nil
 }
 
-// setsItself reports whether a command begins with env and sets the variable by it. It returns
-// false for variables that load code into env itself, because they take effect before env sets
-// them.
+// setsItself reports whether a command begins with env and sets the variable with it. For a
+// variable that loads code into env itself it returns false, because the variable takes effect
+// before env sets it.
 func setsItself(command []string, name string) bool {
 	upper := strings.ToUpper(name)
 	if len(command) == 0 || path.Base(command[0]) != "env" || strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "DYLD_") || upper == "GCONV_PATH" {

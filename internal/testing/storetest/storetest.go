@@ -168,6 +168,18 @@ func testBundles(t *testing.T, s, other store.Store) {
 	if newest.Counter != b.Counter || newest.By != b.By || !bytes.Equal(newest.Bytes, b.Bytes) || !newest.Created.Equal(began) {
 		t.Errorf("%+v", newest)
 	}
+	_, err = s.FindBundle(ctx, 8)
+	wants(t, err, store.ErrNone)
+	_, err = s.FindBundleBefore(ctx, 7)
+	wants(t, err, store.ErrNone)
+	for _, find := range []func() (store.Bundle, error){
+		func() (store.Bundle, error) { return s.FindBundle(ctx, 7) },
+		func() (store.Bundle, error) { return s.FindBundleBefore(ctx, 1<<53-1) },
+	} {
+		if first, err := find(); err != nil || first.Counter != 7 || !bytes.Equal(first.Bytes, b.Bytes) {
+			t.Errorf("%+v, %v", first, err)
+		}
+	}
 	if all, err := s.ListBundles(ctx, 10); err != nil || len(all) != 2 || all[1].Counter != 7 || all[0].Bytes != nil {
 		t.Errorf("%+v, %v", all, err)
 	}

@@ -18,21 +18,21 @@ import (
 	"github.com/clawai/clawai/internal/cage/preview/report"
 )
 
-// Limits of the texts that are reported with changes, in bytes: of one file, and of all.
+// Limits in bytes of the texts in the list of changes: for one file, and for all files together.
 const (
 	maxText  = 8 << 10
 	maxTexts = 64 << 10
 )
 
-// lister lists what the layers hold.
+// lister lists the changes in one layer.
 type lister struct {
 	*layer
 	r     *runner
 	until time.Time
-	texts *int // how many more bytes of texts may be kept, for all layers together
+	texts *int // bytes of text that may still be kept, for all layers together
 }
 
-// listChanges compares the layers with the real folders below them.
+// listChanges compares the layers with the real folders under them.
 func (r *runner) listChanges(until time.Time) {
 	texts := maxTexts
 	for _, l := range r.layers {
@@ -56,8 +56,9 @@ func (l *lister) isLate() bool {
 	return l.r.result.Unread
 }
 
-// listFolder lists the changes in a folder of the layer. covers means that the layer's folder lies over
-// a real folder. opaque means that files of the real folder that the layer does not have were deleted.
+// listFolder lists the changes in a folder of the layer. covers means that there is a real folder
+// under the layer's folder. opaque means that the command has replaced the real folder: files that
+// only the real folder has were deleted.
 func (l *lister) listFolder(folder string, covers, opaque bool) {
 	entries, err := os.ReadDir(filepath.Join(l.upper, folder))
 	if err != nil {
@@ -83,7 +84,7 @@ func (l *lister) listFolder(folder string, covers, opaque bool) {
 	}
 }
 
-// entry is one file, in a layer or below it.
+// entry is one file, in a layer or in the real folder under the layer.
 type entry struct {
 	path string
 	info os.FileInfo
@@ -132,7 +133,7 @@ func (l *lister) listEntry(rest string, covers bool) {
 		was = readEntry(filepath.Join(l.lower, rest))
 	}
 	if now.info.Mode().Type() == os.ModeDevice|os.ModeCharDevice && now.stat.Rdev == 0 {
-		if was != nil { // overlayfs marks a deleted file by such a device
+		if was != nil { // overlayfs marks a deleted file with this device
 			l.listDeleted(rest)
 		}
 		return
@@ -270,7 +271,8 @@ func (l *lister) hasSameContent(now, was *entry) bool {
 	return false
 }
 
-// keepTexts stores in c the digest of a written file and, if they are small, the texts before and after.
+// keepTexts stores the digest of a written file in c. If the file's texts before and after are
+// small, it stores the texts too.
 func (l *lister) keepTexts(c *report.Change, now, was *entry) {
 	if c.Kind != "file" || c.Hidden || c.What == report.Modified || len(l.r.result.Changes) >= l.r.spec.Listed {
 		return
@@ -293,7 +295,7 @@ func (l *lister) keepTexts(c *report.Change, now, was *entry) {
 	c.Shown, c.Before, c.After = true, before, after
 }
 
-// sum returns the digest of a file, "" if there is no time for it.
+// sum returns the digest of a file, or "" if there is no time left to read the file.
 func (l *lister) sum(e *entry) string {
 	f, err := e.openFile()
 	if err != nil {

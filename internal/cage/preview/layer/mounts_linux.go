@@ -16,27 +16,27 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// layer is the layer over one folder; it holds what the command writes there. lower and upper lead
-// through open descriptors: the command must not find the layers, and the layer covers the real folder.
+// layer is the layer over one folder. Everything that the command writes in the folder goes into
+// the layer. lower and upper are paths through open descriptors. The command cannot find the layer
+// by a path, and the layer covers the real folder.
 type layer struct {
 	folder string
 	lower  string // the real folder
-	upper  string // what was written
+	upper  string // the folder that takes the writes
 	mount  int    // descriptor of the overlay of both folders, until it is attached
-	// hidden are the secret places in the folder, as paths relative to it. The layer has had an empty
-	// file or folder in their place since before the command started.
+	// hidden are the secret places in the folder, as paths relative to it. Before the command
+	// starts, the layer gets an empty file or folder in each of these places.
 	hidden map[string]bool
 }
 
-// opaqueMark is the attribute of a folder in a layer that hides the whole real folder below it.
+// opaqueMark is an attribute of a folder in a layer: the folder replaces the real folder under it.
 // overlayfs uses this name if a user without capabilities has mounted the layer.
 const opaqueMark = "user.overlay.opaque"
 
 // devices are the devices that programs find in /dev.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
 
-// shutFolders are covered by empty folders, like the secret places. They hold sockets and keys of the
-// user and of services.
+// shutFolders hold sockets and keys of the user and of services. Empty folders cover them.
 var shutFolders = []string{"/run/user", "/run/secrets", "/run/credentials", "/sys/kernel/security", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/bpf"}
 
 // onlyRead are the attributes of all mounts except the layers.
@@ -89,8 +89,8 @@ func byLength(paths []string) []string {
 	return slices.SortedStableFunc(slices.Values(paths), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// layerOf returns the layer over a path, and the path relative to the layer's folder; nil if there is
-// none.
+// layerOf returns the layer over a path, and the path relative to the layer's folder. The layer is
+// nil if no layer lies over the path.
 func (r *runner) layerOf(path string) (*layer, string) {
 	for _, l := range r.layers {
 		if path == l.folder {
@@ -104,7 +104,7 @@ func (r *runner) layerOf(path string) (*layer, string) {
 }
 
 // openLayer opens the folder of a layer, before anything is mounted over it. It also opens a folder
-// that lies in another one, because the outer folder may get no layer.
+// inside another layer's folder, because the outer folder may get no layer.
 func (r *runner) openLayer(folder string) error {
 	fd, err := unix.Open(folder, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil && folder == r.spec.Dir {
@@ -192,7 +192,8 @@ func (l *layer) mountOverlay(work string) error {
 	if err := unix.FsconfigCreate(fs); err != nil {
 		return err
 	}
-	// Test that the layer supports such attributes: without them overlayfs cannot mark deleted files.
+	// Test that the layer can store attributes. Without attributes overlayfs cannot mark deleted
+	// files.
 	if err := unix.Setxattr(l.upper, "user.clawai", []byte("x"), 0); err != nil {
 		return err
 	}
@@ -201,8 +202,8 @@ func (l *layer) mountOverlay(work string) error {
 	return err
 }
 
-// repeatInterrupted repeats a call until no signal interrupts it. Go's scheduler sends such signals to
-// its own threads.
+// repeatInterrupted repeats a call until no signal interrupts it, because Go's scheduler sends
+// signals to its own threads.
 func repeatInterrupted(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -211,8 +212,8 @@ func repeatInterrupted(call func() error) error {
 	}
 }
 
-// hide puts an empty file or folder into the layer in place of a secret. rest is its path in the
-// layer's folder. The command may write or delete it like the real one.
+// hide puts an empty file or folder into the layer in place of a secret. rest is the path relative
+// to the layer's folder. The command may write or delete the empty file or folder.
 func (l *layer) hide(rest string) error {
 	at := ""
 	parts := strings.Split(rest, "/")
@@ -226,7 +227,7 @@ func (l *layer) hide(rest string) error {
 		switch _, err := os.Lstat(path); {
 		case err == nil:
 			if l.hidden[at] {
-				return nil // its parent is hidden already
+				return nil // a parent folder is hidden already
 			}
 			continue
 		case real.IsDir():
@@ -251,8 +252,8 @@ func (l *layer) hide(rest string) error {
 	return nil
 }
 
-// copyOwner gives a file in a layer the mode and the owner of the real one, as far as the namespace
-// knows the owner.
+// copyOwner gives a file in a layer the mode and the owner of the real one. It skips an owner that
+// the namespace does not know.
 func copyOwner(path string, real os.FileInfo) error {
 	stat := real.Sys().(*syscall.Stat_t)
 	_ = os.Lchown(path, int(stat.Uid), int(stat.Gid))
@@ -306,7 +307,7 @@ func placeMount(fd int, place string) error {
 	return nil
 }
 
-// cover is a mount that hides a place that is in no layer.
+// cover is a mount that hides a place outside all layers.
 type cover struct {
 	mount int
 	place string
@@ -315,7 +316,7 @@ type cover struct {
 // nameServer is the content of /etc/resolv.conf for the command.
 const nameServer = "nameserver 127.0.0.1\n"
 
-// makeCovers makes empty files and folders for the secret places that are in no layer, and a
+// makeCovers makes empty files and folders for the secret places outside all layers, and a
 // resolv.conf that names the preview's name server. stage is a folder in memory.
 func (r *runner) makeCovers(stage string) error {
 	folder, file, names := filepath.Join(stage, "folder"), filepath.Join(stage, "file"), filepath.Join(stage, "resolv.conf")
@@ -338,7 +339,7 @@ func (r *runner) makeCovers(stage string) error {
 	for _, place := range slices.Concat(shutFolders, r.spec.Empty) {
 		info, err := os.Lstat(place)
 		if l, _ := r.layerOf(place); l != nil || err != nil {
-			continue // it is hidden in its layer, or does not exist
+			continue // the place is hidden in its layer, or does not exist
 		}
 		from := file
 		if info.IsDir() {

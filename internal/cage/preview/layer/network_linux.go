@@ -27,12 +27,12 @@ type network struct {
 	mu      sync.Mutex
 	byName  map[string]netip.Addr
 	byAddr  map[netip.Addr]string
-	asked   map[string]bool // names whose address was asked for
+	asked   map[string]bool // names that the command has asked the name server for
 	hosts   []string
-	pending map[netip.AddrPort]bool // loopback addresses that have not answered
+	pending map[netip.AddrPort]bool // loopback addresses that the command has tried to reach; no server answered yet
 }
 
-// maxHosts is the largest number of hosts that are kept.
+// maxHosts is the largest number of hosts in the result.
 const maxHosts = 200
 
 // firstAddress is the address of the first name. Its network is reserved for tests (RFC 2544).
@@ -203,7 +203,7 @@ func (n *network) readPacket(packet []byte, _ unix.Sockaddr) {
 	case protocol == unix.IPPROTO_TCP && len(rest) >= 14 && rest[13]&(synchronize|acknowledge) == synchronize:
 		n.noteTarget(target, "")
 	case protocol == unix.IPPROTO_TCP && len(rest) >= 14 && rest[13]&(synchronize|acknowledge) == synchronize|acknowledge:
-		n.mu.Lock() // a server of the command itself has answered
+		n.mu.Lock() // the command itself has a server at this address
 		delete(n.pending, source)
 		n.mu.Unlock()
 	case protocol == unix.IPPROTO_UDP && !to.IsLoopback():

@@ -25,7 +25,7 @@ type runner struct {
 	layers []*layer
 	covers []cover
 	closed []string // folders over which no layer could be made
-	fault  error    // why the first of these layers could not be made
+	fault  error    // error for the first folder in closed
 	result report.Result
 }
 
@@ -52,7 +52,7 @@ func Run(name string, words []string) int {
 		fmt.Fprintf(os.Stderr, "%s: nobody reads the preview: %v\n", name, err)
 		return confine.ExitFault
 	}
-	_ = unix.Close(ResultFD) // the result ends here; the reader need not wait while the kernel removes the layers
+	_ = unix.Close(ResultFD) // this ends the result, so the reader does not wait while the kernel removes the layers
 	return 0
 }
 

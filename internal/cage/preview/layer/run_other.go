@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// Run refuses: on this system no command has a preview.
+// Run always fails, because there are no previews on this system.
 func Run(name string, _ []string) int {
 	fmt.Fprintf(os.Stderr, "%s: commands have no preview on %s\n", name, runtime.GOOS)
 	return confine.ExitFault

@@ -35,9 +35,9 @@ type command struct {
 	r     *runner
 	main  int
 	tasks map[int]bool
-	shown bool        // the program of the command itself has been started
-	ended atomic.Bool // its first process has ended
-	full  bool        // the layers were full at some time; set by watch
+	shown bool        // the command's own program has been started
+	ended atomic.Bool // the command's first process has ended
+	full  bool        // watch has found the layers full at some time
 	why   atomic.Pointer[string]
 }
 
@@ -81,7 +81,7 @@ func (r *runner) runCommand(until time.Time) error {
 	return nil
 }
 
-// readFault returns why the cage was not built, or the command not started.
+// readFault returns the reason why the cage was not built or the command was not started.
 func (r *runner) readFault(text []byte) string {
 	for lines := json.NewDecoder(bytes.NewReader(text)); lines.More(); {
 		var said confine.Report
@@ -134,7 +134,7 @@ func (c *command) start(output, reports *os.File) error {
 		Dir: c.r.spec.Dir, Env: os.Environ(), Files: []uintptr{nothing.Fd(), output.Fd(), output.Fd(), reports.Fd()},
 		Sys: &syscall.SysProcAttr{Setsid: true, Ptrace: true},
 	}
-	if c.main, err = syscall.ForkExec("/proc/self/exe", words, attr); err != nil { // the system may forbid tracing
+	if c.main, err = syscall.ForkExec("/proc/self/exe", words, attr); err != nil { // an error may mean that the system forbids tracing
 		c.r.result.Untraced, attr.Sys.Ptrace = true, false
 		if c.main, err = syscall.ForkExec("/proc/self/exe", words, attr); err != nil {
 			return err
@@ -211,8 +211,8 @@ func (c *command) end(why string) {
 	_ = unix.Kill(-1, unix.SIGKILL)
 }
 
-// noteProgram adds the program that a process now executes to the result. It skips the first one,
-// which is the command itself.
+// noteProgram adds the program that a process now executes to the result. It skips the first
+// program, because that is the command itself.
 func (c *command) noteProgram(pid int) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -260,8 +260,8 @@ func (c *command) watch(over <-chan struct{}, until time.Time) {
 			c.end(report.ByTime)
 			late = nil
 		case <-tick.C:
-			c.full = c.full || c.r.layers[0].isFull() // the first layer counts for all, because they share their memory; deleted files free it again
-			switch {                                  // this also counts processes that could not be traced
+			c.full = c.full || c.r.layers[0].isFull() // all layers share their memory, so one is enough; deleted files free memory again
+			switch {                                  // the limits also count processes that could not be traced
 			case c.why.Load() != nil || c.ended.Load():
 				_ = unix.Kill(-1, unix.SIGKILL)
 			case len(findProcesses()) > maxTasks:

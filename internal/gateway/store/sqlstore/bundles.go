@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"math"
 
 	"github.com/clawai/clawai/internal/gateway/store"
 )
@@ -36,8 +37,23 @@ func readBundle(r scanner, more ...any) (b store.Bundle, err error) {
 
 // FindNewestBundle implements store.Bundles.
 func (s *Store) FindNewestBundle(ctx context.Context) (b store.Bundle, err error) {
+	return s.FindBundleBefore(ctx, math.MaxInt64)
+}
+
+// FindBundle implements store.Bundles.
+func (s *Store) FindBundle(ctx context.Context, counter uint64) (store.Bundle, error) {
+	return s.findBundle(ctx, "counter = ?", counter)
+}
+
+// FindBundleBefore implements store.Bundles.
+func (s *Store) FindBundleBefore(ctx context.Context, counter uint64) (store.Bundle, error) {
+	return s.findBundle(ctx, "counter < ?", counter)
+}
+
+// findBundle returns the newest bundle whose counter meets a condition.
+func (s *Store) findBundle(ctx context.Context, where string, counter uint64) (b store.Bundle, err error) {
 	var content []byte
-	b, err = readBundle(s.row(ctx, "SELECT "+bundleColumns+", content FROM bundle WHERE org = ? ORDER BY counter DESC LIMIT 1", s.org), &content)
+	b, err = readBundle(s.row(ctx, "SELECT "+bundleColumns+", content FROM bundle WHERE org = ? AND "+where+" ORDER BY counter DESC LIMIT 1", s.org, int64(min(counter, math.MaxInt64))), &content) //nolint:gosec // it fits
 	b.Bytes = content
 	return b, explain(err)
 }

@@ -13,26 +13,26 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// Sink takes events.
+// Sink delivers events to one receiver.
 type Sink interface {
-	// Deliver sends the events of some records to the receiver, in order. After an error it is not
-	// known which events the receiver has taken, except after a *Refused: then it has taken all
-	// events that it did not refuse.
+	// Deliver sends the events of some records to the receiver, in order. After a *Refused, the
+	// receiver has taken all other events. After any other error it is not known which events the
+	// receiver has taken.
 	Deliver(ctx context.Context, entries []*event.Entry) error
-	// Close ends the delivery. It waits until the receiver has taken everything that was sent, as
-	// far as the sink can know this.
+	// Close ends the delivery. As far as the sink can find out, it waits until the receiver has
+	// taken all events.
 	Close() error
 }
 
-// Refused means that a receiver has taken some events and refused others for good.
+// Refused means that a receiver has taken some events and will never take the others.
 type Refused struct {
 	Many int
-	Why  string // the text in which the receiver gives the reason
+	Why  string // the receiver's reason
 }
 
 func (r *Refused) Error() string { return fmt.Sprintf("the receiver refused %d: %q", r.Many, r.Why) }
 
-// Lines is a sink that writes each event as one line.
+// Lines is a sink that writes each event as one line to To.
 type Lines struct {
 	To     io.Writer
 	Append func(dst []byte, e *event.Entry, s export.Source) []byte
@@ -49,7 +49,7 @@ func (l *Lines) Deliver(_ context.Context, entries []*event.Entry) error {
 	return err
 }
 
-// Close implements Sink. It closes l.To if that is an io.Closer.
+// Close implements Sink. It closes l.To if l.To is an io.Closer.
 func (l *Lines) Close() error {
 	if c, ok := l.To.(io.Closer); ok {
 		return c.Close()
@@ -60,16 +60,17 @@ func (l *Lines) Close() error {
 // attempts is the maximum number of attempts of retry.
 const attempts = 5
 
-// firstPause is the pause after the first failure. Each later one is twice as long.
+// firstPause is the pause after the first failure. Each later pause is twice as long as the one
+// before.
 const firstPause = 500 * time.Millisecond
 
-// lasting is an error that another attempt would not remove.
+// lasting is an error that another attempt would give again.
 type lasting struct{ error }
 
 func (l lasting) Unwrap() error { return l.error }
 
-// retry calls try until try succeeds, at most attempts times. try returns how long the receiver
-// asks to wait; 0 if it does not say.
+// retry calls try until try succeeds, at most attempts times. try returns the waiting time that the
+// receiver asks for; 0 if the receiver asks for none.
 func retry(ctx context.Context, pause time.Duration, try func() (time.Duration, error)) error {
 	for n := 1; ; n++ {
 		asked, err := try()

@@ -19,8 +19,8 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// OTLP is a sink that sends events as logs of OTLP/JSON by HTTP. Each request is taken or refused as a
-// whole, or the receiver says how many records of it were refused.
+// OTLP is a sink that sends events as logs of OTLP/JSON over HTTP. A receiver takes or refuses a
+// whole request, or its answer tells how many records of the request it has refused.
 type OTLP struct {
 	url    string
 	header http.Header
@@ -31,18 +31,19 @@ type OTLP struct {
 
 const (
 	requestTimeout = 10 * time.Second
-	longestWait    = 30 * time.Second // maximum time that a receiver can ask us to wait
-	longestAnswer  = 64 << 10         // bytes of an answer that are read
+	longestWait    = 30 * time.Second // longest waiting time that a receiver can ask for
+	longestAnswer  = 64 << 10         // number of bytes that are read of an answer
 )
 
-// NewOTLP returns a sink for the address of a receiver's logs, with further headers.
+// NewOTLP returns a sink for the address of a receiver's logs. header holds additional HTTP
+// headers.
 func NewOTLP(address *url.URL, header http.Header, by *egress.Transport, s export.Source) *OTLP {
 	client := &http.Client{Transport: by, Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &OTLP{address.String(), header, client, s, firstPause}
 }
 
-// FindEndpoint returns the address and the headers for logs that the standard variables of OTLP
-// name. The address is nil if none of the variables has one.
+// FindEndpoint reads the standard variables of OTLP. It returns the address and the headers for
+// logs. The address is nil if no variable contains an address.
 func FindEndpoint(getenv func(string) string) (*url.URL, http.Header, error) {
 	header, err := ReadHeaders(getenv)
 	if err != nil {
@@ -65,8 +66,8 @@ func FindEndpoint(getenv func(string) string) (*url.URL, http.Header, error) {
 	return nil, header, nil
 }
 
-// ParseEndpoint returns the address for logs at an endpoint. It appends /v1/logs unless the
-// endpoint ends with that already.
+// ParseEndpoint returns the address for logs at an endpoint. If the endpoint does not end with
+// /v1/logs, ParseEndpoint appends it.
 func ParseEndpoint(text string) (*url.URL, error) {
 	u, err := parseAddress(text)
 	if err != nil {
@@ -86,8 +87,8 @@ func parseAddress(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// ReadHeaders reads the headers of the standard variables: NAME=VALUE, separated by commas, with values
-// escaped as in URLs.
+// ReadHeaders reads the headers in the standard variables of OTLP. They have the form NAME=VALUE,
+// are separated by commas, and their values are escaped as in URLs.
 func ReadHeaders(getenv func(string) string) (http.Header, error) {
 	const variable = "OTEL_EXPORTER_OTLP_HEADERS"
 	header := http.Header{}
@@ -105,7 +106,8 @@ func ReadHeaders(getenv func(string) string) (http.Header, error) {
 	return header, nil
 }
 
-// Deliver implements Sink with one request, which is sent again while the receiver is busy or away.
+// Deliver implements Sink with one request. It sends the request again while the receiver is busy
+// or not reachable.
 func (o *OTLP) Deliver(ctx context.Context, entries []*event.Entry) error {
 	body := export.AppendOTLPBatch(nil, entries, o.source)
 	return retry(ctx, o.pause, func() (time.Duration, error) { return o.post(ctx, body) })
@@ -146,7 +148,7 @@ func answerError(resp *http.Response, text []byte) error {
 	return fmt.Errorf("the receiver answers %s: %.300q", resp.Status, text)
 }
 
-// readRefusal returns the error for an answer that says that records were refused.
+// readRefusal returns an error if the answer tells that the receiver has refused records.
 func readRefusal(text []byte) error {
 	var answer struct {
 		PartialSuccess struct {
@@ -155,7 +157,7 @@ func readRefusal(text []byte) error {
 		} `json:"partialSuccess"`
 	}
 	if len(bytes.TrimSpace(text)) == 0 || json.Unmarshal(text, &answer) != nil {
-		return nil // not all receivers answer in JSON; the HTTP status already shows that everything was taken
+		return nil // some receivers do not answer in JSON; the HTTP status already shows that they have taken all records
 	}
 	many, _ := strconv.Atoi(strings.Trim(string(answer.PartialSuccess.Rejected), `"`))
 	if many <= 0 {

@@ -15,8 +15,8 @@ import (
 )
 
 // Syslog is a sink that sends events over TLS with counted octets (RFC 5425). Syslog has no
-// acknowledgements: if a receiver goes away, the events that it had not read may be lost. note is
-// then called with a text about it.
+// acknowledgements. If a receiver ends the connection, the events that it had not read may be lost.
+// Syslog then calls note with a text about the loss.
 type Syslog struct {
 	address string
 	by      *egress.Transport
@@ -26,8 +26,8 @@ type Syslog struct {
 	pause   time.Duration
 
 	conn *tls.Conn
-	gone chan error // gets the error with which conn ended; nil for a normal end
-	sent bool       // something was sent on conn
+	gone chan error // receives the error that ended conn; nil for a normal end
+	sent bool       // at least one event was sent on conn
 }
 
 const (
@@ -35,14 +35,14 @@ const (
 	endTimeout  = 5 * time.Second
 )
 
-// NewSyslog returns a sink for a host and port. note is called with a text for people about events
-// that may be lost or sent twice.
+// NewSyslog returns a sink for a host and port. note is called with a text for people if events may
+// be lost or sent twice.
 func NewSyslog(address string, by *egress.Transport, write func(dst []byte, e *event.Entry, s export.Source) []byte, s export.Source, note func(string)) *Syslog {
 	return &Syslog{address: address, by: by, append: write, source: s, note: note, pause: firstPause}
 }
 
-// Deliver implements Sink with one write on one connection. When the connection breaks, it connects
-// again and sends all of the events again.
+// Deliver implements Sink with one write on one connection. If the connection breaks, Deliver
+// connects again and sends all of the events again.
 func (s *Syslog) Deliver(ctx context.Context, entries []*event.Entry) error {
 	var text, one []byte
 	for _, e := range entries {
@@ -68,7 +68,7 @@ func (s *Syslog) Deliver(ctx context.Context, entries []*event.Entry) error {
 	})
 }
 
-// connect connects if there is no connection, or if the receiver has ended it.
+// connect makes a connection if there is none, or if the receiver has ended the last one.
 func (s *Syslog) connect(ctx context.Context, next string) error {
 	if s.conn != nil {
 		select {
@@ -90,7 +90,7 @@ func (s *Syslog) connect(ctx context.Context, next string) error {
 		return err
 	}
 	gone := make(chan error, 1)
-	go func() { // a receiver of syslog sends nothing, so the read ends only when the receiver ends the connection
+	go func() { // a syslog receiver sends no bytes, so the read returns only when the receiver ends the connection
 		_, err := io.Copy(io.Discard, conn)
 		gone <- err
 	}()
@@ -103,8 +103,8 @@ func (s *Syslog) disconnect() {
 	s.conn = nil
 }
 
-// Close implements Sink. It ends the connection and waits for the receiver to end it, too, which it
-// does when it has read everything.
+// Close implements Sink. It ends the connection and waits until the receiver ends it too. The
+// receiver does this when it has read all events.
 func (s *Syslog) Close() error {
 	if s.conn == nil {
 		return nil

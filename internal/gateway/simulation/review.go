@@ -1,0 +1,116 @@
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/check/bundled"
+	"github.com/clawai/clawai/internal/check/cover"
+	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/policy"
+)
+
+// Review says what the rules of a candidate are, how far its own fixtures try them, and what it changes
+// beside the rules before it.
+type Review struct {
+	Rules           []ReviewedRule
+	Packs, Fixtures int
+	Covered, Points int    // of cover.Coverage
+	NotMeasured     string // why there is no coverage; "" if it was measured
+	Changes         *diff.Report
+}
+
+// ReviewedRule is a rule with the points that no fixture shows.
+type ReviewedRule struct {
+	policy.Source
+	Text   string // as it stands in the policy
+	Points int
+	Open   []cover.Point // the points that no fixture shows
+}
+
+// NewReview reviews a candidate beside the rules before it. windows says that some laptop runs Windows,
+// where more spellings of a path mean the same file.
+func NewReview(before, c *Candidate, windows bool) (*Review, error) {
+	r := &Review{Packs: c.packs, Fixtures: len(c.fixtures)}
+	var err error
+	if r.Changes, err = compareCandidates(before, c, windows); err != nil {
+		return nil, err
+	}
+	rules, err := c.load(homeOfProofs, "")
+	if err != nil {
+		return nil, err
+	}
+	coverage, err := c.measureCoverage()
+	if err != nil {
+		r.NotMeasured = err.Error()
+	}
+	byLine := map[int][]cover.Point{}
+	for _, p := range coverage.Points {
+		byLine[p.Line] = append(byLine[p.Line], p)
+	}
+	sources := rules.Sources()
+	for i := range sources {
+		one := ReviewedRule{Source: sources[i]}
+		if one.From == "" {
+			one.Text = string(bytes.TrimSpace(c.src[one.Start:one.End]))
+			for _, p := range byLine[one.Pos.Line] {
+				if one.Points++; !p.Covered {
+					one.Open = append(one.Open, p)
+				}
+			}
+		}
+		r.Points, r.Covered = r.Points+one.Points, r.Covered+one.Points-len(one.Open)
+		r.Rules = append(r.Rules, one)
+	}
+	return r, nil
+}
+
+// compareCandidates proves what two candidates answer differently.
+func compareCandidates(before, after *Candidate, windows bool) (*diff.Report, error) {
+	system := "linux"
+	if windows {
+		system = policy.Windows // a proof that holds there holds everywhere
+	}
+	old, err := before.load(homeOfProofs, system)
+	if err != nil {
+		return nil, err
+	}
+	now, err := after.load(homeOfProofs, system)
+	if err != nil {
+		return nil, err
+	}
+	return diff.ComparePolicies(old, now), nil
+}
+
+// measureCoverage measures how far the candidate's own fixtures try its rules. They expect the answers of the
+// rules over a policy that allows all, so both are judged as one policy.
+func (c *Candidate) measureCoverage() (cover.Coverage, error) {
+	o := policy.Options{Home: homeOfProofs, Pack: c.pack}
+	src := append(append(bytes.Clone(c.src), '\n'), bundled.AllowAll...)
+	p, err := policy.Parse(c.Name, src, o)
+	if err != nil {
+		return cover.Coverage{}, err
+	}
+	var fixtures []check.Fixture
+	for _, f := range c.fixtures {
+		fx, err := check.ParseFixture(f.Text)
+		if err != nil {
+			return cover.Coverage{}, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		fx.Path = f.Name
+		fixtures = append(fixtures, fx)
+	}
+	return cover.Measure(p, c.Name, src, fixtures, cover.Options{Policy: o})
+}
+
+// ChangesText returns in lines what the rules change.
+func (r *Review) ChangesText() string {
+	if !r.Changes.HasChanges() {
+		return "Proved: no call is answered differently."
+	}
+	var w strings.Builder
+	_ = r.Changes.WriteText(&w)
+	return w.String()
+}

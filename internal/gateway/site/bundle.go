@@ -1,0 +1,142 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/clawai/clawai/internal/gateway/simulation"
+	"github.com/clawai/clawai/internal/gateway/store"
+)
+
+// bundleData is what the page of one bundle shows.
+type bundleData struct {
+	bundleRow
+	Packs, Fixtures   int
+	Laptops           []laptopRow // that have it in force
+	Running           int         // laptops that are enrolled
+	Before            uint64      // the bundle before it; 0: there is none
+	Changes           []textLine  // lines of the difference
+	Rules             []reviewedRow
+	Coverage, Trouble string
+}
+
+// reviewedRow is one rule of a bundle.
+type reviewedRow struct {
+	Number             int
+	Action, Place      string
+	Text               []textLine // nil for a rule of a pack
+	Description, Shown string
+	Open               []textLine // the points that no fixture shows
+}
+
+// showBundle shows what a bundle holds, what it changes beside the one before, and who has it.
+func (v *visit) showBundle(number string) error {
+	ctx := v.r.Context()
+	counter, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || strconv.FormatUint(counter, 10) != number {
+		return notFound
+	}
+	b, err := v.s.centre.Store.FindBundle(ctx, counter)
+	if errors.Is(err, store.ErrNone) {
+		return notFound
+	}
+	if err != nil {
+		return err
+	}
+	laptops, err := v.s.centre.Store.ListLaptops(ctx)
+	if err != nil {
+		return err
+	}
+	newest, err := v.s.centre.NewestCounter(ctx)
+	if err != nil {
+		return err
+	}
+	d := bundleData{bundleRow: newBundleRow(&b)}
+	for i := range laptops {
+		if l := &laptops[i]; l.Revoked.IsZero() {
+			d.Running++
+			if l.Report.Counter == counter {
+				d.Laptops = append(d.Laptops, v.newLaptopRow(l, newest))
+			}
+		}
+	}
+	review, before, err := v.s.reviewBundle(ctx, &b, simulation.HasWindows(laptops))
+	switch trouble, ok := errors.AsType[*reviewError](err); {
+	case ok:
+		d.Trouble = trouble.Error()
+	case err != nil:
+		return err
+	default:
+		d.Before = before
+		d.addReview(review)
+	}
+	return v.show("bundle", fmt.Sprintf("Bundle %d", counter), bundlesPage, d)
+}
+
+// addReview adds the review of a bundle to the data of its page.
+func (d *bundleData) addReview(r *simulation.Review) {
+	d.Packs, d.Fixtures, d.Changes = r.Packs, r.Fixtures, splitLines(r.ChangesText())
+	d.Coverage = fmt.Sprintf("Its fixtures show %d of %d points of its rules.", r.Covered, r.Points)
+	if r.NotMeasured != "" {
+		d.Coverage = "How far its fixtures try its rules was not measured: " + r.NotMeasured + "."
+	}
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		row := reviewedRow{Number: i + 1, Action: rule.Action.String(), Place: fmt.Sprintf("line %d", rule.Pos.Line), Description: rule.Description}
+		if rule.From == "" {
+			row.Text = splitLines(rule.Text)
+		} else {
+			row.Place = fmt.Sprintf("line %d of %s", rule.Pos.Line, rule.From)
+		}
+		if rule.Points > 0 && r.NotMeasured == "" {
+			row.Shown = fmt.Sprintf("%d of %d points", rule.Points-len(rule.Open), rule.Points)
+		}
+		for _, p := range rule.Open {
+			row.Open = append(row.Open, textLine{Text: fmt.Sprintf("No fixture shows that %s %s. Add %s.", p.What, p.Way, p.Hint)})
+		}
+		d.Rules = append(d.Rules, row)
+	}
+}
+
+// reviewError says why a stored bundle could not be reviewed.
+type reviewError struct{ error }
+
+// maxReviews is the number of reviews that are kept. A published bundle never changes, nor does its review.
+const maxReviews = 32
+
+// reviewBundle returns the review of a bundle beside the one before it, and the counter of that one. One review
+// is made at a time, because a proof takes a processor for seconds.
+func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) (r *simulation.Review, before uint64, err error) {
+	old, err := s.centre.Store.FindBundleBefore(ctx, b.Counter)
+	if err != nil && !errors.Is(err, store.ErrNone) {
+		return nil, 0, err
+	}
+	select {
+	case s.reviewing <- struct{}{}:
+		defer func() { <-s.reviewing }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	key := fmt.Sprint(b.Digest, old.Digest, windows)
+	if r = s.reviews[key]; r != nil {
+		return r, old.Counter, nil
+	}
+	candidate, err := simulation.NewCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+	if err != nil {
+		return nil, 0, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
+	}
+	previous, err := simulation.NewCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
+	if err != nil {
+		return nil, 0, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
+	}
+	if r, err = simulation.NewReview(previous, candidate, windows); err != nil {
+		return nil, 0, &reviewError{err}
+	}
+	if len(s.reviews) >= maxReviews {
+		clear(s.reviews)
+	}
+	s.reviews[key] = r
+	return r, old.Counter, nil
+}
