@@ -38,6 +38,7 @@ type Options struct {
 	Now   time.Time
 	Page  string // address of the page of a record, up to its number
 	Most  int    // calls that are judged at most; 0: all
+	Work  int    // of the proof (prove.Options); 0: as much as diff does
 }
 
 // ErrTooMany says that more calls were recorded than Options.Most.
@@ -115,7 +116,7 @@ func (s *simulator) prove(laptops []store.Laptop) error {
 	if err != nil {
 		return err
 	}
-	s.report.proved = diff.ComparePolicies(old, now)
+	s.report.proved = diff.CompareWithin(old, now, prove.Options{Work: s.options.Work})
 	return nil
 }
 
