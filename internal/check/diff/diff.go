@@ -108,6 +108,11 @@ type Report struct {
 
 // ComparePolicies compares two policies. Both must be parsed with the same home folder.
 func ComparePolicies(before, after *policy.Policy) *Report {
+	return CompareWithin(before, after, prove.Options{})
+}
+
+// CompareWithin is ComparePolicies with a bound on the work.
+func CompareWithin(before, after *policy.Policy, o prove.Options) *Report {
 	r := &Report{OldRevision: before.Revision(), NewRevision: after.Revision()}
 	if before.Revision() == after.Revision() && before.Revision() != "" {
 		return r // the texts are equal, so there is nothing to compare
@@ -115,7 +120,7 @@ func ComparePolicies(before, after *policy.Policy) *Report {
 	r.Replies = compareReplies(before, after)
 	_, screensBefore := before.Screens(policy.OnCall)
 	_, screensAfter := after.Screens(policy.OnCall)
-	for _, c := range prove.Difference(before, after, prove.Options{}) {
+	for _, c := range prove.Difference(before, after, o) {
 		old, now := c.Old, c.New
 		if c.Reason == prove.ReasonReplies {
 			continue

@@ -135,15 +135,15 @@ func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) 
 	if r = s.reviews[key]; r != nil {
 		return r, old.Counter, nil
 	}
-	candidate, err := simulation.NewCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+	candidate, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
 	if err != nil {
 		return nil, 0, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
 	}
-	previous, err := simulation.NewCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
+	previous, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
 	if err != nil {
 		return nil, 0, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
 	}
-	if r, err = simulation.NewReview(previous, candidate, windows); err != nil {
+	if r, err = simulation.NewReview(previous, candidate, windows, proofWork); err != nil {
 		return nil, 0, &reviewError{err}
 	}
 	if len(s.reviews) >= maxReviews {

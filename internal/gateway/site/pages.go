@@ -196,7 +196,8 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 			v.session, v.who = c[0].Value, who
 		}
 	}
-	if r.Method != http.MethodPost || v.session == "" && !rt.open {
+	// A form of somebody who may not send it is not read, since it may be large.
+	if r.Method != http.MethodPost || !rt.open && (v.session == "" || rt.roles != nil && !v.who.Has(rt.roles...)) {
 		return v, nil
 	}
 	if err := v.readForm(); err != nil {

@@ -153,7 +153,7 @@ func TestWhoMayAnswerABundle(t *testing.T) {
 	w.join("eve", principal.Auditor, principal.Payload, principal.Enroll)
 	w.as("eve")
 	_, body := w.visit(bundlesPage)
-	if !strings.Contains(body, "Bundle 1 waits") || strings.Contains(body, `action="`+answerBundlePath) || strings.Contains(body, "Its policy") || !strings.Contains(body, "only people with the role admin put bundles into force") {
+	if !strings.Contains(body, ">Bundle 1</a> waits") || strings.Contains(body, `action="`+answerBundlePath) || strings.Contains(body, "Its policy") || !strings.Contains(body, "only people with the role admin put bundles into force") {
 		t.Error(body)
 	}
 	w.answer("eve", 1, digest, "agree", 403, "")
