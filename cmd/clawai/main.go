@@ -26,6 +26,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/democmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/doctorcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/enrollcmd"
+	_ "github.com/clawai/clawai/cmd/clawai/internal/firststack" // the first package of ours to initialise
 	"github.com/clawai/clawai/cmd/clawai/internal/gatewaycmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/hookcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/lockcmd"
