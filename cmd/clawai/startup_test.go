@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -39,6 +41,25 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 					t.Errorf("%s links %s", c.of, pkg)
 				}
 			}
+		}
+	}
+}
+
+// TestCommandsThatClientsWaitFor: for these, the table of all commands is not made; they are the same as in it.
+func TestCommandsThatClientsWaitFor(t *testing.T) {
+	whole := map[string]*cli.Command{}
+	for _, c := range listCommands() {
+		whole[c.Name] = c
+	}
+	for _, name := range []string{"proxy", "hub", "hook"} {
+		alone := commandsFor([]string{"clawai", name})
+		if len(alone) != 1 || alone[0].Name != name || alone[0].UsageText != whole[name].UsageText || len(alone[0].Flags) != len(whole[name].Flags) {
+			t.Errorf("%s: %d commands", name, len(alone))
+		}
+	}
+	for _, args := range [][]string{nil, {"clawai"}, {"clawai", "help", "proxy"}, {"clawai", "--color", "never", "proxy"}, {"clawai", "prox"}} {
+		if all := commandsFor(args); len(all) != len(whole) {
+			t.Errorf("%q: %d commands of %d", args, len(all), len(whole))
 		}
 	}
 }

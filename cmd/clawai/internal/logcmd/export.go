@@ -105,7 +105,7 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 }
 
 // bareAddress matches a text (HOST:PORT) that is probably meant as an address, not as a file.
-var bareAddress = regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`)
+var bareAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`) })
 
 // findDestination parses --to. The function that it returns opens the destination.
 func findDestination(c *cli.Context, form export.Form, note func(string)) (func() (deliver.Sink, error), error) {
@@ -133,7 +133,7 @@ func findDestination(c *cli.Context, form export.Form, note func(string)) (func(
 			}, nil
 		}
 	}
-	if bareAddress.MatchString(to) {
+	if bareAddress().MatchString(to) {
 		return nil, cmdline.Usagef("--to %.200q: is it an address? Write the scheme too, like https://HOST:4318 or syslog+tls://HOST:6514; of a file, ./NAME", to)
 	}
 	if !isAddress {
