@@ -32,7 +32,10 @@ var (
 	usualInstructions  = &figure{"the same after tools/list, calls with a _meta", "", 0, "", ratio, ""}
 	sha256Instructions = &figure{"instructions of SHA-256 a call, without SHA instructions", "", 0, "", ratio, ""}
 	startTime          = &figure{"start, from spawning to the first answer", "ms", 1, bare, difference, "≤ + 4.0 ms"}
+	firstSecond        = &figure{"processor time in the first second, with one call", "ms", 1, "", ratio, ""}
+	residentFirst      = &figure{"resident at the first answer", "MiB", 1, "", ratio, "≤ 10 MiB"}
 	residentIdle       = &figure{"idle, resident", "MiB", 1, "", ratio, "≤ 12 MiB"}
+	residentAgain      = &figure{"resident one call later", "MiB", 1, "", ratio, "≤ 10 MiB"}
 	share1             = &figure{"idle, proportional, one proxy", "MiB", 1, "", ratio, ""}
 	share10            = &figure{"idle, proportional, each of ten proxies", "MiB", 1, "", ratio, "≤ 3 MiB"}
 	residentWorked     = &figure{"resident after 100,000 calls", "MiB", 1, "", ratio, ""}
@@ -48,7 +51,7 @@ var (
 // figures lists the rows of the table in order.
 var figures = []*figure{
 	p50, p99, throughput, userTime, allTime, instructions, usualInstructions, sha256Instructions,
-	startTime, residentIdle, share1, share10, residentWorked, peak63M, keptAfter63M, result64K, result1M, result16M,
+	startTime, firstSecond, residentFirst, residentIdle, residentAgain, share1, share10, residentWorked, peak63M, keptAfter63M, result64K, result1M, result16M,
 	httpJSON, httpEvents,
 }
 

@@ -204,11 +204,16 @@ func (t *trial) starts(ctx context.Context) error {
 // work.
 const settled = 1500 * time.Millisecond
 
-// memory measures the memory after one call, with one process and with ten processes of each way.
-// Then it measures the memory after many calls, at the peak of one large result, and after that
-// result.
+// memory measures what a process does in its first second. Then it measures the memory after one
+// call, with one process and with ten processes of each way. After that, it measures the memory after
+// a second call, after many calls, at the peak of one large result, and after that result.
 func (t *trial) memory(ctx context.Context) error {
 	for range t.rounds {
+		for _, w := range t.bed.ways {
+			if err := t.begins(ctx, w); err != nil {
+				return err
+			}
+		}
 		if err := t.running(ctx, 10, func(all []*process) error {
 			time.Sleep(settled)
 			return t.held(all, 10)
@@ -220,12 +225,52 @@ func (t *trial) memory(ctx context.Context) error {
 			if err := t.held(all, 1); err != nil {
 				return err
 			}
+			if err := t.wakes(all); err != nil {
+				return err
+			}
 			return t.worked(all)
 		}); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// begins measures one process: its memory at its first answer, and its processor time in the first
+// second after its start.
+func (t *trial) begins(ctx context.Context, w way) error {
+	began := time.Now()
+	p, err := t.bed.start(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err = p.call(0); err == nil {
+		err = t.addResident(residentFirst, p)
+	}
+	time.Sleep(time.Until(began.Add(time.Second)))
+	if w.name != bare { // the bare way is only the server, so there is no time to measure
+		t.report.add(firstSecond, w, micros(p.allTime())/1000)
+	}
+	return errors.Join(err, p.stop())
+}
+
+// wakes makes one call with each process, which was idle before, and then reads its memory.
+func (t *trial) wakes(all []*process) error {
+	for _, p := range all {
+		if err := p.call(0); err != nil {
+			return err
+		}
+		if err := t.addResident(residentAgain, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) addResident(f *figure, p *process) error {
+	resident, _, err := t.bed.memory(p.cmd.Process.Pid)
+	t.report.add(f, p.way, resident)
+	return err
 }
 
 // held reads the memory of the processes in all. Each way has n processes there, one after the
@@ -257,11 +302,9 @@ func (t *trial) worked(all []*process) error {
 		if err := p.inFlight(64, t.of(100_000)); err != nil {
 			return err
 		}
-		resident, _, err := t.bed.memory(p.cmd.Process.Pid)
-		if err != nil {
+		if err := t.addResident(residentWorked, p); err != nil {
 			return err
 		}
-		t.report.add(residentWorked, p.way, resident)
 		if t.report.isUnderInit(p.way.name) {
 			continue // the policy of clawai init withholds such a large result
 		}
@@ -276,11 +319,9 @@ func (t *trial) worked(all []*process) error {
 	}
 	time.Sleep(2 * settled)
 	for _, p := range all {
-		resident, _, err := t.bed.memory(p.cmd.Process.Pid)
-		if err != nil {
+		if err := t.addResident(keptAfter63M, p); err != nil {
 			return err
 		}
-		t.report.add(keptAfter63M, p.way, resident)
 	}
 	return nil
 }

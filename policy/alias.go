@@ -70,7 +70,9 @@ func globsAfterPrefix(text, begin string) (rests []string) {
 				next = addUnique(next, k+1)
 			}
 		}
-		at = next
+		if at = next; at == nil {
+			return nil
+		}
 	}
 	for _, k := range at {
 		rests = append(rests, text[k:])

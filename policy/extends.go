@@ -217,7 +217,7 @@ func (f *fileSource) applyExtends(o Options) ([][sha256.Size]byte, Errors) {
 	}
 	m.addOwn(len(f.extends))
 	for i := range closing {
-		if closes.bindRule(&closing[i]) {
+		if closes.bindRule(&closing[i], closes.String()) {
 			m.add(&closing[i])
 		}
 	}
@@ -290,10 +290,10 @@ func (m *merger) add(r *ruleSource) {
 	m.rules[len(m.rules)-1].Index = len(m.rules) - 1
 }
 
-// bindRule binds a rule to the entry of extends that it comes from. It returns false for a rule of
-// other servers.
-func (x *Extension) bindRule(r *ruleSource) bool {
-	r.from = x.String()
+// bindRule binds a rule to the entry of extends that it comes from, whose name is from. It returns false
+// for a rule of other servers.
+func (x *Extension) bindRule(r *ruleSource, from string) bool {
+	r.from = from
 	if x.servers == nil {
 		return true
 	}
@@ -317,10 +317,10 @@ func (m *merger) addOwn(entry int) {
 // addExtension adds the rules of an entry, each below the own rules that name it.
 func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	m.addOwn(entry)
-	anchors := anchorNames{}
+	anchors, from := anchorNames{}, x.String()
 	for i := range rules {
 		r := &rules[i]
-		if !x.bindRule(r) {
+		if !x.bindRule(r, from) {
 			continue
 		}
 		if x.InPlace {

@@ -2,10 +2,9 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
+	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/clawai/clawai/policy/internal/toml"
 	"github.com/clawai/clawai/policy/policytext"
@@ -38,8 +37,33 @@ type FolderList struct {
 	From    string // the entry of extends that the list comes from; "" for a list of the file itself
 }
 
-// folderWord matches a name in a text: ${projects}.
-var folderWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([a-z0-9_]+)\}`) })
+// nextName returns the first name in a text, as in ${projects}, with its place in the text; false if there is none.
+func nextName(text string) (start, end int, name string, found bool) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], "${")
+		if i < 0 {
+			return 0, 0, "", false
+		}
+		from += i + len("${")
+		size := len(text[from:]) - len(strings.TrimLeft(text[from:], nameLetters))
+		if end := from + size; size > 0 && end < len(text) && text[end] == '}' {
+			return from - len("${"), end + 1, text[from:end], true
+		}
+	}
+}
+
+// eachName yields the offsets of the names in a text, with the names.
+func eachName(text string) iter.Seq2[[2]int, string] {
+	return func(yield func([2]int, string) bool) {
+		for at := 0; ; {
+			start, end, name, found := nextName(text[at:])
+			if !found || !yield([2]int{at + start, at + end}, name) {
+				return
+			}
+			at += end
+		}
+	}
+}
 
 // namesFolders reports whether a text may have a name of [folders].
 func namesFolders(text string) bool { return strings.Contains(text, "${") }
@@ -128,11 +152,11 @@ func (p *parser) readElement(text string) (folders []string, msg, hint string) {
 
 // ListName returns the name of the list whose folders an element of a list stands for: ${projects}.
 func ListName(element string) (name string, ok bool) {
-	found := folderWord().FindStringSubmatch(element)
-	if found == nil || found[0] != element || found[1] == baseName {
+	start, end, name, found := nextName(element)
+	if !found || start > 0 || end < len(element) || name == baseName {
 		return "", false
 	}
-	return found[1], true
+	return name, true
 }
 
 // readFolder returns a folder of [folders] without the slash at its end. If the text is no such
@@ -170,8 +194,10 @@ func readFolder(text string) (folder, msg, hint string) {
 func (p *parser) findFolders(name string) *FolderList { return findList(p.knownLists(), name) }
 
 func findList(lists []FolderList, name string) *FolderList {
-	if i := slices.IndexFunc(lists, func(l FolderList) bool { return l.Name == name }); i >= 0 {
-		return &lists[i]
+	for i := range lists {
+		if lists[i].Name == name {
+			return &lists[i]
+		}
 	}
 	return nil
 }
@@ -212,9 +238,8 @@ func (p *parser) expandNames(text string, at []toml.KeyPart, v toml.Value) []str
 		return nil
 	}
 	var begins string // the name at the beginning
-	for i, found := range folderWord().FindAllStringSubmatchIndex(text, -1) {
-		name := text[found[2]:found[3]]
-		stands := i == 0 && found[0] == 0 && (found[1] == len(text) || text[found[1]] == '/')
+	for at, name := range eachName(text) {
+		stands := at[0] == 0 && (at[1] == len(text) || text[at[1]] == '/')
 		known := p.findFolders(name) != nil
 		switch {
 		case name == baseName:
@@ -332,8 +357,8 @@ func (p *parser) expandPlaces(places []string, at []toml.KeyPart, v toml.Value) 
 // and an expression may hold other words in this form: they stay as they are.
 func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v toml.Value) {
 	for _, text := range texts {
-		for _, found := range folderWord().FindAllStringSubmatch(text, -1) {
-			if name := found[1]; name != baseName && p.findFolders(name) != nil {
+		for _, name := range eachName(text) {
+			if name != baseName && p.findFolders(name) != nil {
 				start, end, known := v.Span()
 				if !known {
 					start, end = at[0].Start, at[len(at)-1].End
@@ -345,13 +370,16 @@ func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v to
 	}
 }
 
-// knownLists returns the lists that a name can stand for. A list of the owner comes before a list
-// of the file, so that findList finds it first.
+// knownLists returns the lists that a name can stand for, those of the owner first, so that findList
+// finds them first. Every rule holds the same lists.
 func (p *parser) knownLists() []FolderList {
 	if len(p.ownersFolders) == 0 {
 		return p.folders
 	}
-	return append(slices.Clone(p.ownersFolders), p.folders...)
+	if len(p.known) < len(p.ownersFolders)+len(p.folders) {
+		p.known = slices.Concat(p.ownersFolders, p.folders)
+	}
+	return p.known
 }
 
 // writeOut makes the rule print folders in the place of their names, because the policy's own file

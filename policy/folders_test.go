@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -478,6 +479,29 @@ func TestNamesMeanFolders(t *testing.T) {
 					t.Fatalf("%s%s\n%s on %q: %v, %v\n%s", head, &named, c.Args, c.Cwd, got, want, text)
 				}
 			}
+		}
+	})
+}
+
+// FuzzNames holds the search for names of folders to the expression that defines them.
+func FuzzNames(f *testing.F) {
+	for _, text := range []string{"", "${a}", "${projects}/**", "x${a}${b_1}", "${${a}", "$${a}}", "${}${A}${a", "${a}}${b}", "${cwd}/${projects}", "${a b}${c}"} {
+		f.Add(text)
+	}
+	defined := regexp.MustCompile(`\$\{([a-z0-9_]+)\}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var got, want [][4]int
+		for at, name := range eachName(text) {
+			if text[at[0]+2:at[1]-1] != name {
+				t.Errorf("%q: %q at %v", text, name, at)
+			}
+			got = append(got, [4]int{at[0], at[1], at[0] + 2, at[1] - 1})
+		}
+		for _, at := range defined.FindAllStringSubmatchIndex(text, -1) {
+			want = append(want, [4]int(at))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	})
 }

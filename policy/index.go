@@ -197,6 +197,9 @@ const fewInBucket = 4
 
 // dropFewArgs moves the rules in args to rules if the bucket has only few rules.
 func (b *bucket) dropFewArgs() {
+	if len(b.args) == 0 {
+		return
+	}
 	all := slices.Clone(b.rules)
 	for i := range b.args {
 		all = append(all, b.args[i].all...)

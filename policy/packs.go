@@ -56,6 +56,7 @@ func PackFiles(file string, src []byte) []PackFile {
 		return nil // the key cannot be there, not even with escapes
 	}
 	p := parser{file: file, doc: toml.New(src)}
+	defer p.doc.Close()
 	for {
 		e, ok := p.doc.NextExpression()
 		if !ok || e.Form != toml.Pair {

@@ -38,6 +38,7 @@ type fileSource struct {
 // of the owner replace the file's own lists with the same names.
 func parseFile(file string, src []byte, owners []FolderList) (fileSource, Errors) {
 	p := parser{ownersFolders: owners, file: file, doc: toml.New(src), stated: map[string]Stated{}, given: make([]int, len(keys)), whole: make([]bool, len(keys))}
+	defer p.doc.Close()
 	switch {
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		p.fail(0, 3, "the file begins with a byte order mark", "save it as UTF-8 without one")
@@ -94,6 +95,7 @@ type parser struct {
 
 	foldered      bool         // [folders] is given
 	ownersFolders []FolderList // lists that replace those of the file
+	known         []FolderList // both, when knownLists was called
 }
 
 // scope is the table that the pairs below a header belong to.

@@ -30,6 +30,7 @@ type receiver struct {
 	passed    []*response      // responses of this read that were enqueued
 	frame     frame.Frame      // the frame being handled
 	repaired  bool             // the frame was repaired
+	known     *frame.Skeletons // of the stream's lines; nil for a stream of few lines
 
 	// A burst is the frames of one read. Frames that the gate lets through at once are written
 	// after the whole burst has been judged.
@@ -44,6 +45,7 @@ func newReceiver(s *session, from mcp.Direction, in io.Reader, out, back Sink) *
 	return &receiver{
 		s: s, from: from, out: out, back: back,
 		in:    frame.NewReader(in, s.o.Limits.MaxBytes),
+		known: new(frame.Skeletons),
 		ended: make(chan struct{}),
 	}
 }
@@ -116,7 +118,7 @@ func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 		}
 		return
 	}
-	err := rc.frame.Parse(line, rc.frameLimits())
+	err := rc.known.Parse(&rc.frame, line, rc.frameLimits())
 	if err == nil {
 		rc.handleFrame(ctx, &rc.frame)
 	} else if refusal, ok := errors.AsType[*frame.Refusal](err); !ok {

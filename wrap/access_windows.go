@@ -2,10 +2,10 @@ package wrap
 
 import "github.com/clawai/clawai/internal/state/access"
 
-// mayWrite returns true on Windows: the write fails if it is not permitted, and the read-only
-// attribute is in the file's mode, which checkWritable looks at.
+// mayWrite always returns true on Windows. A write without permission fails later, and
+// checkWritable reads the read-only attribute from the file's mode.
 func mayWrite(string) bool { return true }
 
-// checkOwner refuses another user's file, because the file that replaces it would belong to the user
-// who runs clawai.
+// checkOwner returns an error for another user's file. The write would replace this file by a file
+// of the user who runs clawai.
 func checkOwner(path string) error { return access.CheckOwner(path) }

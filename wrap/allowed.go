@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// SplitWritable returns the changes whose file may be edited, and for each other change the reason
-// against it. So a person is not shown a difference that cannot be written.
+// SplitWritable splits the changes. writable are the changes whose file may be edited; refused has
+// the reason for each other change. So a person sees no difference that cannot be written.
 func (o Options) SplitWritable(changes []Change) (writable []Change, refused []error) {
 	for _, c := range changes {
 		if err := o.checkFile(c); err != nil {
@@ -34,7 +34,8 @@ func (o Options) checkEditable(c Change) error {
 	return o.checkNotRunning(c)
 }
 
-// checkFile refuses a file that a symlink leads to outside the owner's folders, and a read-only file.
+// checkFile returns an error for a read-only file, and for a file outside the owner's folders to
+// which a symlink leads.
 func (o Options) checkFile(c Change) error {
 	if !o.Follow && !o.inOwnFolders(c) {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
@@ -47,8 +48,8 @@ func (o Options) checkFile(c Change) error {
 	return nil
 }
 
-// inOwnFolders reports whether no symlink leads to the file, or the file is in the owner's home or
-// project folder after its symlinks are resolved.
+// inOwnFolders reports whether the file may be edited in spite of symlinks: no symlink leads to it,
+// or the file itself is in the owner's home or project folder.
 func (o Options) inOwnFolders(c Change) bool {
 	if c.Real == filepath.Clean(c.Path) {
 		return true
@@ -61,8 +62,8 @@ func (o Options) inOwnFolders(c Change) bool {
 	return false
 }
 
-// checkWritable refuses a file that is marked read-only. Replacing the file by a rename would be
-// possible, but the owner set the mark on purpose.
+// checkWritable returns an error for a file that is marked read-only. A rename could replace the
+// file, but the owner has set the mark on purpose.
 func checkWritable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -77,8 +78,8 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// checkNotRunning refuses an edit while the client runs, if this client would later overwrite the
-// edited file with its own copy.
+// checkNotRunning returns an error if the client runs and would later overwrite the edited file
+// with its own copy.
 func (o Options) checkNotRunning(c Change) error {
 	var names []string
 	for _, e := range c.Edits {
@@ -97,8 +98,7 @@ func (o Options) checkNotRunning(c Change) error {
 	return nil
 }
 
-// mayRewrite reports whether a program runs, or may run, that writes the file of a change from
-// memory.
+// mayRewrite reports whether a program runs, or may run, that would write the file from its memory.
 func (o Options) mayRewrite(c Change) bool {
 	var names []string
 	for _, e := range c.Edits {
@@ -125,15 +125,15 @@ func (o Options) findRunning(names []string) (bool, error) {
 	}), err
 }
 
-// removeLeftovers removes the temporary files that a clawai process left beside the file when it was
-// killed during a write. No other clawai process is writing such a file, because the caller has the
-// lock of the file.
+// removeLeftovers removes temporary files beside the file. A clawai process leaves one if it is
+// killed during a write. No other clawai process is writing now, because the caller has the lock of
+// the file.
 func removeLeftovers(real string, now time.Time) {
 	dir, base := filepath.Split(real)
 	ours := regexp.MustCompile(`^\.` + regexp.QuoteMeta(base) + `\.[0-9]+\.tmp$`)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // the write will report it
+		return // an error is ignored, because the write will report it too
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || !ours.MatchString(e.Name()) {
@@ -145,7 +145,7 @@ func removeLeftovers(real string, now time.Time) {
 	}
 }
 
-// failureAdvice returns advice for the usual failures of a write.
+// failureAdvice returns advice for a usual error of a write; "" for other errors.
 func failureAdvice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -14,27 +14,28 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Options holds the options of ApplyChanges. The folders are absolute.
+// Options holds the options of ApplyChanges. All folders are absolute paths.
 type Options struct {
-	State   string // clawai's existing state folder, with the journal and the locks
-	Version string // clawai's version, for the journal
+	State   string // clawai's state folder, which exists; it holds the journal and the locks
+	Version string // version of clawai, for the journal
 	Home    string
 	Dir     string // the project's folder
-	// Follow allows edits of files outside Home and Dir that a symlink leads to.
+	// Follow allows edits of a file outside Home and Dir if a symlink leads to the file.
 	Follow bool
-	// WhileRunning allows edits while the client of the file runs, which may overwrite the edits.
+	// WhileRunning allows edits while the client of the file runs. The client may then overwrite
+	// the edits.
 	WhileRunning bool
-	Running      func() ([]string, error) // names of running programs; nil: RunningPrograms
+	Running      func() ([]string, error) // returns the names of running programs; nil: RunningPrograms
 	LockWait     time.Duration            // maximum wait for each lock; 0: 5 s
-	// RecheckAfter is the time after which ApplyChanges checks a file again, if its client runs and may
-	// overwrite the edit with its own copy in memory; 0: 1.5 s.
+	// RecheckAfter is the wait before ApplyChanges checks a file again; 0 means 1.5 s. It checks a
+	// file again if the client runs and may overwrite the edit with its own copy in memory.
 	RecheckAfter time.Duration
 	Now          func() time.Time // nil: time.Now
-	// Replan plans a change again when somebody has written the file since. It returns false when
-	// the edit would not be the same. If Replan is nil, such a change is refused.
+	// Replan plans a change again if somebody has written the file in the meantime. It returns
+	// false if the new edit would differ. If Replan is nil, such a change is refused.
 	Replan func(Change) (Change, bool)
 
-	at func(point string) // called at points at which tests pause; nil outside tests
+	at func(point string) // tests use it to pause at certain points; nil outside tests
 }
 
 func (o Options) currentTime() time.Time {
@@ -54,9 +55,8 @@ func (o Options) passPoint(point string) {
 	}
 }
 
-// ApplyChanges writes the changes. It writes each file once, with all changes of this file. The
-// errors have the same indexes as the changes, and are nil for a written file. A file that is refused
-// keeps its old bytes.
+// ApplyChanges writes the changes. It writes each file once, with all changes of this file. errs[i]
+// is the error of changes[i]; nil if its file was written. If a file is refused, its bytes stay.
 func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	errs := make([]error, len(changes))
 	watch := make([]bool, len(changes))
@@ -79,7 +79,7 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	}
 	select {
 	case <-time.After(o.recheckAfter()):
-	case <-ctx.Done(): // check at once: later overwrites stay unnoticed
+	case <-ctx.Done(): // check now, although later overwrites are then not noticed
 	}
 	for i, c := range changes {
 		if watch[i] {
@@ -91,11 +91,13 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 	return errs
 }
 
-// maxReplans limits how often a file is read again when its client keeps writing it.
+// maxReplans is the maximum number of times that a change is planned again if the client keeps
+// writing the file.
 const maxReplans = 3
 
-// applyWithReplans applies the changes of one file, which have the given indexes. If the client wrote
-// the file after it was read, and there is only one change, it plans the change again.
+// applyWithReplans applies the changes of one file: changes[i] for each i in indexes. If the client
+// has written the file since it was read, and the file has only one change, it plans the change
+// again.
 func applyWithReplans(ctx context.Context, changes []Change, indexes []int, o Options) error {
 	for replans := 0; ; replans++ {
 		parts := make([]Change, len(indexes))
@@ -114,8 +116,8 @@ func applyWithReplans(ctx context.Context, changes []Change, indexes []int, o Op
 	}
 }
 
-// Replan plans the same edits on the present file. It returns false when an entry is missing, when
-// an entry starts another command, or when the edit moves servers or secrets between files.
+// Replan plans the same edits for the present content of the file. It returns false if an entry is
+// missing or starts another command, or if the edit moves servers or secrets between files.
 func (pl Planner) Replan(c Change) (Change, bool) {
 	if c.Hook != nil || c.Model != nil || c.Absent || c.Gone || pl.Secrets != nil || pl.Hub != nil && pl.Hub.Into {
 		return c, false
@@ -141,8 +143,8 @@ func (pl Planner) Replan(c Change) (Change, bool) {
 	return again, same
 }
 
-// indexesOf returns the indexes of the changes of one file. Each of these changes starts from the
-// result of the previous one (PlanHooks).
+// indexesOf returns the indexes of the changes of one file. Each change starts from the result of
+// the change before (PlanHooks).
 func indexesOf(changes []Change, real string) (all []int) {
 	for i, c := range changes {
 		if c.Real == real {
@@ -184,8 +186,8 @@ func applyFile(ctx context.Context, parts []Change, o Options) error {
 	return writeJournaled(c, parts, o)
 }
 
-// writeJournaled writes the journal, and then the file: after a crash, the journal may list an edit
-// that was not made, but it never lacks an edit that was made. c is the sum of parts.
+// writeJournaled writes the journal first, and then the file. After a crash the journal may have an
+// edit that was not made, but it never lacks an edit that was made. c is the sum of parts.
 func writeJournaled(c Change, parts []Change, o Options) error {
 	if err := c.checkPlace(); err != nil {
 		return err
@@ -208,7 +210,7 @@ func writeJournaled(c Change, parts []Change, o Options) error {
 	return errors.Join(err, appendJournal(parts, o, err))
 }
 
-// hasBytes reports whether the file contains exactly these bytes.
+// hasBytes reports whether the content of the file is exactly want.
 func hasBytes(path string, want []byte) bool {
 	now, err := readRegularFile(path)
 	return err == nil && bytes.Equal(now, want)
@@ -219,8 +221,8 @@ func addAdvice(err error) error {
 	return fmt.Errorf("%w%s", err, failureAdvice(err))
 }
 
-// checkUnchanged returns an error when a client has undone the edits since they were written. It
-// ignores other changes by the client.
+// checkUnchanged returns an error if a client has undone the edits. Other changes by the client are
+// no error.
 func (c Change) checkUnchanged() error {
 	now, err := readRegularFile(c.Real)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// checkPlace returns an error when the file is no longer at its planned place.
+// checkPlace returns an error if the path of the change now leads to another file.
 func (c Change) checkPlace() error {
 	real, err := filepath.EvalSymlinks(c.Path)
 	if c.Absent && err != nil {
@@ -29,7 +29,7 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// missingFolders returns the folders that must be created before a new file.
+// missingFolders returns the folders that must be created before the file can be written.
 func (c Change) missingFolders() (all []string) {
 	if !c.Absent {
 		return nil
@@ -40,7 +40,7 @@ func (c Change) missingFolders() (all []string) {
 	return all
 }
 
-// carryOut creates, replaces or removes the file.
+// carryOut makes the change on disk: it creates, replaces or removes the file.
 func (c Change) carryOut(state string) error {
 	switch {
 	case c.Gone:
@@ -58,7 +58,8 @@ func (c Change) carryOut(state string) error {
 	return atomicfile.Write(c.Real, c.After, atomicfile.Options{Old: c.Before})
 }
 
-// removeFile removes a file that wrap created, and the folders above it that wrap created (made).
+// removeFile removes the file. It also removes the folders above the file that wrap created (made),
+// if they are empty.
 func (c Change) removeFile(made map[string]bool) error {
 	if !hasBytes(c.Real, c.Before) {
 		return fmt.Errorf("remove %s: %w", c.Real, atomicfile.ErrChanged)
@@ -67,7 +68,7 @@ func (c Change) removeFile(made map[string]bool) error {
 		return withoutPath(err)
 	}
 	for dir := filepath.Dir(c.Real); made[dir]; dir = filepath.Dir(dir) {
-		if os.Remove(dir) != nil { // only an empty folder can be removed
+		if os.Remove(dir) != nil { // stop at the first folder that is not empty
 			break
 		}
 	}

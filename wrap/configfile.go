@@ -13,20 +13,20 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// maxFile is the maximum size of a file that is read, in bytes. A file of Claude Code may have tens
+// maxFile is the maximum size in bytes of a file that is read. Files of Claude Code can have tens
 // of megabytes.
 const maxFile = 256 << 20
 
 // ConfigFile is one file of a client and the servers in it.
 type ConfigFile struct {
 	Row     client.Row
-	Path    string // path where the client looks
-	Real    string // path that is edited: Path with its symlinks resolved; "" when Err is set
-	Tracked bool   // git tracks this file of a project, so other people get it
+	Path    string // path where the client looks for the file
+	Real    string // path of the edited file: Path without symlinks; "" if Err is set
+	Tracked bool   // the file belongs to a project and git tracks it, so other people get it
 	Entries []client.Entry
-	Err     error // reason why the file cannot be read, and then not edited; nil if it can
-	// Around lists the variables that the client's settings set for all programs that it
-	// starts.
+	Err     error // why the file cannot be read and is not edited; nil if it can be read
+	// Around lists the variables from the client's settings. The client sets them for each program
+	// that it starts.
 	Around []Setting
 
 	src []byte
@@ -57,15 +57,15 @@ func SystemEnv() (client.Env, error) {
 		Glob: func(pattern string) []string {
 			found, err := filepath.Glob(pattern)
 			if err != nil {
-				return nil // does not happen: the patterns of the catalogue are valid
+				return nil // cannot happen, because the patterns of the catalogue are valid
 			}
 			return found
 		},
 	}, nil
 }
 
-// FindConfigFiles reads every existing file of the rows. A file that two rows read at the same
-// keys is listed once, for the first row.
+// FindConfigFiles reads all existing files of the rows. If two rows read a file at the same keys,
+// only the first row lists it.
 func FindConfigFiles(e client.Env, rows []client.Row) []ConfigFile {
 	var places []ConfigFile
 	files, around := map[string]file{}, settingsAround(e)
@@ -115,7 +115,8 @@ func readConfigFile(row client.Row, path string, files map[string]file) ConfigFi
 	return p
 }
 
-// resolveLinks resolves symlinks. Otherwise the rename at the end of a write would replace the link.
+// resolveLinks resolves symlinks, because the rename at the end of a write would otherwise replace
+// a link.
 func resolveLinks(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +125,7 @@ func resolveLinks(path string) (string, error) {
 	return real, withoutPath(err)
 }
 
-// withoutPath removes the path from an error. The caller's message names the path already.
+// withoutPath removes the path from an error, because the message of the caller has it already.
 func withoutPath(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

@@ -10,14 +10,14 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// longLine is the length in bytes from which a line is not shown completely: some clients write
+// longLine is the length in bytes of the longest line that is shown completely. Some clients write
 // megabytes on one line.
 const longLine = 240
 
-// Diff returns a change as a unified diff. It has no context lines, because the lines around an edit
-// may be an environment block, whose secrets must not appear on a screen or in a log. Secrets in the
-// changed lines themselves (in words, headers, addresses and variables) are masked. The heading of
-// each hunk names its servers. Characters that a terminal would interpret are written as \u{hex}.
+// Diff returns the change as a unified diff. It has no context lines, because these may be in an
+// environment block, and its secrets must not be on a screen or in a log. Secrets in the changed
+// lines (in words, headers, addresses and variables) are masked. The heading of each hunk has the
+// names of its servers. Characters with an effect on a terminal are written as \u{hex}.
 func (c Change) Diff(name string) string {
 	before, after := splitLines(c.maskSecrets(c.Before)), splitLines(c.maskSecrets(c.After))
 	var b strings.Builder
@@ -48,8 +48,8 @@ func (c Change) maskSecrets(src []byte) []byte {
 	return src
 }
 
-// splitLines returns lines with their line ends. So a last line without a line end differs from the
-// same line with one.
+// splitLines returns the lines with their line ends, so that a last line without a line end is
+// different from the same line with one.
 func splitLines(b []byte) [][]byte {
 	if len(b) == 0 {
 		return nil
@@ -61,8 +61,8 @@ func splitLines(b []byte) [][]byte {
 	return all
 }
 
-// hunkHeading names the servers whose entries start within the hunk, or else the server whose
-// entry is the last to start before it.
+// hunkHeading returns the names of the servers whose entries begin in the hunk. If none begins
+// there, it returns the server whose entry begins last before the hunk.
 func (c Change) hunkHeading(h hunk) string {
 	if c.Hook != nil {
 		return " hooks of " + c.Hook.Name
@@ -90,7 +90,7 @@ func (c Change) hunkHeading(h hunk) string {
 	return " " + strings.Join(within, ", ")
 }
 
-// hunk means that the lines from a to aEnd become the lines from b to bEnd, counted from 0.
+// hunk is a difference: lines a to aEnd-1 become lines b to bEnd-1, counted from 0.
 type hunk struct{ a, aEnd, b, bEnd int }
 
 func formatSpan(from, to int) string {
@@ -104,8 +104,8 @@ func formatSpan(from, to int) string {
 	}
 }
 
-// findHunks returns the differences. Edits change or insert a few lines and never move a line, so it
-// is enough to search for the next common line.
+// findHunks returns the differences. It only searches for the next common line, because an edit
+// changes or adds a few lines and never moves one.
 func findHunks(before, after [][]byte) []hunk {
 	var all []hunk
 	for a, b := 0, 0; a < len(before) || b < len(after); {
@@ -120,8 +120,8 @@ func findHunks(before, after [][]byte) []hunk {
 	return all
 }
 
-// resync returns the nearest place after a and b where both have the same line again. Of
-// several places at the same distance it takes the one where the numbers of skipped lines
+// resync returns the nearest place after a and b from which both texts continue with the same line.
+// If several places are equally near, it takes the one for which the numbers of skipped lines
 // differ least.
 func resync(before, after [][]byte, a, b int) (int, int) {
 	for far := 1; far <= len(before)-a+len(after)-b; far++ {
@@ -139,8 +139,8 @@ func resync(before, after [][]byte, a, b int) (int, int) {
 	return len(before), len(after)
 }
 
-// sameLine reports whether line i of before is line j of after, or both texts end there. Blank lines
-// do not count as the same.
+// sameLine reports whether line i of before equals line j of after, or both texts end there. Two
+// blank lines do not count as equal.
 func sameLine(before, after [][]byte, i, j int) bool {
 	if i >= len(before) || j >= len(after) {
 		return i == len(before) && j == len(after)
@@ -155,8 +155,8 @@ func lineAt(lines [][]byte, i int) []byte {
 	return nil
 }
 
-// writeLine writes one line. other is the same line before or after the change. Of a long line,
-// writeLine writes only the part that differs from other, and some text around it.
+// writeLine writes one line. other is the same line on the other side of the change. If the line is
+// long, writeLine only writes the part that differs from other, with some text around it.
 func writeLine(b *strings.Builder, sign byte, line, other []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	ended := len(text) < len(line)

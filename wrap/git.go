@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// isTracked reports whether git tracks the file. It returns false without git and outside a work
-// tree. The git command disables core.fsmonitor, because with this option the project's
+// isTracked reports whether git tracks the file. It returns false if git is missing, or if the file
+// is in no work tree. It disables the git option core.fsmonitor, because with it a project's
 // configuration could start programs.
 func isTracked(path string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -12,15 +12,15 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// HookFile is one file of a client's hooks. The file may be absent.
+// HookFile is one file for the hooks of a client. It need not exist.
 type HookFile struct {
 	Row    client.HookRow
-	Path   string   // path where the client looks
-	Real   string   // path that is edited: Path with its symlinks resolved
-	Events []string // events in the file
+	Path   string   // path where the client looks for the file
+	Real   string   // path of the edited file: Path without symlinks
+	Events []string // the events whose hooks are in this file
 	Absent bool     // the file does not exist
 	Hooked client.Hooked
-	Err    error // reason why the file cannot be read, and then not edited; nil if it can
+	Err    error // why the file cannot be read and is not edited; nil if it can be read
 
 	src []byte
 }
@@ -28,17 +28,17 @@ type HookFile struct {
 // Hooks holds the hooks of one client.
 type Hooks struct {
 	Row   client.HookRow
-	Files []HookFile // empty when the client runs another client's hooks
+	Files []HookFile // empty if the client runs the hooks of another client
 	Trust client.Trust
-	Err   error // reason why the hooks are unknown, or why none of them runs; else nil
-	// Without lists the profiles in which the client runs no hook: for each, the setting and the
-	// path of the file.
+	Err   error // why the hooks are unknown, or why none of them runs; otherwise nil
+	// Without lists the profiles for which the client runs no hook. Each text has the setting and
+	// the path of the file.
 	Without []string
 }
 
-// FindHooks reads the hooks of every client on this machine, and of the named clients.
+// FindHooks reads the hooks of all clients on this machine, and of the clients in named.
 func FindHooks(e client.Env, rows []client.HookRow, p Program, named ...string) (all []Hooks) {
-	program, _ := p.HookPath() // "" when there is no clawai-hook; HookDiffers then reports the error
+	program, _ := p.HookPath() // "" if there is no clawai-hook; HookDiffers then reports the error
 	for _, row := range rows {
 		if !row.IsInstalled(e) && !slices.Contains(named, row.Client) {
 			continue
@@ -99,8 +99,7 @@ func realFolder(path string) string {
 	return filepath.Join(realFolder(dir), base)
 }
 
-// findTrust returns whether the person has reviewed our hooks, for a client that runs only reviewed
-// hooks.
+// findTrust tells whether a person has reviewed our hooks, if the client only runs reviewed hooks.
 func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust {
 	paths := (client.Row{Paths: row.TrustFile}).FindFiles(e)
 	if len(row.TrustFile.All) == 0 || len(files) == 0 {
@@ -116,9 +115,9 @@ func findTrust(e client.Env, row client.HookRow, files []HookFile) client.Trust 
 	return client.HooksTrusted(src, files[0].Hooked.Ours, files[0].Path, files[0].Real)
 }
 
-// findHookBlocker returns a phrase for the setting that keeps a client's hooks from running, or makes
-// them use other rules, or "" when there is none. It also reads the project's settings, because an
-// agent may write there.
+// findHookBlocker returns a phrase about a setting that disables a client's hooks, or makes them
+// use other rules; "" if there is none. It also reads the settings of the project, because an agent
+// may write there.
 func findHookBlocker(e client.Env, row client.HookRow) string {
 	own, others := (client.Row{Paths: row.Paths}).FindFiles(e), (client.Row{Paths: row.Settings}).FindFiles(e)
 	for _, path := range append(slices.Clip(own), others...) {
@@ -127,7 +126,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 			continue
 		}
 		off, _ := client.ReadSettings(row, src)
-		if off != "" && !slices.Contains(own, path) { // HookDiffers and applyOp report a setting in the hooks' own file
+		if off != "" && !slices.Contains(own, path) { // for a setting in the hooks' own file, HookDiffers and applyOp report it
 			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
 		}
 	}
@@ -139,7 +138,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 	return ""
 }
 
-// switchedOff returns the setting and the path of each file that disables all hooks.
+// switchedOff lists the settings that disable all hooks, each with the path of its file.
 func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 		src, err := readRegularFile(path)
@@ -150,7 +149,8 @@ func switchedOff(e client.Env, paths client.Paths) (all []string) {
 	return all
 }
 
-// HookPath returns the path of clawai-hook for clients' files. The program is in clawai's folder.
+// HookPath returns the path of clawai-hook for files of clients. clawai-hook is in the same folder
+// as clawai.
 func (p Program) HookPath() (string, error) {
 	if p.Err != nil {
 		return "", p.Err
@@ -169,8 +169,8 @@ func (p Program) HookPath() (string, error) {
 // ErrHookMissing means that clawai is installed without clawai-hook.
 var ErrHookMissing = errors.New("it comes with clawai and belongs beside it: install both (docs/install.md)")
 
-// hookUsable returns the reason why a client cannot start the hook, or why its owner cannot
-// trust it.
+// hookUsable returns the reason why a client cannot start the hook, or why the owner cannot trust
+// the hook; nil if there is none.
 func hookUsable(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -195,8 +195,9 @@ func hookUsable(path string) error {
 	return nil
 }
 
-// checkNotPublic refuses a path that every user may write, because the hook runs with all rights of
-// the client's user. In a folder with the sticky bit, other users cannot replace files.
+// checkNotPublic returns an error if every user may write the path, because the hook runs with all
+// rights of the client's user. A folder with the sticky bit is allowed: other users cannot replace
+// files in it.
 func checkNotPublic(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 // HookState is the state of a client's hooks.
 type HookState string
 
-// The hook states.
+// Values of HookState.
 const (
-	HookEnforced   HookState = "enforced"   // every tool call waits for clawai-hook, and is blocked when the hook fails
-	HookOpen       HookState = "open"       // every tool call waits for clawai-hook, and runs when the hook fails
-	HookUntrusted  HookState = "untrusted"  // the client runs only reviewed hooks, and a person has not reviewed ours
-	HookObserved   HookState = "observed"   // every tool call is judged and recorded, and runs
-	HookDrifted    HookState = "drifted"    // the hooks were installed, and now differ from what wrap writes
+	HookEnforced   HookState = "enforced"   // every tool call waits for clawai-hook, and is blocked if the hook fails
+	HookOpen       HookState = "open"       // every tool call waits for clawai-hook, but runs if the hook fails
+	HookUntrusted  HookState = "untrusted"  // the client only runs reviewed hooks, and nobody has reviewed ours
+	HookObserved   HookState = "observed"   // every tool call is judged and recorded, but never blocked
+	HookDrifted    HookState = "drifted"    // the hooks were installed, but differ now from what wrap writes
 	HookBare       HookState = "bare"       // clawai-hook is not installed
 	HookUnreadable HookState = "unreadable" // the file cannot be read
 )
@@ -31,11 +31,11 @@ func (s HookState) StateText() string {
 	}[s]
 }
 
-// IsCovered reports whether the client calls clawai-hook and obeys it.
+// IsCovered reports whether the client calls clawai-hook and obeys its answer.
 func (s HookState) IsCovered() bool { return s == HookEnforced || s == HookOpen }
 
-// HookState returns the state of a client's hooks, and a reason if the state needs an explanation,
-// or "". all holds the hooks of every client, as FindHooks returns them.
+// HookState returns the state of a client's hooks, and a reason if the state needs one, otherwise
+// "". all is the result of FindHooks.
 func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if len(h.Row.Through) > 0 {
 		return pl.sharedHookState(h, all)
@@ -71,7 +71,7 @@ func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookEnforced, "by " + h.Row.Name + " " + h.Row.Blocks + " and later; clawai doctor --hooks looks which one is here"
 }
 
-// sharedHookState returns the state of a client that runs another client's hooks.
+// sharedHookState returns the state of a client that runs the hooks of another client.
 func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	covered := map[string]bool{}
 	for _, other := range all {
@@ -92,8 +92,8 @@ func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 	return HookBare, "it runs the hooks of " + strings.Join(h.Row.Through, " or ")
 }
 
-// openTargets names the agents that sessions of a client may use and that call no hook of ours.
-// covered has an element for every client of this machine: whether the client is covered.
+// openTargets returns the names of the agents that a session of the client may use and that do not
+// call our hook. covered has, for each client on this machine, whether it is covered.
 func openTargets(row client.HookRow, covered map[string]bool) string {
 	var open []string
 	for _, target := range row.Targets {
@@ -115,7 +115,7 @@ func openTargets(row client.HookRow, covered map[string]bool) string {
 }
 
 // HookDiffers returns how a client's hooks differ from those that wrap would write. It returns nil
-// when they do not differ, and when they were never installed.
+// if they do not differ, or if they were never installed.
 func (pl Planner) HookDiffers(h Hooks) (all []string) {
 	was, ours := false, 0
 	for _, f := range h.Files {
@@ -158,12 +158,13 @@ func (h Hooks) countOurs() (n int) {
 	return n
 }
 
-// hookKey returns the key of an event's hook in the journal.
+// hookKey returns the key of an event in the journal.
 func hookKey(event string) []string { return []string{"hooks", event} }
 
-// PlanHooks plans the changes of an operation on hooks. If a file of a client cannot be edited, it
-// returns an error for this client, and plans the other clients. If before has a change of the same
-// file, it starts from the result of this change: ApplyChanges writes all changes of a file at once.
+// PlanHooks plans the changes of an operation on hooks. If a file of one client cannot be edited,
+// errs gets an error for this client, and the other clients are still planned. If before has a
+// change of the same file, PlanHooks starts from the result of that change, because ApplyChanges
+// writes all changes of a file at once.
 func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Change, errs []error) {
 	program, err := pl.Program.HookPath()
 	if op == Wrap && err != nil {
@@ -183,7 +184,7 @@ func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Chan
 		}
 		planned, failed := pl.planHooks(op, h, client.HookStart{Path: program, Observe: pl.Observe})
 		errs = append(errs, failed...)
-		if len(failed) == 0 { // hooks for only some of the events would not cover the client
+		if len(failed) == 0 { // plan all events or none, because hooks for some events do not cover the client
 			changes = append(changes, planned...)
 		}
 	}
@@ -219,7 +220,7 @@ func (pl Planner) planHooks(op Op, h Hooks, start client.HookStart) (changes []C
 	return changes, errs
 }
 
-// applyOp returns the content of the file after an operation; nil means that there is no file.
+// applyOp returns the content of the file after an operation; nil if the file does not exist then.
 func (f HookFile) applyOp(op Op, start client.HookStart) ([]byte, error) {
 	switch {
 	case f.Err != nil:

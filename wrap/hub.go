@@ -16,27 +16,28 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Hub is the hub's configuration, with the servers that were moved into the hub.
+// Hub is the hub's configuration. It also knows which servers were moved from clients' files into
+// the hub.
 type Hub struct {
 	Into   bool   // Wrap moves servers into the hub
 	Config string // path of config.toml
 	State  string // clawai's state folder
-	// Check returns the reason why a text is not a valid configuration of the hub.
+	// Check returns the reason why a text is no valid configuration of the hub; nil if it is valid.
 	Check func(src []byte) error
 
-	src     []byte // wanted content of Config; nil: no file
-	present []byte // content of Config as it was read; nil: no file
+	src     []byte // new content of Config; nil: no file
+	present []byte // content of Config when it was read; nil: no file
 	moves   []move
-	known   []byte // content of the state's file as it was read; nil: no file
+	known   []byte // content of the file with the moves when it was read; nil: no file
 }
 
-// move describes the servers of one container in a client's file that were moved into the hub.
+// move describes servers that were moved into the hub from one container in a client's file.
 type move struct {
-	File    string         `json:"file"` // path with symlinks resolved
+	File    string         `json:"file"` // path without symlinks
 	Row     string         `json:"row"`
-	Hub     []string       `json:"hub"` // key path of the hub's entry
+	Hub     []string       `json:"hub"` // key path of the hub's entry in the file
 	Servers []movedServer  `json:"servers"`
-	Pieces  []client.Piece `json:"pieces"` // the texts that the move took out of the client's file
+	Pieces  []client.Piece `json:"pieces"` // the texts that were taken out of the file
 }
 
 // movedServer is one server of a move.
@@ -52,7 +53,7 @@ func (m move) hasServer(s movedServer) bool {
 
 func movesPath(state string) string { return filepath.Join(state, "wrapped-hub.json") }
 
-// ReadHub reads the moved servers and the hub's configuration. Both files may be missing.
+// ReadHub reads the list of moved servers and the hub's configuration. Both files may be missing.
 func ReadHub(config, state string) (Hub, error) {
 	h := Hub{Config: config, State: state}
 	var err error
@@ -77,13 +78,13 @@ func readOrNone(path string) ([]byte, error) {
 	return src, err
 }
 
-// HasUnsettled reports whether servers of the hub are not where the state expects them: a run was
-// interrupted after it had written only some files, or somebody changed a file.
+// HasUnsettled reports whether some servers of the hub are not where the moves say. This happens if
+// a run was interrupted before it had written all files, or if somebody changed a file.
 func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
-// findMove returns the index of the move that belongs to a hub's entry, or -1 for an entry that its
-// owner wrote. While a run adds servers to a hub, there are two moves of the entry: the later one
-// counts as soon as the client's file has none of its servers any more.
+// findMove returns the index of the move that belongs to the hub's entry in a file; -1 if the owner
+// wrote the entry. While a run adds servers to a hub, the entry has two moves. The later move
+// counts only after the client's file has none of its servers any more.
 func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	first := -1
 	for i, m := range slices.Backward(h.moves) {
@@ -101,9 +102,9 @@ func (m move) serverPath(s movedServer) []string {
 	return append(slices.Clone(m.Hub[:len(m.Hub)-1]), s.Name)
 }
 
-// settledMoves returns the moves that are in effect, and those whose servers are only in the hub. It
-// omits a move if the client's file has the servers and no hub: then the move was not finished, or
-// was undone.
+// settledMoves returns the moves that are in effect, and the moves whose servers are only in the
+// hub. It leaves out a move if the client's file has the servers and no hub, because that move was
+// not finished, or was undone.
 func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	for n, m := range h.moves {
 		hub, seen, other := false, false, false
@@ -130,24 +131,23 @@ func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	return left
 }
 
-// hasEntry reports whether the file has an entry with a key path, for which accepts returns true. If
-// accepts is nil, any entry will do.
+// hasEntry reports whether the file has an entry with this key path for which accepts returns true.
+// If accepts is nil, every entry counts.
 func (p *ConfigFile) hasEntry(path []string, accepts func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
 		return slices.Equal(e.KeyPath, path) && (accepts == nil || accepts(e))
 	})
 }
 
-// ForgetUnsettled drops the moves that are not in effect. It must be called before servers are moved
-// again.
+// ForgetUnsettled drops the moves that are not in effect. Call it before servers are moved again.
 func (h *Hub) ForgetUnsettled(files []ConfigFile) {
 	left := h.settledMoves(files)
 	h.src, _ = h.pruneConfig(left)
 	h.moves = left
 }
 
-// FindLost returns a message for each client's file that has lost the hub's entry, and with it the
-// servers of the hub.
+// FindLost returns a message for each client's file that no longer has the hub's entry. The client
+// has then lost the servers of the hub.
 func (h *Hub) FindLost(files []ConfigFile) (all []string) {
 	for _, m := range h.settledMoves(files) {
 		for i := range files {
@@ -168,8 +168,8 @@ func (m move) serverNames() string {
 	return strings.Join(names, ", ")
 }
 
-// findDifferences returns a message for each server that a hub's entry should start and that the
-// hub's configuration lacks.
+// findDifferences returns a message for each server that the hub's entry should start but that the
+// hub's configuration does not have.
 func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if err != nil {
@@ -194,8 +194,8 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig returns the configuration without the servers that were moved and that no remaining
-// move (left) has. A table that its owner has changed since stays, and its name is in changed.
+// pruneConfig returns the configuration without the moved servers that are in no move of left. A
+// table that the owner has changed stays; changed has the name of its server.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {
@@ -217,7 +217,7 @@ func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	return config, changed
 }
 
-// saveMoves writes the state; without moves it removes the file.
+// saveMoves writes the file with the moves. If there are no moves, it removes the file.
 func (h *Hub) saveMoves(moves []move) error {
 	if len(moves) == 0 {
 		if err := os.Remove(movesPath(h.State)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -225,7 +225,7 @@ func (h *Hub) saveMoves(moves []move) error {
 		}
 		return nil
 	}
-	if h.known == nil && pathExists(movesPath(h.State)) { // another run has created the file since
+	if h.known == nil && pathExists(movesPath(h.State)) { // another run has created the file in the meantime
 		return fmt.Errorf("%s: %w; run the command again", movesPath(h.State), atomicfile.ErrChanged)
 	}
 	src, err := json.MarshalIndent(moves, "", "  ")
@@ -235,7 +235,7 @@ func (h *Hub) saveMoves(moves []move) error {
 	return atomicfile.Write(movesPath(h.State), append(src, '\n'), atomicfile.Options{Mode: 0o600, Old: h.known})
 }
 
-// newChange returns the change of the configuration. People see it, and ApplyChanges writes it.
+// newChange returns the change of the configuration, for people and for ApplyChanges.
 func (h *Hub) newChange(op Op, before, after []byte) Change {
 	c := Change{Op: op, Path: h.Config, Real: realFolder(h.Config), Before: before, After: after, Absent: before == nil, Gone: len(after) == 0}
 	if real, err := filepath.EvalSymlinks(h.Config); err == nil {
@@ -246,7 +246,7 @@ func (h *Hub) newChange(op Op, before, after []byte) Change {
 }
 
 // PreviewConfig returns the change of the configuration that an operation with these changes will
-// make, or nil if there is none.
+// make; nil if it makes none.
 func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	before, after := h.present, h.src
 	if op == Unwrap {
@@ -268,15 +268,15 @@ func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	return &c
 }
 
-// LockRuns makes other runs wait until unlock. A run keeps the lock from BeginMoves to SettleMoves: in
-// between, a saved move whose servers are still in the client's file looks as if a run had been
-// interrupted.
+// LockRuns locks out other runs until unlock. A run keeps the lock from BeginMoves to SettleMoves,
+// because in this time the files look as if a run had been interrupted.
 func (h *Hub) LockRuns(ctx context.Context, o Options) (unlock func(), err error) {
 	return lockFile(ctx, o, movesPath(h.State)+" run")
 }
 
-// BeginMoves writes the moves and the configuration. The caller writes the clients' files afterwards.
-// After a crash in between, these files still have their servers, and SettleMoves undoes the moves.
+// BeginMoves writes the moves and the configuration. The caller writes the clients' files after
+// that. If a crash comes in between, the clients' files still have their servers, and SettleMoves
+// undoes the moves.
 func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
@@ -290,7 +290,7 @@ func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	if bytes.Equal(h.present, h.src) {
 		return nil
 	}
-	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // the servers' environment and headers may be secret
+	if err := os.Chmod(h.Config, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) { // the environment and headers of servers may be secret
 		return err
 	}
 	err = errors.Join(ApplyChanges(ctx, []Change{h.newChange(Wrap, h.present, h.src)}, o)...)
@@ -298,9 +298,9 @@ func (h *Hub) BeginMoves(ctx context.Context, o Options) error {
 	return err
 }
 
-// SettleMoves changes the state and the configuration so that they agree with the clients' files,
-// after an unwrap or an interrupted run. It returns the names of the servers whose tables stay,
-// because their owner has changed them.
+// SettleMoves makes the moves and the configuration agree with the clients' files, after an unwrap
+// or an interrupted run. changed has the names of servers whose tables stay because the owner has
+// changed them.
 func (h *Hub) SettleMoves(ctx context.Context, files []ConfigFile, o Options) (changed []string, err error) {
 	unlock, err := lockFile(ctx, o, movesPath(h.State))
 	if err != nil {
@@ -315,7 +315,7 @@ func (h *Hub) SettleMoves(ctx context.Context, files []ConfigFile, o Options) (c
 	if len(left) == len(now.moves) {
 		return nil, nil
 	}
-	if _, err := client.Read(client.HubRow(), now.src); err != nil { // a configuration that cannot be read must not be edited
+	if _, err := client.Read(client.HubRow(), now.src); err != nil { // a configuration that cannot be read is not edited
 		return nil, fmt.Errorf("%s: %w", now.Config, err)
 	}
 	after, changed := now.pruneConfig(left)

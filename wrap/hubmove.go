@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// moveIntoHub moves servers of one container from a client's file into the hub's configuration. It
-// returns the new content of the file, the moved servers, and an error for each server that cannot be
-// moved and stays.
+// moveIntoHub moves servers of one container from a client's file into the hub's configuration.
+// after is the new content of the file. moved are the moved servers. errs has an error for each
+// server that stays.
 func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved []client.Entry, errs []error) {
 	h, first := pl.Hub, group[0]
 	row, container := first.File.Row, first.Entry.KeyPath[:len(first.Entry.KeyPath)-1]
@@ -24,7 +24,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		wanted[t.Entry.Name] = true
 	}
 	after, earlier := src, h.findMove(first.File, m.Hub)
-	if earlier >= 0 { // the file has a hub: move its servers back, and then all servers together
+	if earlier >= 0 { // the file already has a hub: move its servers back first, and then move all servers
 		back, err := client.MoveBack(row, src, m.Hub, h.moves[earlier].Pieces)
 		if err != nil {
 			refuse(client.HubName, err)
@@ -54,7 +54,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		switch was := h.findChangedServer(earlier, e.Name); {
 		case err == nil:
 			it.Lead = h.tableLead(config, added, server)
-		case was != nil: // the owner has changed the server's table: the server stays in the hub as it is
+		case was != nil: // the owner has changed the table of the server, so the server stays in the hub as it is
 			it, added, server.Name = *was, config, e.Name
 		default:
 			refuse(e.Name, err)
@@ -79,11 +79,11 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		refuse(moved[0].Name, err)
 		return src, nil, errs
 	}
-	h.src, h.moves = config, append(slices.Clip(h.moves), m) // keep the earlier move: it counts until the file is written
+	h.src, h.moves = config, append(slices.Clip(h.moves), m) // keep the earlier move, which counts until the file is written
 	return after, moved, errs
 }
 
-// forHub returns a server, without its wrapper, as the hub's configuration writes servers.
+// forHub returns a server in the form of the hub's configuration, without its wrapper.
 func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	switch {
 	case t.File.Tracked:
@@ -98,15 +98,15 @@ func (pl Planner) forHub(t Target, src []byte) (client.HubServer, error) {
 	return client.ForHub(t.File.Row, src, t.Entry)
 }
 
-// moveOutOfHub puts the servers of a hub's entry back into the client's file. It returns the new
-// content of the file, and the entries of the servers in it.
+// moveOutOfHub moves the servers of a hub's entry back into the client's file. It returns the new
+// content of the file, and the entries of these servers.
 func (pl Planner) moveOutOfHub(t Target, src []byte) ([]byte, []client.Entry, error) {
 	i := -1
 	if pl.Hub != nil {
 		i = pl.Hub.findMove(t.File, t.Entry.KeyPath)
 	}
 	if i < 0 {
-		return src, nil, nil // the owner wrote the hub's entry
+		return src, nil, nil // the owner wrote this entry of a hub
 	}
 	m := pl.Hub.moves[i]
 	src, err := client.MoveBack(t.File.Row, src, m.Hub, m.Pieces)
@@ -126,7 +126,7 @@ func (pl Planner) moveOutOfHub(t Target, src []byte) ([]byte, []client.Entry, er
 	return src, back, err
 }
 
-// addServer appends a server's table to the configuration, unless the table is there already.
+// addServer appends the table of a server to the configuration, if the table is not there yet.
 func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) {
 	table := server.RenderTable()
 	entries, err := client.Read(client.HubRow(), config)
@@ -138,7 +138,7 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 			return m.hasServer(movedServer{Name: server.Name, Table: table})
 		})
 		if same && bytes.Contains(config, []byte(table)) {
-			return config, nil // the same server was moved out of another client's file
+			return config, nil // the same server was already moved from another client's file
 		}
 		return nil, fmt.Errorf("the hub has another server of this name, [upstream.%s] in %s; rename one of them", server.Name, h.Config)
 	}
@@ -155,8 +155,8 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 	return after, nil
 }
 
-// findChangedServer returns the server of the earlier move with this name, if config.toml also has a
-// server of this name, or nil. earlier is the index of the move, or -1.
+// findChangedServer returns the server with this name from an earlier move, if config.toml has a
+// table for it; otherwise nil. earlier is the index of the move, or -1.
 func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {
@@ -169,8 +169,8 @@ func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	return &h.moves[earlier].Servers[i]
 }
 
-// tableLead returns the line ends that addServer put before a table. If addServer added nothing, it
-// returns those from an earlier move.
+// tableLead returns the line ends before a table that addServer wrote. If addServer wrote nothing,
+// it returns the line ends from an earlier move.
 func (h *Hub) tableLead(before, after []byte, server client.HubServer) string {
 	if bytes.Equal(before, after) {
 		for _, m := range h.moves {

@@ -16,21 +16,21 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// journalEntry is one server's edit in the journal. The journal is written before the file. An entry
-// with Failed cancels the previous entry of the same server.
+// journalEntry is the edit of one server in the journal. It is written before the file. An entry
+// with Failed cancels the entry before it for the same server.
 type journalEntry struct {
 	Time   time.Time `json:"time"`
 	Clawai string    `json:"clawai"` // version of clawai
 	Op     Op        `json:"op"`
-	File   string    `json:"file"`          // path with symlinks resolved
+	File   string    `json:"file"`          // path without symlinks
 	Key    []string  `json:"key"`           // key path of the server's entry
-	Old    []string  `json:"old,omitempty"` // the words that the edit replaced, as the file wrote them
-	New    []string  `json:"new,omitempty"` // the words that replaced them
-	// Withheld means that the command may hold a secret, so the words are not stored.
+	Old    []string  `json:"old,omitempty"` // the words that the edit replaced, in the notation of the file
+	New    []string  `json:"new,omitempty"` // the words after the edit, in the notation of the file
+	// Withheld means that the words are not stored, because the command may contain a secret.
 	Withheld bool `json:"withheld,omitempty"`
-	// Sandbox means that the new wrapper carries the client's sandbox.
+	// Sandbox means that the new wrapper carries the rules of the client's sandbox.
 	Sandbox bool `json:"sandbox,omitempty"`
-	// Made lists the folders that were created for the file.
+	// Made lists the folders that wrap created for the file.
 	Made   []string `json:"made,omitempty"`
 	Before string   `json:"before"`           // SHA-256 of the complete file before the edit
 	After  string   `json:"after"`            // SHA-256 of the complete file after the edit
@@ -39,14 +39,14 @@ type journalEntry struct {
 
 func journalPath(state string) string { return filepath.Join(state, "wrap-journal.ndjson") }
 
-// appendJournal appends the changes (parts) of a file to the journal and flushes them to the disk. A
-// non-nil failed is the reason why the file was not written.
+// appendJournal appends the changes (parts) of a file to the journal, and flushes the journal to
+// the disk. If failed is not nil, it is the reason why the file was not written.
 func appendJournal(parts []Change, o Options, failed error) error {
 	var text []byte
 	for _, c := range parts {
 		for _, e := range c.Edits {
 			if len(e.Entry.KeyPath) == 0 {
-				continue // an edit of the hub's configuration has no key path
+				continue // an edit of the hub's configuration has no key path and is left out
 			}
 			l := journalEntry{
 				Time: o.currentTime().UTC(), Clawai: o.Version, Op: c.Op, File: c.Real, Key: e.Entry.KeyPath,
@@ -72,8 +72,8 @@ func appendJournal(parts []Change, o Options, failed error) error {
 	return appendLines(journalPath(o.State), text)
 }
 
-// mayHoldSecret reports whether a command is a complete command line or sets a variable, so that it
-// may contain a secret.
+// mayHoldSecret reports whether a command may contain a secret: it is a whole command line, or it
+// sets a variable.
 func mayHoldSecret(command string) bool { return strings.ContainsAny(command, " \t\r\n=@") }
 
 func hexDigest(b []byte) string {
@@ -81,8 +81,8 @@ func hexDigest(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// appendLines appends complete lines in one write. If a crash has cut the last line of the file, it
-// starts on a new line.
+// appendLines appends complete lines with one write. If the last line of the file is incomplete
+// after a crash, the new text begins on a new line.
 func appendLines(path string, text []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -111,15 +111,15 @@ func appendLines(path string, text []byte) (err error) {
 	return f.Sync()
 }
 
-// Journal holds, by journalKey, whether the last operation on a server was a wrap. So a server whose
-// wrapper was removed by something else differs from a server that was never wrapped. A Journal also
-// holds the files that wrap created, with their digests (hasMadeFile).
+// Journal tells for each server (by journalKey) whether the last operation on it was a wrap. So a
+// server that lost its wrapper in another way can be distinguished from a server that was never
+// wrapped. It also has the files that wrap created, with their digests (hasMadeFile).
 type Journal map[string]bool
 
-// ReadJournal reads the journal of a state folder. It skips lines that a crash has cut. If there is no
-// journal, it returns an empty one.
+// ReadJournal reads the journal in a state folder. It skips lines that are incomplete after a
+// crash. If there is no journal, it returns an empty Journal.
 func ReadJournal(state string) (Journal, error) {
-	text, err := os.ReadFile(journalPath(state)) // no bufio.Scanner: a line may be long, because it contains the words of a server
+	text, err := os.ReadFile(journalPath(state)) // a bufio.Scanner would refuse a long line, and a line contains all words of a server
 	if errors.Is(err, fs.ErrNotExist) {
 		return Journal{}, nil
 	}
@@ -147,16 +147,16 @@ func ReadJournal(state string) (Journal, error) {
 	return j, nil
 }
 
-// hasMadeFile reports whether wrap created the file, and the file still has the bytes that wrap wrote.
+// hasMadeFile reports whether wrap created the file with exactly these bytes.
 func (j Journal) hasMadeFile(file string, src []byte) bool {
 	return j[journalKey(file, []string{hexDigest(src)})]
 }
 
-// madeFolders returns the folders that wrap created for files.
+// madeFolders returns the folders that wrap created for files, as a set.
 func madeFolders(state string) map[string]bool {
 	text, err := os.ReadFile(journalPath(state))
 	if err != nil {
-		return nil // then empty folders stay, which does no harm
+		return nil // without the journal, empty folders stay, which is harmless
 	}
 	made := map[string]bool{}
 	for line := range bytes.Lines(text) {
@@ -173,7 +173,7 @@ func madeFolders(state string) map[string]bool {
 
 func (j Journal) hasWrapped(file string, e client.Entry) bool { return j[journalKey(file, e.KeyPath)] }
 
-// hasCarried reports whether the last wrapper of a server carried its client's sandbox.
+// hasCarried reports whether the last wrapper of a server had the rules of the client's sandbox.
 func (j Journal) hasCarried(file string, e client.Entry) bool { return j[carriedKey(file, e.KeyPath)] }
 
 func (j Journal) keepCarried(l journalEntry, earlier map[string]bool) {
@@ -191,7 +191,8 @@ func (j Journal) restoreCarried(l journalEntry, earlier map[string]bool) {
 	}
 }
 
-// carriedKey is the key of hasCarried. No key path has a name that is not UTF-8.
+// carriedKey is the key for hasCarried. The key contains the byte 0xff, which is not UTF-8. No key
+// path has this byte, so the key differs from all keys of journalKey.
 func carriedKey(file string, path []string) string {
 	return journalKey(file, append([]string{"\xff"}, path...))
 }

@@ -14,13 +14,13 @@ import (
 
 const (
 	lockPoll = 50 * time.Millisecond
-	// deadLock is the age after which a client's lock is stale. Cline's library updates the time of
-	// the directory of a lock in use every 5 seconds, and ignores a lock that is 10 seconds old.
+	// deadLock is the age at which a client's lock counts as left over. Cline's library updates the
+	// time of its lock directory every 5 seconds, and ignores a lock that is 10 seconds old.
 	deadLock = 20 * time.Second
 )
 
-// lockFile keeps other clawai processes from writing the file until unlock. The file of the lock is in
-// the state folder, so that the folder of the client's file stays clean.
+// lockFile locks out other clawai processes that want to write the file, until unlock. The lock
+// file is in the state folder, so that the folder of the client's file has no extra files.
 func lockFile(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := filepath.Join(o.State, "wrap-locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -39,7 +39,7 @@ func lockFile(ctx context.Context, o Options, real string) (unlock func(), err e
 	return func() { _ = lock.Close() }, nil
 }
 
-// lockDirectory takes the lock that a client uses: the client creates the directory FILE.lock while it
+// lockDirectory takes the lock of a client. The client creates the directory FILE.lock while it
 // writes FILE.
 func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := real + ".lock"
@@ -54,7 +54,7 @@ func lockDirectory(ctx context.Context, o Options, real string) (unlock func(), 
 			return nil, fmt.Errorf("lock: %w", err)
 		}
 		if info, err := os.Stat(dir); err == nil && o.currentTime().Sub(info.ModTime()) > deadLock {
-			_ = os.Remove(dir) // only an empty directory can be removed
+			_ = os.Remove(dir) // an error is ignored: a directory that is not empty stays
 		}
 		select {
 		case <-ctx.Done():

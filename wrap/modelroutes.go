@@ -14,21 +14,21 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// ModelRoutes holds the address of the owner's proxy of models, and the services to which the proxy
-// forwards the requests of clients.
+// ModelRoutes holds the address of the owner's proxy for models, and the services to which the
+// proxy forwards requests.
 type ModelRoutes struct {
 	Listen    string            `json:"listen"`   // ADDRESS:PORT
-	Secret    string            `json:"secret"`   // part of every path
-	Upstreams map[string]string `json:"services"` // address of each service, by route
+	Secret    string            `json:"secret"`   // part of the path of each address
+	Upstreams map[string]string `json:"services"` // addresses of the services, by route
 }
 
-// DefaultModelListen is the address where the proxy of models listens by default.
+// DefaultModelListen is the default address of the proxy for models.
 const DefaultModelListen = "127.0.0.1:8809"
 
-// ModelRoutesFile returns the path of the routes. Only the owner can read the file.
+// ModelRoutesFile returns the path of the file with the routes. Only the owner can read it.
 func ModelRoutesFile(state string) string { return filepath.Join(state, "model-routes.json") }
 
-// ReadModelRoutes reads the routes. Without a file they are empty.
+// ReadModelRoutes reads the routes. If there is no file, it returns no routes.
 func ReadModelRoutes(state string) (*ModelRoutes, error) {
 	r := &ModelRoutes{Upstreams: map[string]string{}}
 	path := ModelRoutesFile(state)
@@ -51,12 +51,12 @@ func ReadModelRoutes(state string) (*ModelRoutes, error) {
 	return r, nil
 }
 
-// LockModelRoutes keeps other clawai processes from writing the routes until unlock.
+// LockModelRoutes locks out other clawai processes that want to write the routes, until unlock.
 func LockModelRoutes(state string) (unlock func(), err error) {
 	return atomicfile.Lock(ModelRoutesFile(state))
 }
 
-// ForgetModelRoutes removes routes from those in the state folder.
+// ForgetModelRoutes removes the routes in gone from the file in the state folder.
 func ForgetModelRoutes(state string, gone []string) error {
 	unlock, err := LockModelRoutes(state)
 	if err != nil {
@@ -73,8 +73,8 @@ func ForgetModelRoutes(state string, gone []string) error {
 	return r.Save(state)
 }
 
-// Save writes the routes. A caller that has read the routes must hold the lock from the read until
-// Save returns.
+// Save writes the routes. A caller that reads, changes and saves them must hold the lock all the
+// time.
 func (r *ModelRoutes) Save(state string) error {
 	src, err := json.MarshalIndent(r, "", "  ") //nolint:gosec // G117: the secret is for this file, which only the owner reads
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *ModelRoutes) Save(state string) error {
 	return atomicfile.Write(ModelRoutesFile(state), append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// Leads reports whether a client was led through the proxy.
+// Leads reports whether requests of a client go through the proxy.
 func (r *ModelRoutes) Leads(id string) bool {
 	for route := range r.Upstreams {
 		if name, _, _ := strings.Cut(route, "."); name == id {
@@ -93,7 +93,8 @@ func (r *ModelRoutes) Leads(id string) bool {
 	return false
 }
 
-// FindOther returns a client that was led through the proxy and is not in clients; "" for none.
+// FindOther returns a client whose requests go through the proxy and that is not in clients; "" if
+// there is none.
 func (r *ModelRoutes) FindOther(clients []string) (other string) {
 	for route := range r.Upstreams {
 		if name, _, _ := strings.Cut(route, "."); !slices.Contains(clients, name) && (other == "" || name < other) {
@@ -103,17 +104,19 @@ func (r *ModelRoutes) FindOther(clients []string) (other string) {
 	return other
 }
 
-// Base returns the address of a route without its last part, which tells how to undo the edit.
+// Base returns the address for a route, without the last part, which tells how to undo the edit.
 func (r *ModelRoutes) Base(route string) string {
 	return "http://" + r.Listen + "/" + client.LedWord() + "/" + r.Secret + "/" + route
 }
 
-// ModelSeenFile returns the path of the file that the proxy writes when a client uses a route.
+// ModelSeenFile returns the path of a file for a route. The proxy writes this file when a client
+// uses the route.
 func ModelSeenFile(state, route string) string {
 	return filepath.Join(state, "model-seen", route)
 }
 
-// NoteModelSeen records that a client uses a route now, or that its file was edited to use it now.
+// NoteModelSeen records the current time as the time when a client used a route, or when its file
+// was edited to use it.
 func NoteModelSeen(state, route string) error {
 	path := ModelSeenFile(state, route)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// ModelFile is the file that holds the address of a client's model.
+// ModelFile is a file with the address at which a client reaches its model.
 type ModelFile struct {
 	Row       client.ModelRow
-	Path      string // "": the client has no file that is edited
-	Real      string // Path with its symlinks resolved
+	Path      string // "" if the client has no file to edit
+	Real      string // Path without symlinks
 	Absent    bool   // the file does not exist
 	Addresses []client.ModelAddress
-	Over      []string // files that the client reads instead
-	Err       error    // why the file cannot be read, and then not edited; nil if it can
+	Over      []string // files that the client reads instead of this file
+	Err       error    // why the file cannot be read and is not edited; nil if it can be read
 
 	src []byte
 }
 
-// FindModelFiles reads the files of every client on this machine, and of the named clients.
+// FindModelFiles reads the files of all clients on this machine, and of the clients in named.
 func FindModelFiles(e client.Env, rows []client.ModelRow, named ...string) (all []ModelFile) {
 	for _, row := range rows {
 		if !row.IsInstalled(e) && !slices.Contains(named, row.Client) {
@@ -62,8 +62,8 @@ func (f *ModelFile) readFile(e client.Env) {
 	f.Addresses, f.Err = client.ReadAddresses(f.Row, f.src)
 }
 
-// countsMore reports whether another file hides the address in the client's own. The files of a project
-// are looked for in the folders above it, too, until the home.
+// countsMore reports whether the file over hides the address in the client's own file. Files of a
+// project are also searched in the folders above the project, up to the home.
 func (f *ModelFile) countsMore(e client.Env, over string) bool {
 	folder := filepath.Dir(over)
 	if strings.HasPrefix(filepath.Base(folder), ".") {
@@ -77,25 +77,25 @@ func (f *ModelFile) countsMore(e client.Env, over string) bool {
 	}
 	src, err := readRegularFile(over)
 	if err != nil {
-		return false // the client cannot use a file that it cannot read
+		return false // the client cannot read this file either
 	}
 	all, err := client.ReadAddresses(f.Row, src)
 	return err == nil && slices.ContainsFunc(all, func(a client.ModelAddress) bool { return a.Text != "" })
 }
 
-// ModelState tells whether a client's requests to its model go through clawai.
+// ModelState tells whether a client's requests to its model go through clawai's proxy.
 type ModelState string
 
-// The states.
+// Values of ModelState.
 const (
 	ModelLed        ModelState = "through clawai"
-	ModelDrifted    ModelState = "drifted"    // the address is not the one that wrap writes
+	ModelDrifted    ModelState = "drifted"    // the address is another one than wrap writes
 	ModelBare       ModelState = "not led"    // the requests go directly to the service
-	ModelByHand     ModelState = "by hand"    // no file is edited
+	ModelByHand     ModelState = "by hand"    // wrap edits no file of this client
 	ModelUnreadable ModelState = "unreadable" // the file cannot be read
 )
 
-// ModelState returns the state of a client, and a reason if it needs an explanation, or "".
+// ModelState returns the state of a client, and a reason if the state needs one, otherwise "".
 func (r *ModelRoutes) ModelState(f ModelFile) (ModelState, string) {
 	switch {
 	case f.Err != nil:
@@ -133,8 +133,8 @@ func (r *ModelRoutes) ModelState(f ModelFile) (ModelState, string) {
 	return ModelBare, ""
 }
 
-// PlanModels plans the changes of an operation on addresses of models. With Wrap it adds the services
-// to the routes.
+// PlanModels plans the changes of an operation on the addresses of models. If op is Wrap, it also
+// adds the services to the routes.
 func (r *ModelRoutes) PlanModels(op Op, files []ModelFile, before []Change) (changes []Change, errs []error) {
 	for _, f := range files {
 		for _, c := range before {
@@ -160,7 +160,7 @@ func (r *ModelRoutes) PlanModels(op Op, files []ModelFile, before []Change) (cha
 	return changes, errs
 }
 
-// editModelFile returns the file after an operation, and the routes that it has changed.
+// editModelFile returns the file after an operation, and the names of the changed routes.
 func (r *ModelRoutes) editModelFile(op Op, f ModelFile) (after []byte, routes []string, err error) {
 	switch {
 	case f.Err != nil:
@@ -194,7 +194,7 @@ func (r *ModelRoutes) editModelFile(op Op, f ModelFile) (after []byte, routes []
 	return after, routes, nil
 }
 
-// leadAddress returns the file with an address that leads to our proxy.
+// leadAddress returns the file with an address of our proxy at the place a.
 func (r *ModelRoutes) leadAddress(f ModelFile, a client.ModelAddress, src []byte) ([]byte, error) {
 	service := a.Text
 	if a.Ours != nil {

@@ -12,13 +12,13 @@ import (
 // Op is an operation on a server.
 type Op string
 
-// The operations.
+// Values of Op.
 const (
 	Wrap   Op = "wrap"
 	Unwrap Op = "unwrap"
 )
 
-// Undo returns the operation that undoes o.
+// Undo returns the operation that reverses o.
 func (o Op) Undo() Op {
 	if o == Unwrap {
 		return Wrap
@@ -26,12 +26,12 @@ func (o Op) Undo() Op {
 	return Unwrap
 }
 
-// Selection selects servers. A zero field selects all.
+// Selection selects servers. An empty field selects all.
 type Selection struct {
 	Names  []string
-	Client string // a Row's Client
+	Client string // Row.Client of the servers
 	Scope  client.Scope
-	File   string // a ConfigFile's Path or Real
+	File   string // ConfigFile.Path or ConfigFile.Real
 }
 
 // Target is one selected server.
@@ -40,7 +40,8 @@ type Target struct {
 	Entry client.Entry
 }
 
-// SelectTargets returns the selected servers in any state, in the order of the files.
+// SelectTargets returns the selected servers in the order of the files. Their state does not
+// matter.
 func SelectTargets(files []ConfigFile, s Selection) []Target {
 	var all []Target
 	for i := range files {
@@ -57,15 +58,14 @@ func SelectTargets(files []ConfigFile, s Selection) []Target {
 	return all
 }
 
-// MatchesFile reports whether the selection includes a file.
+// MatchesFile reports whether servers of a file can be selected.
 func (s Selection) MatchesFile(p *ConfigFile) bool {
 	return (s.Client == "" || s.Client == p.Row.Client) &&
 		(s.Scope == "" || s.Scope == p.Row.Scope) &&
 		(s.File == "" || s.File == p.Path || s.File == p.Real)
 }
 
-// ChangesTarget reports whether op would change t, or should change t and PlanChanges reports why it
-// cannot.
+// ChangesTarget reports whether PlanChanges would plan an edit for t, or return an error for t.
 func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if t.Entry.Kind == client.Other || t.File.Row.ReadOnly {
 		return false
@@ -79,42 +79,42 @@ func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if pl.Hub != nil && pl.Hub.Into {
 		return true
 	}
-	if pl.HTTPProxy.redirectsEntry(t.Entry) { // Problem does not matter: the entry need not become a process
+	if pl.HTTPProxy.redirectsEntry(t.Entry) { // Problem does not matter here, because a redirected entry does not become a process
 		return pl.HTTPProxy.needsRedirect(t)
 	}
 	if t.Entry.Problem != nil {
-		return t.Entry.Wrapped != nil || t.Entry.Unclear // PlanChanges reports the problem
+		return t.Entry.Wrapped != nil || t.Entry.Unclear // PlanChanges returns an error for an Unclear entry
 	}
 	return pl.needsWrap(t.File, t.Entry) || pl.Secrets != nil && holdsSecrets(t)
 }
 
-// Change holds one file before and after its edits.
+// Change is one file before and after its edits.
 type Change struct {
 	Op      Op
-	Path    string // path where the client looks
-	Real    string // path that is written: Path with its symlinks resolved
+	Path    string // path where the client looks for the file
+	Real    string // path of the written file: Path without symlinks
 	Tracked bool   // git tracks the file
 	Before  []byte
 	After   []byte
-	Edits   []Edit // from the end of the file to its beginning
+	Edits   []Edit // in reverse order of the file
 
-	Hook    *client.HookRow  // the client whose hooks are edited; nil if something else is
-	Model   *client.ModelRow // the client whose address of its model is edited; nil if something else is
+	Hook    *client.HookRow  // the client, if its hooks are edited; otherwise nil
+	Model   *client.ModelRow // the client, if the address of its model is edited; otherwise nil
 	Absent  bool             // the file did not exist
-	Notes   []string         // notes to the owner about hooks in the file that are not ours
-	Gone    bool             // the file is removed, because it contained only what wrap wrote
-	Program bool             // the new file is a program
+	Notes   []string         // texts for the owner about hooks in the file that are not ours
+	Gone    bool             // the file is removed, because it had only text of wrap
+	Program bool             // the new file must be executable
 }
 
 // Edit is the part of a change for one server.
 type Edit struct {
 	Row      client.Row
 	Entry    client.Entry // the entry before the edit
-	Old, New []string     // the words that changed, before and after the edit, as the file writes them
+	Old, New []string     // the changed words before and after the edit, in the notation of the file
 }
 
-// PlanChanges plans the changes of an operation on servers. If a server cannot be edited, it returns
-// an error with the server's name, and plans the other servers of the file.
+// PlanChanges plans the changes of an operation on servers. If a server cannot be edited, the
+// errors name the server, and the other servers of the file are still planned.
 func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	var changes []Change
 	var errs []error
@@ -137,8 +137,8 @@ func (pl Planner) PlanChanges(op Op, targets []Target) ([]Change, []error) {
 	return changes, errs
 }
 
-// planFile plans the edits of one file. It begins at the end of the file: an edit changes only the
-// positions of entries after it.
+// planFile plans the edits of one file. It goes from the end of the file to the start, because an
+// edit moves only the entries after it.
 func (pl Planner) planFile(op Op, group []Target) (Change, []error) {
 	first := group[0].File
 	change := Change{Op: op, Path: first.Path, Real: first.Real, Tracked: first.Tracked, Before: first.src, After: first.src}
@@ -172,14 +172,14 @@ func (pl Planner) planFile(op Op, group []Target) (Change, []error) {
 			continue
 		}
 		e := Edit{Row: t.File.Row, Entry: t.Entry}
-		e.Old, _ = client.EntryTokens(e.Row, change.After, e.Entry) // ignore the error: the words are only for the journal
+		e.Old, _ = client.EntryTokens(e.Row, change.After, e.Entry) // an error is ignored, because the words are only for the journal
 		e.New, _ = client.EntryTokens(e.Row, after, e.Entry)
 		change.Edits, change.After = append(change.Edits, e), after
 	}
 	return change, errs
 }
 
-// planHub moves servers of one file into the hub, container by container.
+// planHub moves servers of one file into the hub, one container after the other.
 func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
 	var errs []error
 	for len(group) > 0 {
@@ -203,7 +203,7 @@ func (pl Planner) planHub(change Change, group []Target) (Change, []error) {
 		change.After, group = after, rest
 	}
 	if slices.Equal(change.After, change.Before) {
-		change.Edits = nil // the servers are in the hub already
+		change.Edits = nil // the servers are already in the hub
 	}
 	return change, errs
 }
@@ -236,7 +236,7 @@ func (pl Planner) editTarget(op Op, t Target, src []byte) ([]byte, error) {
 	return pl.takeSecrets(t, after)
 }
 
-// ServerNames returns the names of a change's servers, in the order of the file.
+// ServerNames returns the names of the servers in a change, in the order of the file.
 func (c Change) ServerNames() []string {
 	names := make([]string, 0, len(c.Edits))
 	for _, e := range slices.Backward(c.Edits) {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// RunningPrograms returns the names of the running programs. Each process has up to three names: the
-// kernel's name, which is cut at 15 bytes, and the base names of its executable and of the first word
-// of its command line.
+// RunningPrograms returns the names of the running programs. A process can have three names: the
+// kernel's name, which has at most 15 bytes, the base name of its executable, and the base name of
+// the first word of its command line.
 func RunningPrograms() ([]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -21,7 +21,7 @@ func RunningPrograms() ([]string, error) {
 			continue
 		}
 		dir := filepath.Join("/proc", e.Name())
-		if comm, err := os.ReadFile(filepath.Join(dir, "comm")); err == nil { // the process may have ended
+		if comm, err := os.ReadFile(filepath.Join(dir, "comm")); err == nil { // an error is ignored, because the process may have ended
 			names = append(names, string(bytes.TrimSpace(comm)))
 		}
 		if exe, err := os.Readlink(filepath.Join(dir, "exe")); err == nil {

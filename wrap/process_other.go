@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// RunningPrograms returns the names of the running programs, as ps or tasklist lists them.
+// RunningPrograms returns the names of the running programs, from ps or tasklist.
 func RunningPrograms() ([]string, error) {
 	if goos == "windows" {
 		return listTasks()

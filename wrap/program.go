@@ -15,15 +15,15 @@ import (
 
 const goos = runtime.GOOS
 
-// Program is the clawai that wrap writes into clients' files.
+// Program is the clawai program that wrap writes into clients' files.
 type Program struct {
-	Path string // absolute path that stays valid after an upgrade; "" when Err is set
-	Err  error  // reason why this binary must not be written into a file; else nil
-	Exe  string // path of this binary, as os.Executable returns it
+	Path string // absolute path that is still valid after an upgrade; "" if Err is set
+	Err  error  // why this program must not be written into a file; otherwise nil
+	Exe  string // path of this program from os.Executable
 }
 
-// StartCommand returns the command that starts clawai in a client's file. In a file that git tracks,
-// it is the name without a path, because other users have clawai at other paths.
+// StartCommand returns the command for a client's file that starts clawai. In a file that git
+// tracks, the command has no path, because clawai has other paths on other machines.
 func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	if !p.runsOnWindows() && file.readOnWindows() {
 		return "", errors.New("a Windows program reads this file, and cannot start the clawai of this system; install clawai on Windows and run it there")
@@ -43,14 +43,13 @@ func (p Program) StartCommand(file *ConfigFile) (string, error) {
 	return path, nil
 }
 
-// windowsFolder matches paths under WSL and similar systems that lead to the files of Windows
-// programs.
+// windowsFolder matches paths to files of Windows programs under WSL and similar systems.
 var windowsFolder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)/AppData/(Roaming|Local)/|^/mnt/[a-z]/(Users/[^/]+/\.|Program Files)`)
 })
 
-// readOnWindows reports whether a program on Windows reads the file. Under WSL, clawai finds such
-// files, but clawai's own path is not valid on Windows.
+// readOnWindows reports whether a Windows program reads the file. clawai under WSL finds such files
+// too, but a path of WSL is not valid on Windows.
 func (p *ConfigFile) readOnWindows() bool {
 	return windowsFolder().MatchString(p.Path) || windowsFolder().MatchString(p.Real)
 }
@@ -59,13 +58,13 @@ func (p Program) runsOnWindows() bool {
 	return goos == "windows" || strings.HasSuffix(strings.ToLower(cmp.Or(p.Path, p.Exe)), ".exe")
 }
 
-// startsWindowsProgram reports whether only Windows can start a command.
+// startsWindowsProgram reports whether a command can only be started on Windows.
 func startsWindowsProgram(command string) bool {
 	drive := len(command) > 2 && command[1] == ':' && strings.ContainsRune(`\/`, rune(command[2]))
 	return drive || strings.EqualFold(command, "cmd") || strings.EqualFold(command, "cmd.exe")
 }
 
-// FindProgram returns a path of the running binary that survives upgrades.
+// FindProgram returns a path of the running program that is still valid after an upgrade.
 func FindProgram() Program {
 	exe, err := os.Executable()
 	if err != nil {
@@ -80,17 +79,18 @@ func FindProgram() Program {
 	return p
 }
 
-// search holds the inputs for finding the program.
+// search holds what findProgram needs to know.
 type search struct {
-	exe  string                 // path from os.Executable; on Linux with all symlinks resolved
-	arg0 string                 // first word of the command line, as the shell gave it
+	exe  string                 // path from os.Executable; on Linux without symlinks
+	arg0 string                 // first word of the command line
 	path []string               // folders of PATH, in order
 	temp []string               // folders for temporary files
 	same func(a, b string) bool // reports whether two paths lead to the same file
 }
 
-// findProgram tries the path that the user started, then the folders of PATH, and then exe. The links
-// of a package manager come before exe, because exe may be in a folder that the next upgrade removes.
+// findProgram tries the path that the user typed, then the folders of PATH, and last exe. It tries
+// exe last because exe may be in a folder that the next upgrade removes, while a link of a package
+// manager stays.
 func (s search) findProgram() Program {
 	if s.isTemporary(s.exe) {
 		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}
@@ -132,7 +132,7 @@ func (s search) isTemporary(path string) bool {
 	return strings.Contains(filepath.ToSlash(path), "/go-build")
 }
 
-// versioned matches the folders that package managers create for each version (Homebrew, Nix, Guix,
+// versioned matches folders that a package manager creates for one version (Homebrew, Nix, Guix,
 // asdf, mise, scoop, pnpm, npx, snap), and Go's module cache.
 var versioned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)/(cellar|caskroom)/|^/(nix|gnu)/store/|/installs/[^/]+/|/scoop/apps/[^/]+/[0-9]|/node_modules/\.pnpm/|/_npx/|/pkg/mod/|^/snap/[^/]+/`)
@@ -152,13 +152,14 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// isInside reports whether path is dir or a path below dir. Both arguments must be clean paths.
+// isInside reports whether path is dir or below dir. Both must be clean paths.
 func isInside(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// checkStartable returns the reason why a wrapper's command does not start this clawai.
+// checkStartable returns the reason why the command of a wrapper does not start this clawai; nil if
+// it does.
 func (p Program) checkStartable(command string) error {
 	path, err := exec.LookPath(command)
 	switch {

@@ -4,13 +4,13 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// Secrets moves secrets between files and the vault. If a method returns an error, the server is not
-// edited.
+// Secrets moves secrets between files and the vault. If a method returns an error, the server stays
+// unedited.
 type Secrets interface {
-	// TakeSecret moves a secret into the vault. It returns the reference that replaces the secret in
-	// the file. If take is false, the secret stays in the file.
+	// TakeSecret moves a secret into the vault. text is the reference for the file in place of the
+	// secret. If take is false, the secret stays in the file.
 	TakeSecret(t Target, s client.Secret) (text string, take bool, err error)
-	// ReturnToken returns the token that a reference in the file replaced. If give is false, the
+	// ReturnToken returns the token for which a reference is now in the file. If give is false, the
 	// reference stays in the file.
 	ReturnToken(t Target, s client.Secret) (token string, give bool, err error)
 }
@@ -24,7 +24,7 @@ func holdsSecrets(t Target) bool {
 	return err == nil && len(all) > 0
 }
 
-// takeSecrets replaces secrets by references.
+// takeSecrets replaces the secrets in an entry by references.
 func (pl Planner) takeSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindSecrets, func(s client.Secret) (string, bool, error) {
 		text, take, err := pl.Secrets.TakeSecret(t, s)
@@ -32,13 +32,13 @@ func (pl Planner) takeSecrets(t Target, src []byte) ([]byte, error) {
 	})
 }
 
-// restoreSecrets replaces references by the former tokens.
+// restoreSecrets replaces the references in an entry by their former tokens.
 func (pl Planner) restoreSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindReferences, func(s client.Secret) (string, bool, error) { return pl.Secrets.ReturnToken(t, s) })
 }
 
-// exchangeTokens replaces each text that find returns by the token that replace returns for it. If
-// replace returns false, the text stays.
+// exchangeTokens replaces tokens in an entry. find lists the texts; replace returns the new token
+// of a text. If replace returns false, the text stays.
 func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), replace func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil

@@ -2,5 +2,5 @@
 
 package wrap
 
-// shortPath returns the path unchanged: only Windows has another form without spaces.
+// shortPath returns the path unchanged, because only Windows has short names of files.
 func shortPath(path string) string { return path }

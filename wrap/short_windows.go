@@ -2,8 +2,8 @@ package wrap
 
 import "golang.org/x/sys/windows"
 
-// shortPath returns the path with 8.3 names, which have no spaces, if the volume has such
-// names.
+// shortPath returns the path with 8.3 names, which have no spaces. If the volume has no such names,
+// the path stays unchanged.
 func shortPath(path string) string {
 	long, err := windows.UTF16PtrFromString(path)
 	if err != nil {

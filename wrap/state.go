@@ -11,27 +11,27 @@ import (
 // State is the state of a server.
 type State string
 
-// The states. Bare and Drifted servers should be wrapped, but are not.
+// Values of State. Bare and Drifted servers should be wrapped but are not.
 const (
 	Wrapped   State = "wrapped"
-	Observed  State = "observed"      // wrapped, but the wrapper enforces nothing
+	Observed  State = "observed"      // wrapped, but the wrapper only records and blocks nothing
 	Bare      State = "bare"          // not wrapped
-	Drifted   State = "drifted"       // was wrapped, and now differs from what wrap writes
-	Uncovered State = "not coverable" // no edit of the file can put clawai in front of the server
+	Drifted   State = "drifted"       // was wrapped, but differs now from what wrap writes
+	Uncovered State = "not coverable" // no edit of a file can put clawai in front of the server
 )
 
-// Planner finds the state of servers and plans their edits.
+// Planner finds the states of servers and plans their edits.
 type Planner struct {
 	Program   Program
 	Journal   Journal
-	Observe   bool // Wrap adds proxies that enforce nothing
+	Observe   bool // Wrap adds proxies that only record and block nothing
 	HTTPProxy HTTPProxy
-	Hub       *Hub                     // nil: the hub is unknown
-	Secrets   Secrets                  // nil: secrets and references stay in the files
-	Getenv    func(name string) string // the owner's environment; nil: unknown
+	Hub       *Hub                     // nil: the hub's configuration is unknown
+	Secrets   Secrets                  // nil: secrets and references in the files stay
+	Getenv    func(name string) string // returns a variable of the owner's environment; nil: unknown
 }
 
-// EntryState returns the state of an entry, and a reason if the state needs an explanation, or "".
+// EntryState returns the state of an entry, and a reason if the state needs one, otherwise "".
 func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	if differs := pl.FindDifferences(p, e); len(differs) > 0 {
 		return Drifted, strings.Join(differs, "; ")
@@ -60,18 +60,17 @@ func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 	return Wrapped, ""
 }
 
-// GuardsEntry reports whether calls through an entry reach a proxy of ours that enforces the owner's
-// rules. An entry in a project's file counts only if Wrap has written it, because anybody who may
-// write in the project could write such an entry.
+// GuardsEntry reports whether calls to a server go through a proxy of ours that enforces the
+// owner's rules. An entry in a project's file counts only if Wrap wrote it, because everybody who
+// can write in the project could write such an entry.
 func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 	state, _ := pl.EntryState(p, e)
 	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace
 	return state == Wrapped && (own || pl.Journal.hasWrapped(p.Real, e))
 }
 
-// FindDifferences returns how an entry differs from what wrap would write, if the entry is wrapped,
-// was wrapped or looks wrapped. It returns nil when the entry does not differ, and when it was never
-// wrapped.
+// FindDifferences returns how an entry differs from what wrap would write, if the entry is, was or
+// looks wrapped. It returns nil if there is no difference, or if the entry was never wrapped.
 func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {
@@ -104,17 +103,17 @@ func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) 
 
 const lostSandbox = "wrap carried the client's sandbox in the wrapper, and something took it out; unwrap, switch the sandbox on in the client's file if it is to stay, and wrap again"
 
-// hasLostSandbox reports whether a wrapper no longer carries the client's sandbox that wrap wrote into
-// it.
+// hasLostSandbox reports whether a wrapper has lost the rules of the client's sandbox that wrap
+// wrote into it.
 func (pl Planner) hasLostSandbox(p *ConfigFile, e client.Entry) bool {
 	return e.Wrapped != nil && len(e.Sandbox) == 0 && pl.Journal.hasCarried(p.Real, e)
 }
 
 // checkWrappable returns the reason why an entry cannot be wrapped, such as a variable in its
-// environment, or nil when it can be wrapped.
+// environment; nil if it can be.
 func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	if pl.HTTPProxy.redirectsEntry(e) {
-		return nil // the client starts no process for the entry
+		return nil // no process is started, so the variables have no effect
 	}
 	command, err := pl.Program.StartCommand(p)
 	if err != nil {
@@ -127,7 +126,7 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 		return fmt.Errorf("its command is a whole command line (%s), which clawai would take for the name of a program; write the program alone as the command, and each further word as an argument", e.Command)
 	}
 	if e.Kind == client.Remote && e.Wrapped == nil {
-		e.Env = nil // the client ignores the environment of a remote entry
+		e.Env = nil // the client does not use the environment of a remote entry
 	}
 	if pl.hasLostSandbox(p, e) {
 		return errors.New(lostSandbox)
@@ -141,22 +140,21 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	return nil
 }
 
-// isCommandLine reports whether a command is a program's name followed by more words. If the first
-// word has a path separator or a quote, the command may be a path with blanks, and the result is
-// false.
+// isCommandLine reports whether a command has the name of a program and more words. If the first
+// word has a path separator or a quote, it returns false, because the command may be a path with
+// blanks.
 func isCommandLine(command string) bool {
 	words := strings.Fields(command)
 	return len(words) > 1 && !strings.ContainsAny(words[0], `/\"'`)
 }
 
-// needsWrap reports whether Wrap would change an entry, or should change it and reports why it
-// cannot.
+// needsWrap reports whether Wrap would change an entry, or would return an error for it.
 func (pl Planner) needsWrap(p *ConfigFile, e client.Entry) bool {
 	if e.Wrapped == nil {
 		return true
 	}
 	if e.Wrapped.ProxyURL != "" || e.Wrapped.Hub {
-		return false // the entry is wrapped in another form, as a redirect or as the hub
+		return false // the entry is wrapped in another way: as a redirect or as the hub
 	}
 	if len(pl.FindDifferences(p, e)) > 0 || e.Wrapped.Observe != pl.Observe {
 		return true

@@ -15,24 +15,24 @@ import (
 )
 
 // HTTPProxy is the owner's proxy for clients that connect over HTTP (clawai proxy --listen). It
-// reaches only the servers in Upstreams.
+// only connects to the servers in Upstreams.
 type HTTPProxy struct {
 	Base      string            // address of the proxy up to /mcp; "": Wrap turns remote servers into processes instead
-	Secret    string            // secret part of the path; "" when there is none yet
-	Upstreams map[string]string // original address of each server, by name
-	Listeners map[string]string // ADDRESS:PORT of the proxy in each server's url, by name
+	Secret    string            // secret part of the path; "" if there is none yet
+	Upstreams map[string]string // original addresses of the servers, by name
+	Listeners map[string]string // ADDRESS:PORT of the proxy in the url of each server, by name
 }
 
-// DefaultListen is the address where the proxy listens by default.
+// DefaultListen is the default address of the proxy.
 const DefaultListen = "127.0.0.1:8808"
 
-// ReadUpstreams reads the original addresses of redirected entries, by name. It returns an empty map
-// if there is no file.
+// ReadUpstreams reads the original addresses of redirected entries, by name. If there is no file,
+// it returns an empty map.
 func ReadUpstreams(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-upstreams.json"))
 }
 
-// ReadListeners reads the proxy's ADDRESS:PORT of redirected entries, by name.
+// ReadListeners reads the ADDRESS:PORT of the proxy in the url of each redirected entry, by name.
 func ReadListeners(state string) (map[string]string, error) {
 	return readNames(filepath.Join(state, "wrapped-doors.json"))
 }
@@ -52,8 +52,8 @@ func readNames(path string) (map[string]string, error) {
 	return known, nil
 }
 
-// SaveState adds Upstreams and Listeners to those in the state folder. An address may contain a
-// secret, so only the owner can read the files.
+// SaveState adds Upstreams and Listeners to the files in the state folder. Only the owner can read
+// these files, because an address may contain a secret.
 func (f *HTTPProxy) SaveState(state string) error {
 	unlock, err := atomicfile.Lock(filepath.Join(state, "wrapped-upstreams.json"))
 	if err != nil {
@@ -84,13 +84,13 @@ func saveNames(path string, known map[string]string) error {
 	return atomicfile.Write(path, append(src, '\n'), atomicfile.Options{Mode: 0o600})
 }
 
-// redirectsEntry reports whether Wrap replaces the url of an entry by an address of the proxy, or has
-// done so.
+// redirectsEntry reports whether Wrap would replace, or has replaced, the url of an entry by an
+// address of the proxy.
 func (f *HTTPProxy) redirectsEntry(e client.Entry) bool {
 	return f.Base != "" && e.Kind == client.Remote && (e.Wrapped == nil || e.Wrapped.ProxyURL != "")
 }
 
-// SetAddress makes remote entries lead to the proxy that listens at ADDRESS:PORT.
+// SetAddress sets the ADDRESS:PORT of the proxy for new urls.
 func (f *HTTPProxy) SetAddress(address string) { f.Base = baseURL(address, f.Secret) }
 
 func baseURL(address, secret string) string { return "http://" + address + "/" + secret + "/mcp" }
@@ -101,13 +101,13 @@ func (f *HTTPProxy) listenAddress() string {
 	return address
 }
 
-// entryAddress returns the address of the proxy that an entry must have as its url. The address
-// contains the client, because every client has its own session and its own gate.
+// entryAddress returns the address of the proxy for the url of an entry. It contains the client's
+// name, because each client has its own session and its own gate.
 func (f *HTTPProxy) entryAddress(t Target) string {
 	return f.Base + "/" + t.File.Row.Client + "/" + t.Entry.Name
 }
 
-// redirectEntry returns the file with the proxy's address as the url of an entry.
+// redirectEntry returns the file in which the url of an entry is the address of the proxy.
 func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	name, address := t.Entry.Name, t.Entry.URL
 	if !client.PlainName(name) {
@@ -123,8 +123,7 @@ func (f *HTTPProxy) redirectEntry(t Target, src []byte) ([]byte, error) {
 	return after, err
 }
 
-// findDifferences returns how a redirected entry differs from the known address of its server at the
-// proxy.
+// findDifferences returns how a redirected entry differs from the saved address of its server.
 func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	address, known := f.Listeners[e.Name]
 	if !known {
@@ -139,7 +138,7 @@ func (f *HTTPProxy) findDifferences(p *ConfigFile, e client.Entry) []string {
 	return nil
 }
 
-// afterHost returns the part of a url after the host: from the first slash of the path.
+// afterHost returns the part of a url from the first slash of its path on.
 func afterHost(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {

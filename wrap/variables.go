@@ -9,10 +9,9 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// reservedVariables lists the variables that make clawai use another policy or state, or load other
-// code into clawai. No entry may set them, because the environment of an entry is also clawai's
-// environment. A name that ends with * stands for all names with this beginning. docs/wrap.md
-// publishes the list.
+// reservedVariables are variables that make clawai use another policy or state, or load other code.
+// An entry must not set them, because clawai gets the environment of the entry too. A name that
+// ends with * stands for all names with this beginning. docs/wrap.md has the same list.
 var reservedVariables = []struct{ name, what string }{
 	{"CLAWAI_*", "says how clawai works"},
 	{"XDG_CONFIG_HOME", "says where clawai finds its policy"},
@@ -30,8 +29,8 @@ var reservedVariables = []struct{ name, what string }{
 	{"TMUX_PANE", "says where clawai's questions are shown"},
 }
 
-// reservedFor returns the effect of a reserved variable on clawai, or "" for another variable. It
-// ignores the case of the name, as some systems do.
+// reservedFor tells what a reserved variable changes in clawai; "" for any other variable. It
+// ignores the case of the name, because some systems do.
 func reservedFor(name string) string {
 	name = strings.ToUpper(name)
 	for _, s := range reservedVariables {
@@ -42,21 +41,22 @@ func reservedFor(name string) string {
 	return ""
 }
 
-// Setting is a variable that a client's settings set for all programs that it starts: hooks and
-// servers.
+// Setting is a variable in a client's settings. The client sets it for each program that it starts:
+// hooks and servers.
 type Setting struct {
 	client.Variable
-	Path string // path of the settings
+	Path string // path of the settings file
 }
 
 func (s Setting) renderSteering(what string) string {
 	return fmt.Sprintf("%s sets %s, which %s", s.Path, s.Name, what)
 }
 
-// settingsAround returns the settings of all clients, by client.
+// settingsAround returns the variables in the settings of all clients, by client.
 func settingsAround(e client.Env) map[string][]Setting {
 	all := map[string][]Setting{}
-	// Ignore the error: the caller has loaded the same catalogue before without an error.
+	// The error is ignored, because the caller has already loaded the same catalogue without an
+	// error.
 	rows, _ := client.HookRows()
 	for _, row := range rows {
 		all[row.Client] = listSettings(e, row)
@@ -64,8 +64,8 @@ func settingsAround(e client.Env) map[string][]Setting {
 	return all
 }
 
-// listSettings returns the variables in the owner's settings, and those in the project's settings,
-// where an agent may write.
+// listSettings returns the variables in the owner's settings and in the project's settings, where
+// an agent may write.
 func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	if row.Env == "" {
 		return nil
@@ -73,7 +73,7 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	for _, paths := range []client.Paths{row.Paths, row.Settings} {
 		for _, path := range (client.Row{Paths: paths}).FindFiles(e) {
 			src, err := readRegularFile(path)
-			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // the project is the home folder: both have the same file
+			if err != nil || slices.ContainsFunc(all, func(s Setting) bool { return s.Path == path }) { // a file is listed once, even if the project is the home folder
 				continue
 			}
 			_, env := client.ReadSettings(row, src)
@@ -85,9 +85,9 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 	return all
 }
 
-// checkVariables returns a message for each variable in an entry, or in the settings around it, that
-// changes clawai's behaviour. It ignores a variable that has the same value in pl.Getenv. It ignores
-// PATH, unless the client finds clawai through PATH.
+// checkVariables returns a message for each variable that changes clawai's behaviour. It looks in
+// the entry and in the settings around it. It ignores a variable with the same value in pl.Getenv,
+// and PATH unless the client finds clawai through PATH.
 func (pl Planner) checkVariables(p *ConfigFile, e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
 		if what := pl.steeringReason(v, command); what != "" {

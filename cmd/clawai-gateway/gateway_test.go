@@ -34,33 +34,62 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// served is the program while it serves a folder with --dev.
+type served struct {
+	address string
+	process *os.Process
+	said    *bytes.Buffer // not before it has ended
+	ended   chan struct{}
+}
+
+// end ends the program by a signal, waits for its end, however often it is called, and returns what it wrote.
+func (s *served) end(by os.Signal) string {
+	_ = s.process.Signal(by)
+	<-s.ended
+	return s.said.String()
+}
+
 // startServing starts the program on a folder and returns its address and a function that kills it and
 // waits for its end, however often it is called.
 func startServing(t *testing.T, dir string) (address string, kill func()) {
 	t.Helper()
+	s := serve(t, dir)
+	return s.address, func() { s.end(os.Kill) }
+}
+
+// serve starts the program on a folder.
+func serve(t *testing.T, dir string) *served {
+	t.Helper()
 	_ = os.Remove(filepath.Join(dir, "gateway.address"))
 	cmd := exec.Command(os.Args[0], "serve", "--dev", "--dir", dir, "--port", "0")
 	cmd.Env = append(os.Environ(), "CLAWAI_TEST_PLAY=gateway")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	s := &served{said: &bytes.Buffer{}, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = s.said, s.said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
+	s.process = cmd.Process
+	go func() { _ = cmd.Wait(); close(s.ended) }()
 	for {
 		select {
-		case <-ended:
-			t.Fatalf("the gateway ended: %v\n%s", cmd.ProcessState, said.String())
+		case <-s.ended:
+			t.Fatalf("the gateway ended: %v\n%s", cmd.ProcessState, s.said.String())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if src, err := os.ReadFile(filepath.Join(dir, "gateway.address")); err == nil && len(src) > 0 {
-			return strings.TrimSpace(string(src)), func() {
-				_ = cmd.Process.Kill()
-				<-ended
-			}
+			s.address = strings.TrimSpace(string(src))
+			return s
 		}
 	}
+}
+
+// runServeOnce starts the program on a folder where it cannot serve, and returns its exit code and what it wrote.
+func runServeOnce(t *testing.T, dir string) (code int, said string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "serve", "--dev", "--dir", dir, "--port", "0")
+	cmd.Env = append(os.Environ(), "CLAWAI_TEST_PLAY=gateway")
+	out, _ := cmd.CombinedOutput()
+	return cmd.ProcessState.ExitCode(), string(out)
 }
 
 // However often the gateway is killed while a laptop ships its record, the laptop goes on where it

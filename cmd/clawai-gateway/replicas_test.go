@@ -21,6 +21,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/testing/postgrestest"
@@ -37,6 +38,7 @@ type team struct {
 	t        testing.TB
 	server   *postgrestest.Server
 	centre   *centre.Centre // another process on the same database: it signs people in, and looks at the end
+	secret   string         // signs bundles
 	replicas []*replica
 	client   *http.Client
 }
@@ -64,8 +66,9 @@ func newTeam(t testing.TB, n int, end string, settings ...string) *team {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	t.Cleanup(w.client.CloseIdleConnections)
-	_, public, err := bundle.NewKey("team.example")
+	secret, public, err := bundle.NewKey("team.example")
 	w.must(err)
+	w.secret = secret
 	own := fmt.Sprintf("url = %q\ndatabase = %q\nbundle_keys = [%q]\n[listen]\nbehind_proxy = true\naddress = \"127.0.0.1:0\"\noperator = \"off\"\n[oidc]\nissuer = %q\nclient_id = \"centre\"\n[[role]]\nname = \"oncall\"\ngroups = [\"oncall\"]\n",
 		teamURL, w.server.Address("postgres"), public, teamIssuer) + end
 	var key []byte
@@ -199,8 +202,13 @@ func newAsk(n int) enrolment.AskQuestion {
 // answer sends the form of the page: 303 says that the answer counts.
 func (w *team) answer(r *replica, p person, question, digest string, allow bool) (status int) {
 	word := map[bool]string{true: "allow", false: "deny"}[allow]
-	form := url.Values{"form": {p.form}, "question": {question}, "digest": {digest}, "answer": {word}}
-	status, _ = w.send(r, "POST", "/answer", "", http.Header{
+	return w.submit(r, p, "/answer", url.Values{"question": {question}, "digest": {digest}, "answer": {word}})
+}
+
+// submit sends a form of a page.
+func (w *team) submit(r *replica, p person, path string, form url.Values) (status int) {
+	form.Set("form", p.form)
+	status, _ = w.send(r, "POST", path, "", http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {teamURL}, "Cookie": {"__Host-clawai=" + p.session},
 	}, []byte(form.Encode()))
 	return status
@@ -312,6 +320,62 @@ func TestReplicasDecideOnce(t *testing.T) {
 	over, err := w.centre.Store.ListQuestions(t.Context(), time.Now().Add(-time.Hour), 100)
 	if err != nil || len(over) != rounds {
 		t.Errorf("%d questions are kept of %d: %v", len(over), rounds, err)
+	}
+}
+
+// Twenty people agree to a bundle at two centres on one database, and some reject it: two of them put it into force, or one
+// ends it, and both centres give laptops the same bundle.
+func TestReplicasActivateOnce(t *testing.T) {
+	slow.Test(t)
+	w := newTeam(t, 2, "[[role]]\nname = \"admin\"\ngroups = [\"oncall\"]\n[bundles]\npeople = 2\n")
+	grant := w.enrol()
+	people := make([]person, 20)
+	for i := range people {
+		people[i] = w.signIn(fmt.Sprint("person", i))
+	}
+	inForce, ends := "", counter{}
+	for n := range uint64(10) {
+		src, err := bundle.Write(bundle.Bundle{Counter: n + 1, Created: time.Now(), Files: []bundle.File{{Name: bundle.PolicyName, Text: []byte("[[rule]]\naction = \"deny\"\ntool = \"*\"\n")}}})
+		w.must(err)
+		src, err = bundle.Sign(src, w.secret)
+		w.must(err)
+		p, err := w.centre.Publish(t.Context(), src, "test")
+		w.must(err)
+		counts := counter{}
+		var all sync.WaitGroup
+		for i, who := range people {
+			all.Go(func() {
+				answer := "agree"
+				if n%2 == 1 && i%5 == 0 {
+					answer = "reject"
+				}
+				status := w.submit(w.replicas[i%2], who, "/answer-bundle", url.Values{"bundle": {fmt.Sprint(p.Counter)}, "digest": {p.Digest}, "answer": {answer}})
+				counts.add(answer + " " + strconv.Itoa(status))
+			})
+		}
+		all.Wait()
+		got, err := w.centre.Store.FindProposal(t.Context(), p.Counter)
+		w.must(err)
+		agreed, rejected := counts.of["agree 303"], counts.of["reject 303"]
+		switch {
+		case agreed+rejected+counts.of["agree 409"]+counts.of["reject 409"] != len(people) || agreed+rejected != len(got.Votes):
+			t.Fatalf("bundle %d: %v, %+v", p.Counter, counts.of, got.Votes)
+		case got.State == store.ProposalActivated && agreed == 2 && rejected == 0 && got.Votes[0].By.Key() != got.Votes[1].By.Key():
+			inForce = string(src)
+		case got.State == store.ProposalRejected && n%2 == 1 && agreed <= 1 && rejected == 1:
+		default:
+			t.Errorf("bundle %d: %s, %v", p.Counter, got.State, counts.of)
+		}
+		ends.add(got.State)
+		for _, r := range w.replicas {
+			if _, answer := w.send(r, "GET", enrolment.BundlePath, grant.Token, nil, nil); inForce != "" && string(answer) != inForce {
+				t.Errorf("bundle %d: a laptop gets %.200q", p.Counter, answer)
+			}
+		}
+	}
+	t.Log(ends.of)
+	if ends.of[store.ProposalActivated] < 5 {
+		t.Errorf("%v", ends.of)
 	}
 }
 

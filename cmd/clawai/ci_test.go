@@ -50,7 +50,7 @@ func readYAML(t *testing.T, name string, into any) {
 // not have.
 func knows(t *testing.T, words []string) {
 	t.Helper()
-	app := newApp(io.Discard, io.Discard)
+	app := newApp(io.Discard, io.Discard, listCommands())
 	cmds, flags := app.Commands, []cli.Flag(nil)
 	for i, word := range words {
 		switch {

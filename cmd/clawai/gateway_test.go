@@ -25,6 +25,7 @@ import (
 //	[!] gateway signs DIR COMMAND...    runs a command of clawai that asks for a sign-in, allowed (with !: denied) on the page
 //	gateway waits DIR               waits for a question
 //	[!] gateway answers DIR allow|deny WORDS   waits for a question, and answers it on its page
+//	[!] gateway bundle DIR agree|reject   answers the bundle that waits, with the form on the page Bundles
 //	[!] gateway shows DIR PATH REGEXP
 func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
@@ -60,6 +61,11 @@ func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("usage: gateway answers DIR allow|deny WORDS")
 		}
 		answerAtCentre(ts, neg, dir, args[2], args[3])
+	case "bundle":
+		if len(args) != 3 {
+			ts.Fatalf("usage: gateway bundle DIR agree|reject")
+		}
+		answerBundleAtCentre(ts, neg, dir, args[2])
 	case "shows":
 		if len(args) != 4 {
 			ts.Fatalf("usage: gateway shows DIR PATH REGEXP")
@@ -193,6 +199,27 @@ func answerAtCentre(ts *testscript.TestScript, neg bool, dir, answer, words stri
 	}
 	status, body := b.post("/answer", url.Values{"form": {b.form}, "question": {id}, "digest": {shown[1]}, "answer": {answer}, "words": {words}})
 	if (status == http.StatusOK) == neg {
+		ts.Fatalf("%s: %d\n%s", answer, status, body)
+	}
+}
+
+// answerBundleAtCentre answers the bundle that waits, with the values of the form that the page has. neg means that the
+// page has no such button.
+func answerBundleAtCentre(ts *testscript.TestScript, neg bool, dir, answer string) {
+	b := newCentreBrowser(ts, dir)
+	_, page := b.get("/bundles")
+	form := regexp.MustCompile(`(?s)<form method="post" action="/answer-bundle">.*?</form>`).FindString(page)
+	if strings.Contains(form, `name="answer" value="`+answer+`"`) == neg {
+		ts.Fatalf("the page has the button %s: %v\n%s", answer, !neg, page)
+	}
+	if neg {
+		return
+	}
+	values := url.Values{"answer": {answer}}
+	for _, hidden := range regexp.MustCompile(`type="hidden" name="([a-z]+)" value="([0-9a-f]+)"`).FindAllStringSubmatch(form, -1) {
+		values.Set(hidden[1], hidden[2])
+	}
+	if status, body := b.post("/answer-bundle", values); status != http.StatusOK {
 		ts.Fatalf("%s: %d\n%s", answer, status, body)
 	}
 }

@@ -52,7 +52,7 @@ func readsAlike(t *testing.T, words []string) {
 	var ran *cli.Context
 	command := proxycmd.Command()
 	command.Action = func(c *cli.Context) error { ran = c; return nil }
-	app := newApp(io.Discard, io.Discard)
+	app := newApp(io.Discard, io.Discard, listCommands())
 	app.Commands = []*cli.Command{command}
 	hardenCommands(app.Commands)
 	failed := app.Run(append([]string{"clawai", "proxy"}, words...))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
@@ -43,12 +45,30 @@ func TestAProxyStartsWithoutOtherCommandsLuggage(t *testing.T) {
 	}
 }
 
+// TestCommandsThatClientsWaitFor: for these, the table of all commands is not made; they are the same as in it.
+func TestCommandsThatClientsWaitFor(t *testing.T) {
+	whole := map[string]*cli.Command{}
+	for _, c := range listCommands() {
+		whole[c.Name] = c
+	}
+	for _, name := range []string{"proxy", "hub", "hook"} {
+		alone := commandsFor([]string{"clawai", name})
+		if len(alone) != 1 || alone[0].Name != name || alone[0].UsageText != whole[name].UsageText || len(alone[0].Flags) != len(whole[name].Flags) {
+			t.Errorf("%s: %d commands", name, len(alone))
+		}
+	}
+	for _, args := range [][]string{nil, {"clawai"}, {"clawai", "help", "proxy"}, {"clawai", "--color", "never", "proxy"}, {"clawai", "prox"}} {
+		if all := commandsFor(args); len(all) != len(whole) {
+			t.Errorf("%q: %d commands of %d", args, len(all), len(whole))
+		}
+	}
+}
+
 // heavy are the packages whose initialisation makes more than most, and how much it may:
 // what is bought with it stands in bench/README.md.
 var heavy = map[string]struct{ allocs, bytes int }{
 	"github.com/dustin/go-humanize":           {150, most.bytes},
 	"mvdan.cc/sh/v3/fileutil":                 {130, most.bytes},
-	"github.com/atotto/clipboard":             {600, 60_000}, // by the length of PATH
 	"github.com/clawai/clawai/policy/reading": {most.allocs, 45_000},
 	"github.com/charmbracelet/ultraviolet":    {most.allocs, 35_000},
 	"encoding/xml":                            {most.allocs, 25_000},

@@ -103,7 +103,7 @@ func showHelp(c *cli.Context, words []string) error {
 		}
 		cmds, path = next.Subcommands, append(path, word)
 	}
-	app := newApp(c.App.Writer, c.App.ErrWriter)
+	app := newApp(c.App.Writer, c.App.ErrWriter, listCommands())
 	if c.Bool("all") {
 		app.CustomAppHelpTemplate = cli.AppHelpTemplate
 	}

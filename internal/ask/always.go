@@ -15,8 +15,8 @@ import (
 const wordWrite = "write"
 
 // askAlways asks the person for the scope of the rule, shows the rule, asks for confirmation and
-// writes it. If the rule must not or cannot be written, askAlways tells the person, who may still
-// answer once.
+// writes it. If the rule cannot be written, askAlways shows the reason, and the person may still
+// answer for this call alone.
 func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *openQuestion, reply gate.Reply) (gate.Answer, error) {
 	offers := offersWithRule(h.offers, reply)
 	offer := offers[0]
@@ -45,7 +45,7 @@ func (t *Terminal) askAlways(ctx context.Context, tty *term.Tty, h *openQuestion
 	return gate.Answer{}, err
 }
 
-// offersWithRule returns the offers that have a rule for an answer.
+// offersWithRule returns the offers whose rule can be written for this answer.
 func offersWithRule(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	for _, o := range offers {
 		if o.RuleText(reply.Allows()) != "" {
@@ -55,7 +55,7 @@ func offersWithRule(offers []view.Offer, reply gate.Reply) (some []view.Offer) {
 	return some
 }
 
-// reachPage returns the page for the scope of an answer for the session.
+// reachPage returns the page that asks for the scope of a session answer.
 func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
 	for i, o := range offers {
@@ -66,7 +66,7 @@ func reachPage(offers []view.Offer, foot []string) dialog.Page {
 	return p
 }
 
-// scopePage returns the page for the scope of the rule.
+// scopePage returns the page that asks for the scope of the rule.
 func scopePage(offers []view.Offer, reply gate.Reply, foot []string) dialog.Page {
 	p := dialog.Page{Decision: "clawai asks: always allow how much?", Choices: []dialog.Choice{denyChoice("Deny, write nothing")}, Hints: foot}
 	if !reply.Allows() {
@@ -110,7 +110,7 @@ func confirmationPage(path string, o view.Offer, reply gate.Reply, foot []string
 	return p
 }
 
-// refusalPage returns the page that tells the person that nothing is written, and why.
+// refusalPage returns the page that tells the person that no rule is written, and the reason.
 func refusalPage(why error, foot []string) dialog.Page {
 	return dialog.Page{
 		Facts:    dialog.TextFacts("Nothing is written.", term.VisibleText(why.Error())),

@@ -16,32 +16,32 @@ import (
 // ChainOptions configure a Chain. Without channels and queue it denies.
 type ChainOptions struct {
 	Channels   []Channel                        // in the order of asking
-	Team       Channel                          // asks the approvers that a rule names; no other channel can allow calls of such a rule
+	Team       Channel                          // asks the approvers that a rule names; only this channel can allow the calls of such a rule
 	Queue      *QueueClient                     // the queue, which also gets every question; nil: there is none
 	RuleWriter RuleWriter                       // writes the rules of "always" answers; nil: not offered
-	Wait       bool                             // when no channel is available, wait for an answer through the queue
-	Risk       func(q gate.Question) (bad bool) // reports whether q needs care; nil: always
+	Wait       bool                             // wait for an answer from the queue when no channel is available
+	Risk       func(q gate.Question) (bad bool) // reports whether a person must take care with q; nil: always
 	Project    string                           // the proxy's working folder, for people
-	Notify     func(q gate.Question)            // points a person to a question that waits only in the queue; nil: no notice
+	Notify     func(q gate.Question)            // sends a person a notice about a question that waits only in the queue; nil: no notice
 	OnError    func(err error)                  // gets errors that do not stop the asking; nil: ignored
-	// Preview returns what the command of a question would do, as JSON, within seconds. It is called
-	// for questions whose rule wants it; nil: never.
+	// Preview returns what the command of a question would do, as JSON. It takes seconds. The chain
+	// calls it only for a rule that has a preview; nil: no preview.
 	Preview func(ctx context.Context, q gate.Question) []byte
 }
 
-// RuleWriter returns the possible scopes of an answer and writes lasting rules; *remember.Writer
-// implements it.
+// RuleWriter returns the possible scopes of an answer, and writes the rules of "always" answers.
+// *remember.Writer implements it.
 type RuleWriter interface {
 	Offers(q gate.Question) (offers []view.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
-	// Bound returns the bound of a session answer with the given scope.
+	// Bound returns which further calls a session answer with this scope allows.
 	Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error)
 }
 
-// Chain asks at the places where a person is known to look. Each question waits in the queue and
-// at the first available channel; the first answer wins, and the other place is told. If a
-// channel fails without an answer, the next one asks. A Chain is safe for concurrent use. Close
-// waits for unfinished messages.
+// Chain asks a person through several channels. Each question waits in the queue and at the first
+// available channel. The first answer wins, and the other place learns that the question has ended.
+// If a channel fails without an answer, the next channel asks. A Chain is safe for concurrent use.
+// Close waits until all messages are sent.
 type Chain struct {
 	o    ChainOptions
 	busy sync.WaitGroup
@@ -55,7 +55,7 @@ var (
 	_ gate.Concluder = (*Chain)(nil)
 )
 
-// NewChain returns a chain that opens nothing before the first question.
+// NewChain returns a chain. The chain opens no channel and no queue before the first question.
 func NewChain(o ChainOptions) *Chain {
 	if o.Risk == nil {
 		o.Risk = func(gate.Question) bool { return true }
@@ -69,19 +69,21 @@ func NewChain(o ChainOptions) *Chain {
 	return &Chain{o: o, entries: map[uint64]*entry{}}
 }
 
-// Close waits until nothing of the chain runs. No question may be open then or be asked later.
+// Close waits until all goroutines of the chain have ended. No question may be open when Close is
+// called, or be asked later.
 func (l *Chain) Close() { l.busy.Wait() }
 
-// Reasons why a question ends at a channel without an answer.
+// Errors that end a question without an answer.
 var (
 	errElsewhere  = errors.New("answered elsewhere")
 	errUnanswered = errors.New("nobody answered in time")
 )
 
-// hintNext is the text for the agent and the record when no person could be asked.
+// hintNext tells the agent and the record how to answer the next call when no person could be
+// asked.
 const hintNext = "to answer such calls, the owner runs: clawai approve"
 
-// Ask returns the first answer. An error means that there is no answer.
+// Ask returns the first answer. If there is no answer, it returns an error.
 func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	if len(q.Calls) == 0 {
 		return gate.Answer{Digest: q.Digest}, errors.New("a question without a call")
@@ -104,8 +106,8 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	return l.awaitAnswer(ctx, q, p, l.askChannels(racing, q))
 }
 
-// withDeadline ends ctx at the deadline unless ctx ends earlier by itself: then the caller sees
-// its own deadline instead of a failure to ask.
+// withDeadline ends ctx at the deadline. If the deadline of ctx is earlier, ctx keeps it, so that
+// the caller sees its own deadline as the reason.
 func withDeadline(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !own.After(deadline) {
 		return context.WithCancel(ctx)
@@ -125,7 +127,7 @@ func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, trie
 				return l.answeredByChannel(ctx, q, p, r.Answer)
 			}
 			none, tried = r.err, nil
-			if q.Rule.Approval != nil { // no person at this machine may allow it
+			if q.Rule.Approval != nil { // only the approvers at the centre may allow the call
 				return l.unapproved(ctx, q, p, r)
 			}
 			if ctx.Err() == nil && l.o.Wait && lost == nil {
@@ -148,7 +150,7 @@ func (l *Chain) awaitAnswer(ctx context.Context, q gate.Question, p *entry, trie
 	}
 }
 
-// answered is a channel's result.
+// answered is the answer of a channel, or its error.
 type answered struct {
 	gate.Answer
 	err error
@@ -178,7 +180,7 @@ func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answere
 				out <- answered{a, err}
 				return
 			}
-			if _, ok := errors.AsType[*term.NotOwned](err); !ok { // NotOwned already names the terminal
+			if _, ok := errors.AsType[*term.NotOwned](err); !ok { // the text of a NotOwned error already names the terminal
 				err = fmt.Errorf("%s: %w", r.Name(), err)
 			}
 			none = append(none, err)
@@ -188,7 +190,7 @@ func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answere
 	return out
 }
 
-// reasons are the reasons why no channel had an answer, one error per channel.
+// reasons holds one error for each channel that had no answer.
 type reasons []error
 
 func (n reasons) Error() string {

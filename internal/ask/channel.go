@@ -13,21 +13,21 @@ type Channel interface {
 	gate.Approver
 	// Name returns the channel's word in the configuration and in records.
 	Name() string
-	// Available returns nil if q could be asked here now, otherwise the reason. It takes less than
-	// a second and asks no person. Ask may still fail afterwards.
+	// Available returns nil if the channel could ask about q now, otherwise the reason. It takes
+	// less than a second and asks no person. Ask may still fail afterwards.
 	Available(ctx context.Context, q gate.Question) error
 }
 
-// IsDangerous reports whether a question needs care or cannot be shown: such a question is never
-// answered together with others. Only the facts about this machine are used from o.
+// IsDangerous reports whether a question needs care or cannot be shown. The caller must not answer
+// such a question together with others. o gives the facts about this machine; its other fields are
+// ignored.
 func IsDangerous(q gate.Question, o view.Options) bool {
 	o.Server, o.Rule, o.ReadFile = q.Server, q.Rule, nil
 	v, err := view.NewQuestion(q.Calls, o)
 	return err != nil || len(v.Dangers) > 0
 }
 
-// catchPanic turns a panic while asking into an error: the question must get an answer, and the
-// other channels must continue.
+// catchPanic returns an error if ask panics, so that the next channel can still ask.
 func catchPanic(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

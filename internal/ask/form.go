@@ -14,8 +14,9 @@ import (
 
 var errTooSmall = errors.New("the window is too small to show the question")
 
-// form is a single question on the terminal. Its letters choose nothing: otherwise a line typed
-// for the program behind us could choose to allow.
+// form is a single question on the terminal. The letters of the choices do nothing, because a
+// person may type a line for the program that uses the same terminal, and a letter of that line
+// could allow the call.
 type form struct {
 	question dialog.Question
 	fits     bool
@@ -23,8 +24,8 @@ type form struct {
 	err      error
 }
 
-// askForm shows the page on tty and returns the chosen word. Esc and Ctrl-C deny; every error
-// denies.
+// askForm shows the page on tty and returns the word of the chosen answer. Esc, Ctrl-C and every
+// error deny.
 func askForm(ctx context.Context, tty *term.Tty, p dialog.Page, grace time.Duration, color bool) (string, error) {
 	p.Hints = append([]string{"Esc " + p.Choices[0].Brief}, p.Hints...)
 	f := &form{question: dialog.Question{Page: p, Menu: true, Grace: &dialog.Grace{For: grace, Now: time.Now}}}
@@ -40,7 +41,7 @@ func askForm(ctx context.Context, tty *term.Tty, p dialog.Page, grace time.Durat
 
 func (f *form) Init() tea.Cmd { return nil }
 
-// drawMsg redraws the form when keys begin to count as answers.
+// drawMsg draws the form again when the wait is over and keys count as answers.
 type drawMsg struct{}
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -66,7 +67,7 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return f, nil
 	}
 	later := tea.Tick(q.Grace.For, func(time.Time) tea.Msg { return drawMsg{} })
-	// Servers may write to the same terminal; every key redraws it.
+	// Draw everything again after each key, because a server may have written to the same terminal.
 	return f, tea.Batch(later, tea.ClearScreen)
 }
 

@@ -116,7 +116,7 @@ func TestMain(m *testing.M) {
 		if !had {
 			color = "unset"
 		}
-		fmt.Print("NO_COLOR=" + color)
+		fmt.Print("NO_COLOR=" + color + " PATH=" + os.Getenv("PATH"))
 		os.Exit(0)
 	}
 	slow.Waiting()

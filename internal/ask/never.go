@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Never is the approver for places where no person can be asked: it denies. Reason is for the
-// record and the agent.
+// Never is the approver that denies each question, because no person can be asked. Reason is the
+// explanation for the record and the agent.
 type Never struct{ Reason string }
 
 var _ gate.Approver = Never{}

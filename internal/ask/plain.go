@@ -8,8 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// askPlain shows the page line by line and reads one typed word. Anything but the full word of a
-// choice denies.
+// askPlain shows the page line by line and reads the word of a choice. All other input denies.
 func askPlain(ctx context.Context, tty *term.Tty, p dialog.Page, grace time.Duration) (string, error) {
 	width, _, err := tty.Size()
 	if err != nil || width < dialog.MinWidth {

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// questionPage returns the page of a question. Without offers "always" is not possible; a
-// non-empty whyNot is the reason.
+// questionPage returns the page of a question. If there are no offers, the page has no "always";
+// whyNot is then the reason, or "".
 func questionPage(q gate.Question, v view.Question, offers []view.Offer, whyNot string) dialog.Page {
 	var more []string
 	if len(offersWithRule(offers, gate.AllowAlways)) == 0 && whyNot != "" {

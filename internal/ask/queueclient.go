@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// enqueueTimeout is how long the channels wait for the queue to store a question, so that the
-	// answerers know its id. A locked database must not delay the terminal.
+	// enqueueTimeout is how long the channels wait until the queue has stored a question. They need
+	// the question's id, but a locked database must not delay the terminal.
 	enqueueTimeout = 500 * time.Millisecond
-	// resolveTimeout limits how long a report to the queue may take after a question has ended.
+	// resolveTimeout is the longest wait for the queue after a question has ended.
 	resolveTimeout = 500 * time.Millisecond
-	// reopenDelay is the wait before the next attempt to open a queue that could not be opened.
+	// reopenDelay is the time after which a queue that could not be opened is tried again.
 	reopenDelay = 10 * time.Second
 )
 
-// QueueClient is the queue. It is opened at the first question, and again some time after a
-// failure.
+// QueueClient opens the queue at the first question. If this fails, it tries again after
+// reopenDelay.
 type QueueClient struct {
 	open func() (Enqueuer, error)
 
@@ -46,7 +46,7 @@ type Ticket interface {
 	Outcome(ctx context.Context, text string) error
 }
 
-// NewEnqueuer returns a session's side of the queue as an Enqueuer.
+// NewEnqueuer returns an Enqueuer that adds questions to the queue of a session.
 func NewEnqueuer(p *queue.Proxy) Enqueuer { return enqueuer{p} }
 
 type enqueuer struct{ *queue.Proxy }
@@ -59,7 +59,7 @@ func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 	return t, nil
 }
 
-// NewQueueClient returns a QueueClient that calls open when needed.
+// NewQueueClient returns a QueueClient that opens the queue with open at the first question.
 func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
 func (l *QueueClient) putRequest(ctx context.Context, r queue.Request) (Ticket, error) {
@@ -83,12 +83,12 @@ func (l *QueueClient) openEnqueuer() (Enqueuer, error) {
 	return l.enqueuer, l.failed
 }
 
-// entry is a question in the queue.
+// entry is a question on its way into the queue, or in the queue.
 type entry struct {
-	enqueued chan struct{}    // closed when ticket is set or will never be set
-	ticket   Ticket           // nil when the queue did not store it
-	answers  chan queueResult // the answer from the queue, or the reason why none will come
-	note     string           // the result of an "always" answer
+	enqueued chan struct{}    // closed when ticket is set or stays nil
+	ticket   Ticket           // nil if the queue did not store the question
+	answers  chan queueResult // gets the answer from the queue, or an error if there will be no answer
+	note     string           // what an "always" answer wrote
 }
 
 type queueResult struct {
@@ -96,7 +96,7 @@ type queueResult struct {
 	err error
 }
 
-// enqueueQuestion puts q into the queue and waits a short time until it is stored.
+// enqueueQuestion adds q to the queue. It waits at most enqueueTimeout until q is stored.
 func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	p := &entry{enqueued: make(chan struct{}), answers: make(chan queueResult, 1)}
 	if l.o.Queue == nil {
@@ -110,7 +110,7 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 			p.ticket, err = l.o.Queue.putRequest(ctx, l.makeRequest(q))
 			return err
 		})
-		close(p.enqueued) // after a failure is reported: the question may end at once
+		close(p.enqueued) // close only now: the question may end after this, and an error would not be reported any more
 		if got.err == nil {
 			got.err = l.tryQueue(ctx, func() (err error) {
 				got.Answer, err = p.ticket.Wait(ctx)
@@ -127,7 +127,8 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	return p
 }
 
-// tryQueue calls ask for the queue; a failure while the question is open is reported.
+// tryQueue calls ask and turns a panic into an error. It reports an error if the question is still
+// open.
 func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -140,7 +141,7 @@ func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	return ask()
 }
 
-// makeRequest returns q with everything that an answerer shows.
+// makeRequest returns the request for q, with all facts that an answerer shows.
 func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	r := queue.Request{
 		Deadline: q.Deadline, Server: q.Server, Client: q.ClientName, Project: l.o.Project, Calls: q.Calls, Digest: q.Digest,
@@ -161,7 +162,7 @@ func (l *Chain) makeRequest(q gate.Question) queue.Request {
 	return r
 }
 
-// ticketID returns the question's id in the queue; "" while it is not stored.
+// ticketID returns the id of the question in the queue; "" while the queue has not stored it.
 func (p *entry) ticketID() string {
 	if t := p.ticketIfEnqueued(); t != nil {
 		return t.ID()
@@ -178,9 +179,9 @@ func (p *entry) ticketIfEnqueued() Ticket {
 	}
 }
 
-// resolveEntry ends the question in the queue. False means that the queue had another answer
-// first, which counts. A queue that does not respond in time is told later; then the answer given
-// elsewhere counts.
+// resolveEntry ends the question in the queue. If the queue already has another answer, it returns
+// this answer and false, because the first answer counts. If the queue does not reply within
+// resolveTimeout, the answer a counts, and the queue gets it later.
 func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
 	type resolution struct {
 		queue.Answer
@@ -210,7 +211,7 @@ func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome s
 	}
 }
 
-// reportOutcome tells the answerers the outcome of the question.
+// reportOutcome stores in the queue what became of the call.
 func (l *Chain) reportOutcome(p *entry, text string) {
 	t := p.ticketIfEnqueued()
 	if t == nil {

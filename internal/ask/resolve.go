@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// answeredByChannel returns the answer of a channel, unless the queue had one first.
+// answeredByChannel ends the question with the answer of a channel. If the queue had an earlier
+// answer, it returns that answer.
 func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry, a gate.Answer) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return l.endQuestion(ctx, q, p)
@@ -24,7 +25,7 @@ func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry
 	first, ours := l.resolveEntry(p, status, queue.Answer{Reply: a.Reply, Scope: a.Scope, Channel: a.Channel, By: a.By, Words: a.Words}, "")
 	if !ours {
 		other, err := l.answeredByQueue(ctx, q, p, first)
-		other.Note = joinNotes(other.Note, a.Note) // the channel may have written a rule
+		other.Note = joinNotes(other.Note, a.Note) // keep the note of the channel, because the channel may have written a rule
 		return other, err
 	}
 	l.setSessionBound(ctx, q, &a)
@@ -33,7 +34,7 @@ func (l *Chain) answeredByChannel(ctx context.Context, q gate.Question, p *entry
 	return a, nil
 }
 
-// answeredByQueue returns the answer of the queue.
+// answeredByQueue ends the question with an answer from the queue.
 func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, said queue.Answer) (gate.Answer, error) {
 	a := gate.Answer{Reply: said.Reply, Digest: q.Digest, Channel: said.Channel, By: said.By, Words: said.Words}
 	if said.Reply == gate.AllowAlways || said.Reply == gate.DenyAlways {
@@ -56,8 +57,8 @@ func (l *Chain) answeredByQueue(ctx context.Context, q gate.Question, p *entry, 
 	return a, nil
 }
 
-// setSessionBound sets the bound of a session answer that reaches beyond its call. If the bound
-// cannot be made, the call is still allowed once.
+// setSessionBound sets a.Bound if a session answer allows more than its call. If there is no such
+// bound, the answer only allows the call once.
 func (l *Chain) setSessionBound(ctx context.Context, q gate.Question, a *gate.Answer) {
 	if a.Reply != gate.AllowSession || a.Scope == "" || a.Scope == policy.Exact.String() {
 		return
@@ -76,7 +77,7 @@ func (l *Chain) writeRule(ctx context.Context, q gate.Question, said queue.Answe
 	return l.guardedNote(func() (string, error) { return l.o.RuleWriter.Write(ctx, q, said.Scope, said.Reply) })
 }
 
-// guardedNote calls ask for the RuleWriter.
+// guardedNote calls ask and turns a panic into an error.
 func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error) {
 	if l.o.RuleWriter == nil {
 		return "", errors.New("rules cannot be written here")
@@ -89,8 +90,8 @@ func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error)
 	return ask()
 }
 
-// endQuestion ends a question that was withdrawn or has timed out. If the queue already had an
-// answer, it is too late for the gate, and the person who gave it is told so.
+// endQuestion ends a question that was withdrawn or has timed out. If the queue already has an
+// answer, the answer comes too late for the gate, and the person who gave it is told.
 func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gate.Answer, error) {
 	cause := context.Cause(ctx)
 	text := endText(cause, queue.UndoneText(q.Reply))
@@ -100,8 +101,8 @@ func (l *Chain) endQuestion(ctx context.Context, q gate.Question, p *entry) (gat
 	return gate.Answer{Digest: q.Digest}, cause
 }
 
-// endText describes the cause of an end for the person who would have answered. undone describes
-// what was prevented.
+// endText tells a person why a question ended before an answer came. undone tells what was
+// prevented.
 func endText(cause error, undone string) string {
 	text := "the connection is gone"
 	switch {
@@ -117,14 +118,14 @@ func endText(cause error, undone string) string {
 	return text + "; " + undone
 }
 
-// rememberEntry remembers an answered question until Concluded.
+// rememberEntry keeps an answered question until Concluded is called.
 func (l *Chain) rememberEntry(q gate.Question, p *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries[q.Number] = p
 }
 
-// Concluded tells the readers of the queue the outcome of an answered call.
+// Concluded stores in the queue what became of an answered call.
 func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.mu.Lock()
 	p := l.entries[q.Number]
@@ -139,7 +140,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	}
 	switch {
 	case v.Code == gate.CodeDeniedByPerson:
-		text = undone // the answer tells the rest
+		text = undone // the answer "denied" is shown beside this text
 	case v.Code == gate.CodeNotAnswered:
 		text = "too late: the time was up; " + undone
 	case v.Action != policy.Allow:
@@ -148,7 +149,7 @@ func (l *Chain) Concluded(q gate.Question, v gate.Verdict) {
 	l.reportOutcome(p, joinNotes(text, p.note))
 }
 
-// resolveUnasked ends a question for which no person could be asked.
+// resolveUnasked ends a question because no person could be asked.
 func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, none, lost error) (gate.Answer, error) {
 	first, ours := l.resolveEntry(p, queue.Expired, queue.Answer{}, "denied: nobody was there to be asked; "+queue.UndoneText(q.Reply))
 	if !ours && lost == nil {
@@ -165,8 +166,8 @@ func (l *Chain) resolveUnasked(ctx context.Context, q gate.Question, p *entry, n
 	return gate.Answer{Digest: q.Digest, Note: hint}, err
 }
 
-// unapproved ends a question whose approvers have not answered. A person at this machine may have denied
-// it in the queue.
+// unapproved ends a question that the approvers at the centre have not answered. If a person at
+// this machine has denied it in the queue, unapproved returns this answer.
 func (l *Chain) unapproved(ctx context.Context, q gate.Question, p *entry, r answered) (gate.Answer, error) {
 	outcome := "denied: the team's centre could not be asked; "
 	if errors.Is(r.err, gate.ErrKept) {
@@ -179,8 +180,7 @@ func (l *Chain) unapproved(ctx context.Context, q gate.Question, p *entry, r ans
 	return r.Answer, r.err
 }
 
-// answerHint returns how to answer such a call the next time; "" if no command of clawai would
-// help.
+// answerHint tells how to answer the next such call; "" if no command of clawai helps.
 func (l *Chain) answerHint() string {
 	attended := slices.ContainsFunc(l.o.Channels, func(r Channel) bool { _, ok := r.(*QueueChannel); return ok })
 	if l.o.Queue == nil || !l.o.Wait && !attended {

@@ -23,7 +23,7 @@ func TestStartTouchesNothing(t *testing.T) {
 	exectest.Write(t, filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: > "+ran+"\n"))
 	for _, color := range []string{"unset", "", "0"} {
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
-		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "TERM=xterm", "TMUX=/tmp/x,1,0", envStart + "=1",
+		cmd.Env = []string{"PATH=" + dir + ":/usr/bin", "TERM=xterm", "TMUX=/tmp/x,1,0", envStart + "=1",
 			"GODEBUG=inittrace=1"}
 		if color != "unset" {
 			cmd.Env = append(cmd.Env, "NO_COLOR="+color)
@@ -42,12 +42,12 @@ func TestStartTouchesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := strings.TrimSpace(string(buf[:n])), "NO_COLOR="+color; got != want {
+		if got, want := strings.TrimSpace(string(buf[:n])), "NO_COLOR="+color+" PATH="+dir+":/usr/bin"; got != want {
 			t.Errorf("the terminal got %q, want %q", got, want)
 		}
 		order := stderr.String()
-		if q, l := strings.Index(order, "ask/lipglossinit "), strings.Index(order, "lipgloss/v2 "); q < 0 || l < q {
-			t.Errorf("lipglossinit at %d does not come before lipgloss at %d:\n%s", q, l, order)
+		if q, l := strings.Index(order, "ask/quietstart "), strings.Index(order, "lipgloss/v2 "); q < 0 || l < q {
+			t.Errorf("quietstart at %d does not come before lipgloss at %d:\n%s", q, l, order)
 		}
 		if _, err := os.Stat(ran); err == nil {
 			t.Fatal("tmux was run")

@@ -12,38 +12,37 @@ import (
 
 // Limits of a StderrRelay.
 const (
-	// maxKept is how many bytes are buffered while a question is open. A server that writes more
-	// must wait, at most until the question's deadline: nothing is lost.
+	// maxKept is the maximum number of bytes in the buffer while a question is open. If the buffer
+	// is full, the server must wait, at most until the question's deadline. No text is lost.
 	maxKept = 8 << 20
-	// chunkSize is how many bytes are written in one turn.
+	// chunkSize is how many bytes are written at a time.
 	chunkSize = 32 << 10
-	// closeTimeout limits the final write: a program that the server started may still hold the
-	// pipe.
+	// closeTimeout limits the last write. Without the limit Close could wait forever, because a
+	// program that the server started may still hold the pipe.
 	closeTimeout = 200 * time.Millisecond
 )
 
-// StderrRelay copies a server's stderr to the terminal that we share. While a question is open
-// there, from us or from another clawai, it buffers the text until the question is answered. A
-// nil StderrRelay buffers nothing.
+// StderrRelay copies a server's stderr to the terminal. While a question of any clawai is open on
+// this terminal, it keeps the text in a buffer. A nil StderrRelay does nothing.
 type StderrRelay struct {
 	out    io.Writer
 	lock   string
-	theirs *os.File // the server's end; we close it after the start
+	theirs *os.File // the server's end of the pipe; closed when the server has started
 	ours   *os.File
 
-	stage chan struct{}   // holds one element while a question or one chunk uses the terminal
-	open  context.Context // ends with Close: no more questions follow
+	stage chan struct{}   // holds one element while a question or a chunk of text uses the terminal
+	open  context.Context // ends with Close, after which no question comes
 	over  context.CancelFunc
-	done  chan struct{} // closed when everything is written
+	done  chan struct{} // closed when all text is written
 
 	mu      sync.Mutex
 	changed sync.Cond
 	kept    []byte
-	ended   bool // no more input follows
+	ended   bool // the pipe has no more input
 }
 
-// NewStderrRelay returns a StderrRelay if out is the terminal for questions, otherwise nil. lock
-// is the Lock of Options.
+// NewStderrRelay returns a StderrRelay if out is the terminal on which questions are asked,
+// otherwise nil. lock is Options.Lock of the Terminal.
 func NewStderrRelay(out *os.File, lock string) (*StderrRelay, error) {
 	if !term.IsControlling(out) {
 		return nil, nil //nolint:nilnil // a nil StderrRelay is one that holds nothing back
@@ -67,18 +66,18 @@ func newStderrRelay(out io.Writer, lock string) (*StderrRelay, error) {
 	return a, nil
 }
 
-// Stderr returns the file to start the server with.
+// Stderr returns the file that the server must get as its stderr.
 func (a *StderrRelay) Stderr() *os.File { return a.theirs }
 
-// CloseServerEnd closes the server's end of the pipe: the server has its copy now, or could not
-// be started.
+// CloseServerEnd closes the server's end of the pipe in this process. Call it after the server was
+// started, or could not be started.
 func (a *StderrRelay) CloseServerEnd() {
 	if a != nil {
 		_ = a.theirs.Close()
 	}
 }
 
-// holdTerminal keeps the terminal free until release is called.
+// holdTerminal keeps text off the terminal until release is called.
 func (a *StderrRelay) holdTerminal(ctx context.Context) (release func(), err error) {
 	if a == nil {
 		return func() {}, nil
@@ -91,14 +90,14 @@ func (a *StderrRelay) holdTerminal(ctx context.Context) (release func(), err err
 	}
 }
 
-// Close writes the rest, and waits only a limited time for the terminal. The server must have
-// ended, and no question may be open.
+// Close writes the rest of the text. It waits only a limited time for the terminal. The server must
+// have ended, and no question may be open.
 func (a *StderrRelay) Close() {
 	if a == nil {
 		return
 	}
 	a.over()
-	_ = a.ours.SetReadDeadline(time.Now().Add(closeTimeout / 2)) // everything is read by then
+	_ = a.ours.SetReadDeadline(time.Now().Add(closeTimeout / 2)) // enough time to read the rest of the pipe
 	select {
 	case <-a.done:
 	case <-time.After(closeTimeout):
@@ -124,7 +123,7 @@ func (a *StderrRelay) readPipe() {
 	}
 }
 
-// writeChunks writes the buffered text whenever the terminal is free.
+// writeChunks writes the text in the buffer while no question is open.
 func (a *StderrRelay) writeChunks() {
 	defer close(a.done)
 	for {
@@ -149,9 +148,9 @@ func (a *StderrRelay) writeChunks() {
 }
 
 // writeChunk writes one chunk while no question is open. If the terminal is gone, the chunk is
-// lost, as it would be for the server itself, which must not wait.
+// lost: the server must not wait, and without the relay its text would be lost too.
 func (a *StderrRelay) writeChunk(chunk []byte) {
-	// The rest at the end is written even while a question is open.
+	// After Close both waits fail at once. The rest is then written even while a question is open.
 	if release, err := a.holdTerminal(a.open); err == nil {
 		defer release()
 	}

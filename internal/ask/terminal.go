@@ -19,29 +19,29 @@ import (
 
 const terminal = "terminal"
 
-// defaultGrace is how long a question must be visible before a key counts as an answer.
+// defaultGrace is the time after a question appears in which no key counts as an answer.
 const defaultGrace = 300 * time.Millisecond
 
 // Options configure a Terminal.
 type Options struct {
-	RuleWriter *remember.Writer // writes "always" rules; nil: not offered
-	Stderr     *StderrRelay     // keeps the server's stderr off the terminal during a question; nil: we do not relay it
-	Lock       string           // a file that all proxies of this user share; required
-	By         string           // the account of the person at the terminal, for the record
-	View       view.Options     // only Project, Home and ReadFile are used; the rest comes from the question
-	TTY        string           // default /dev/tty
-	Grace      time.Duration    // default 300 ms
-	Plain      bool             // plain text; also chosen by TERM=dumb and CLAWAI_ACCESSIBLE
+	RuleWriter *remember.Writer // writes the rules of "always" answers; nil: "always" is not offered
+	Stderr     *StderrRelay     // holds back the server's stderr during a question; nil if clawai does not relay it
+	Lock       string           // path of a lock file that all proxies of this user share; required
+	By         string           // account of the person at the terminal, for the record
+	View       view.Options     // only Project, Home and ReadFile are used; the question gives the rest
+	TTY        string           // path of the terminal; "" means /dev/tty
+	Grace      time.Duration    // how long no key counts as an answer after a question appears; 0 means 300 ms
+	Plain      bool             // print plain text instead of a form; TERM=dumb and CLAWAI_ACCESSIBLE also choose this
 }
 
-// Terminal asks on the controlling terminal if this process may use it.
+// Terminal asks on the controlling terminal, if this process may use the terminal.
 type Terminal struct {
 	o     Options
-	color bool          // true unless NO_COLOR is set
-	turn  chan struct{} // one question at a time
+	color bool          // colours may be used: NO_COLOR is not set
+	turn  chan struct{} // holds one element while a question is open
 }
 
-// NewTerminal returns an approver that opens the terminal anew for each question.
+// NewTerminal returns an approver. It opens the terminal anew for each question.
 func NewTerminal(o Options) *Terminal {
 	o.TTY = cmp.Or(o.TTY, "/dev/tty")
 	o.Grace = cmp.Or(o.Grace, defaultGrace)
@@ -53,11 +53,11 @@ func NewTerminal(o Options) *Terminal {
 	return &Terminal{o: o, color: os.Getenv("NO_COLOR") == "", turn: make(chan struct{}, 1)}
 }
 
-// Name returns "terminal".
+// Name returns "terminal", the channel's name in records.
 func (t *Terminal) Name() string { return terminal }
 
-// Available returns nil if we may ask on the terminal, or if another clawai is asking there: then
-// the question waits.
+// Available returns nil if we may ask on the terminal. It also returns nil if another clawai asks
+// there now, because Ask then waits.
 func (t *Terminal) Available(context.Context, gate.Question) error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -71,10 +71,10 @@ func (t *Terminal) Available(context.Context, gate.Question) error {
 	return tty.Close()
 }
 
-// Ask shows the question and waits for the answer, the deadline, or ctx. An error means that there
-// is no answer, and tells how to allow such a call. While a question is open, SIGINT, SIGTERM,
-// SIGHUP and SIGQUIT end it as a deny with the terminal restored; the caller must handle them at
-// other times.
+// Ask shows the question and waits until the person answers, the deadline passes or ctx ends. If
+// there is no answer, it returns an error that tells how to allow such a call. While a question is
+// open, SIGINT, SIGTERM, SIGHUP and SIGQUIT deny it and restore the terminal. At other times the
+// caller must handle these signals.
 func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	ctx, stop := withDeadline(ctx, q.Deadline)
 	defer stop()
@@ -88,8 +88,8 @@ func (t *Terminal) Ask(ctx context.Context, q gate.Question) (gate.Answer, error
 	return answer, nil
 }
 
-// denyWithNote returns a deny that no person decided. The note is for the agent and contains no
-// path; the error is for the owner's record and suggests a solution.
+// denyWithNote returns a deny for a question that no person answered. The note is for the agent, so
+// it contains no path. The error is for the owner's record and suggests what to do.
 func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	a.Reply = gate.DenyOnce
 	if not, ok := errors.AsType[*term.NotOwned](err); ok {
@@ -105,7 +105,7 @@ func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	return a, err
 }
 
-// withTerminal calls ask with exclusive use of the terminal.
+// withTerminal calls ask while this process alone uses the terminal.
 func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *term.Tty) (gate.Answer, error)) (answer gate.Answer, err error) {
 	answer = gate.Answer{Channel: terminal, By: t.o.By}
 	select {
@@ -130,14 +130,14 @@ func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *
 	return answer, errors.Join(err, tty.Close())
 }
 
-// openQuestion is an open question, with the rules that an answer could write.
+// openQuestion is an open question, with the rules that its answer can write.
 type openQuestion struct {
 	question gate.Question
 	page     dialog.Page
 	offers   []view.Offer
 }
 
-// askQuestion asks about one question.
+// askQuestion shows the page of one question and reads the answer.
 func (t *Terminal) askQuestion(ctx context.Context, tty *term.Tty, q gate.Question) (answer gate.Answer, err error) {
 	v, err := t.viewQuestion(q)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Composed is a call written as a fixture.
+// Composed is a fixture made from a call.
 type Composed struct {
-	Text []byte // the file, ready to save
-	Name string // suitable file name, without extension
+	Text []byte // content of the fixture file
+	Name string // a file name for the fixture, without extension
 }
 
-// errNoFixture means that the rules would read no request as this call.
+// errNoFixture means that the rules read no request as this call.
 var errNoFixture = errors.New("the call cannot be written as a fixture")
 
-// Compose returns a fixture: the shortest request that the rules see as the call c, and the
-// expected answer. It returns an error if no request has this form.
+// Compose returns a fixture with the shortest request that the rules read as the call c, and with
+// the expected answer. It returns an error if there is no such request.
 func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 	return ComposeReply(policy.OnCall, c, expected)
 }
 
-// ComposeReply is Compose for replies, too: if on is policy.OnReply or policy.OnUpload, the fixture has the
-// shortest reply to the call, and if on is policy.OnList, the shortest list entry that names the call. The
-// fixture states the findings in c.
+// ComposeReply does the work of Compose, also for replies. If on is policy.OnReply or
+// policy.OnUpload, the fixture has the shortest reply to the call. If on is policy.OnList, it has
+// the shortest list entry with the call's name. The fixture states the findings in c.
 func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture
@@ -54,7 +54,7 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 		fx = append(fx, member{factMembers[i].name, factMembers[i].write(&c.Facts)})
 	}
 	fx = append(fx, member{"method", method}, member{"params", params}, member{"result", result}, member{"list", entry}, member{"upload", upload})
-	var noFinds Fixture // states no findings, so that findKinds asks the detectors
+	var noFinds Fixture // a fixture that states no findings, so findKinds runs the detectors
 	if c.Screened && len(c.Finds)+len(noFinds.findKinds([][]byte{c.Args}, c.RequestTexts(), policy.FindingKinds(), nil)) > 0 {
 		fx = append(fx, member{"finds", append([]string{}, c.Finds...)})
 	}
@@ -65,7 +65,7 @@ func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Compose
 	return Composed{Text: text, Name: fileName(c, expected)}, nil
 }
 
-// member is a member of a JSON object. encodeMembers omits a member with a nil value.
+// member is a member of a JSON object. If value is nil, encodeMembers leaves the member out.
 type member struct {
 	name  string
 	value any
@@ -94,7 +94,7 @@ func encodeMembers(members []member) ([]byte, error) {
 }
 
 // answerOf returns a result that a server could send for the call. The result contains a text,
-// because a rule that marks texts needs one.
+// because some rules mark texts.
 func answerOf(c *policy.Call) any {
 	type object = map[string]any
 	text := object{"type": "text", "text": "x"}
@@ -109,8 +109,8 @@ func answerOf(c *policy.Call) any {
 	return object{}
 }
 
-// listEntry returns the list method and an entry that names the call. It returns "" and nil if no
-// list contains such names.
+// listEntry returns the list method for a call, and a list entry with the call's name. It returns
+// "" and nil if no list is for calls of this kind.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:
@@ -123,8 +123,8 @@ func listEntry(c *policy.Call) (method string, entry any) {
 	return "", nil
 }
 
-// composeRequest returns the method and the parameters of the request for a call. The method is ""
-// if no request has this form.
+// composeRequest returns the method and the parameters of a request for the call. The method is ""
+// if there is no such request.
 func composeRequest(c *policy.Call) (method string, params any) {
 	type object = map[string]any
 	name := c.Names[0]
@@ -162,7 +162,7 @@ func composeRequest(c *policy.Call) (method string, params any) {
 	return "", nil
 }
 
-// fileName returns a file name made of the answer and the call's name.
+// fileName makes a file name from the answer and the name of the call.
 func fileName(c *policy.Call, expected policy.Action) string {
 	out := []byte(expected.String() + "-")
 	for _, r := range c.Names[0] {

@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// factMember describes the member of a fixture that holds one fact.
+// factMember is the member of a fixture for one fact.
 type factMember struct {
 	name  string
 	read  func(*policy.Facts, gjson.Result) error
-	write func(*policy.Facts) any // returns the member's value; nil if the fixture omits the member
+	write func(*policy.Facts) any // returns the value of the member; nil if the fixture does not have it
 }
 
-// factMembers has an entry for each field of policy.Facts.
+// factMembers has one entry for each field of policy.Facts.
 var factMembers = append(textMembers(), []factMember{
 	{"elsewhere", readElsewhere, writeElsewhere},
 	{"annotations", readAnnotations, writeAnnotations},
@@ -45,8 +45,8 @@ func textMembers() (all []factMember) {
 	return all
 }
 
-// setMember returns the entry of a fact that is a set of names. The member is one name, or a list of
-// names, which may be empty: then the set is known to be empty.
+// setMember returns the entry for a fact that is a set of names. The member is one name or a list
+// of names. An empty list means that the set is known and empty.
 func setMember(name string, field func(*policy.Facts) *policy.NameSet) factMember {
 	return factMember{
 		name,
@@ -102,7 +102,7 @@ func writeElsewhere(f *policy.Facts) any {
 	return true
 }
 
-// readAnnotations reads the hints of a tool in the form of tools/list.
+// readAnnotations reads the annotations of a tool, in the form of tools/list.
 func readAnnotations(f *policy.Facts, value gjson.Result) (err error) {
 	if !value.IsObject() {
 		return errors.New(`"annotations" is not an object`)
@@ -121,7 +121,7 @@ func writeAnnotations(f *policy.Facts) any {
 	return f.Assurances.AnnotationHints()
 }
 
-// readSeen reads the labels that the session has before the call.
+// readSeen reads the labels of the session before the call.
 func readSeen(f *policy.Facts, value gjson.Result) error {
 	var words []string
 	known := value.IsArray()

@@ -6,10 +6,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Severity is the severity of a finding, in SARIF's words.
+// Severity tells how serious a finding is. The words are those of SARIF.
 type Severity string
 
-// The severities. Reports treat an unknown severity as Error.
+// Values of Severity. Reports treat an unknown value as Error.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -19,38 +19,39 @@ const (
 // Severities lists the severities, from the least to the most severe.
 func Severities() []Severity { return []Severity{Note, Warning, Error} }
 
-// Compare returns a negative number if s is less severe than t, and 0 if they are equal.
+// Compare returns a negative number if s is less severe than t, 0 if they are equal, and otherwise
+// a positive number.
 func (s Severity) Compare(t Severity) int {
 	return slices.Index(Severities(), s) - slices.Index(Severities(), t)
 }
 
 // Finding is one problem in a file. All checks and all reports use this type.
 type Finding struct {
-	Code     string // kind of the finding; stable, for searching and suppressing
+	Code     string // kind of finding, a stable word for searching and suppressing
 	Severity Severity
-	Pos      policy.Position // the file is always set; a line or column of 0 is unknown
-	EndLine  int             // last line of the finding; 0 when unknown
-	Text     string          // the line at Pos; may be ""
-	Message  string          // one sentence: what is wrong
-	Why      string          // possible consequence; may be ""
+	Pos      policy.Position // the file is always set; 0 as line or column means unknown
+	EndLine  int             // last line of the finding; 0 if unknown
+	Text     string          // the line at Pos; "" if unknown
+	Message  string          // one sentence that tells what is wrong
+	Why      string          // what can happen because of it; may be ""
 	Fix      string          // what to write instead; may be ""
-	// Fixture is a call that shows the finding, as a fixture that expects the policy's present
-	// answer. Call is the same call on one line. Both are empty when no such call is known.
+	// Fixture is a call that shows the finding, as a fixture that expects the present answer of the
+	// policy. Call is the same call on one line. Both are empty if no such call is known.
 	Fixture []byte
 	Call    string
 	Related []Related
 }
 
-// Related is another place that belongs to a finding.
+// Related is another place in a file that has to do with a finding.
 type Related struct {
 	Pos     policy.Position
 	Message string
 }
 
-// FindingKind describes a finding code.
+// FindingKind describes the findings with one code.
 type FindingKind struct {
 	Code     string
-	Severity Severity // the usual severity of the code
+	Severity Severity // the severity that the code usually has
 	Summary  string
 	Why      string
 }
@@ -62,7 +63,7 @@ type RuleRef struct {
 	Description string `json:"description,omitempty"`
 }
 
-// RefOf returns the reference to a rule, or nil if r is nil.
+// RefOf returns the reference to a rule; nil if r is nil.
 func RefOf(r *policy.Rule) *RuleRef {
 	if r == nil {
 		return nil

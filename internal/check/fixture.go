@@ -1,9 +1,9 @@
-// Package check runs fixtures against a policy and reports findings. It uses the same method table
-// and the same Decide as the proxy, so the proxy gives the same answers.
+// Package check runs fixtures against a policy and reports findings. It uses the method table and
+// the Decide of the proxy, so the answers are those of the proxy.
 //
-// Findings are written in the formats of CI systems: SARIF 2.1.0, GitHub's
-// workflow annotations and JUnit XML. A finding may contain an attacker's text. The writers escape
-// such text, so that it cannot end a line, an element or a command early.
+// Findings are written in the formats of CI systems: SARIF 2.1.0, GitHub's workflow annotations and
+// JUnit XML. A finding may contain text from an attacker. The writers escape such text, so that it
+// cannot end a line, an element or a command.
 package check
 
 import (
@@ -22,36 +22,35 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixture is one recorded request with the policy's expected answer. The file
-// holds one JSON object with the members method, params, and optionally server,
-// cwd, os, elsewhere, annotations, session, expected, at and the members about
-// replies (docs/policy.md, "Fixtures").
+// Fixture is one request with the answer that the policy should give. Its file has one JSON object
+// with the members method, params, and optionally server, cwd, os, elsewhere, annotations, session,
+// expected, at and the members about replies (docs/policy.md, "Fixtures").
 type Fixture struct {
 	Path     string
-	Server   string // "" when the file names no server
+	Server   string // "" if the file has no server
 	Method   string
-	Params   []byte         // compact JSON; nil when absent
-	Expected *policy.Action // nil when the file expects no answer
-	expected *string        // the word for Expected, as in the file
+	Params   []byte         // compact JSON; nil if the file has no params
+	Expected *policy.Action // nil if the file expects no answer
+	expected *string        // the word for Expected in the file
 
-	policy.Facts // the facts in the file (factMembers)
+	policy.Facts // facts about the call, from the file (factMembers)
 
 	// Result is the reply to the request. Listed is one entry of the reply to a list request.
-	// Upload is the reply as it goes to a model; with policy.WordsMethod, it holds words of the
-	// user instead. Finds holds the kinds of findings in the judged message. Each field is nil when
-	// the file lacks it. If Finds is nil, the detectors look for findings.
+	// Upload is the reply as it is sent to a model; for policy.WordsMethod, it is words of the
+	// user. Finds holds the kinds of findings in the judged message. A field is nil if the file
+	// does not have it. If Finds is nil, the detectors are run.
 	Result, Listed, Upload []byte
 	Finds                  []string
-	// ExpectedResult is the message that the client or the model must receive, as JSON: an object,
-	// or a string with the exact bytes. It is nil when the file lacks it.
+	// ExpectedResult is the message for the client or the model, as JSON: an object, or a string
+	// with exactly these bytes. It is nil if the file does not have it.
 	ExpectedResult []byte
 }
 
-// maxFixture bounds a fixture file, in bytes. The proxy accepts larger messages, but people can
-// write the same test with a smaller one.
+// maxFixture is the maximum size of a fixture file in bytes. The proxy accepts larger messages, but
+// a test can use a smaller one.
 const maxFixture = 8 << 20
 
-// ReadFixture reads one file. The error contains the file name and the problem.
+// ReadFixture reads a fixture file. An error has the name of the file and the problem.
 func ReadFixture(path string) (Fixture, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -75,7 +74,8 @@ func ReadFixture(path string) (Fixture, error) {
 	return fx, nil
 }
 
-// WithoutPath removes the path from an error of package os. The caller's own message names the path.
+// WithoutPath removes the path from an error of package os, because the message of the caller
+// already has it.
 func WithoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -83,8 +83,8 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// ParseFixture parses a fixture strictly. An unknown or repeated member is an
-// error, because a misread test proves nothing.
+// ParseFixture parses a fixture. An unknown or repeated member is an error, because a test that was
+// misread proves nothing.
 func ParseFixture(src []byte) (Fixture, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, src); err != nil {
@@ -163,12 +163,12 @@ func (fx *Fixture) setMember(name string, value gjson.Result) error {
 	case "server":
 		fx.Server = word
 	default:
-		fx.expected = &word // the valid values depend on other members
+		fx.expected = &word // keep the word, because the valid words depend on other members
 	}
 	return nil
 }
 
-// FindFixtures lists the .json files below dir, in lexical order.
+// FindFixtures lists the .json files in dir and below it, in alphabetical order.
 func FindFixtures(dir string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

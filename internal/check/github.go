@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The escapes of GitHub's workflow commands ("Workflow commands for GitHub
-// Actions"; actions/toolkit, packages/core/src/command.ts).
+// Escapes in GitHub's workflow commands ("Workflow commands for GitHub Actions"; actions/toolkit,
+// packages/core/src/command.ts).
 var (
 	commandText     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -25,7 +25,7 @@ func init() {
 	}})
 }
 
-// writeWorkflowCommands writes one workflow command of GitHub Actions for each finding.
+// writeWorkflowCommands writes a workflow command of GitHub Actions for each finding.
 func writeWorkflowCommands(w io.Writer, _ Tool, findings []Finding) error {
 	out := bufio.NewWriter(w)
 	for _, f := range findings {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The elements of Ant's JUnit report, in the order of its schemas. Jenkins, GitLab and other
-// readers accept this format. The schemas require system-out and system-err, even if empty.
+// Elements of Ant's JUnit report, in the order that its schemas require. Jenkins, GitLab and other
+// programs read this format. The schemas require system-out and system-err, even if they are empty.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
@@ -51,14 +51,13 @@ type (
 
 func init() { addFormat(Format{Name: "junit", Tests: writeJUnit}) }
 
-// writeJUnit writes the run as JUnit XML: one suite with a test for each
-// fixture. A fixture without expectation is skipped; an unreadable fixture is
-// an error.
+// writeJUnit writes a run as JUnit XML: one suite, with a test for each fixture. A fixture that
+// expects nothing is skipped; a fixture that cannot be read is an error.
 func writeJUnit(w io.Writer, r Run) error {
 	s := Summarize(r.Results)
 	suite := junitSuite{
 		Package: "policy", Name: escapeInvisible(slashPath(r.Policy)), Hostname: "localhost",
-		// The schema does not allow a time zone.
+		// The schema allows no time zone.
 		Timestamp: r.Start.UTC().Format("2006-01-02T15:04:05"),
 		Tests:     s.Fixtures, Failures: s.Mismatched, Errors: s.Unreadable,
 		Time:       fmt.Sprintf("%.3f", r.Duration.Seconds()),
@@ -81,7 +80,7 @@ func writeJUnit(w io.Writer, r Run) error {
 
 func junitTest(r Result) junitCase {
 	dir, name := path.Split(escapeInvisible(slashPath(r.Path)))
-	// Readers split the class name at its dots into a tree.
+	// Programs that read the report make a tree from the class name, split at its dots.
 	class := strings.ReplaceAll(strings.Trim(dir, "/"), "/", ".")
 	if class == "" {
 		class = "fixtures"

@@ -18,15 +18,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// replyMeta is the member of _meta that tells clients what was altered.
+// replyMeta is the member of _meta in which clawai tells clients what it has altered.
 const replyMeta = "io.github.clawai/reply"
 
-// fenceID replaces the random name of a fence, so that the expected result is
-// the same in each run.
+// fenceID is used instead of a random name for a fence, so that the result is the same in each run.
 var fenceID = strings.Repeat("0", 32)
 
-// checkReceived returns an error if the fixture has expected_result, but is not about a reply or
-// list entry that reaches the client.
+// checkReceived returns an error if the fixture has expected_result but is not about a reply, or a
+// list entry, for the client.
 func (fx *Fixture) checkReceived() error {
 	switch on := fx.JudgedMessage(); {
 	case fx.ExpectedResult == nil:
@@ -42,11 +41,11 @@ func (fx *Fixture) checkReceived() error {
 	return nil
 }
 
-// errLeftOut means that the altered list lacks the entry.
+// errLeftOut means that the alteration removes the entry from the list.
 var errLeftOut = errors.New("the entry is removed from the list, because the text to remove is in its name, or in a place that cannot be altered")
 
-// inspectResult inspects the fixture's result, or a list that holds only the fixture's entry, as
-// the proxy does.
+// inspectResult inspects the result of the fixture like the proxy. For a list entry, it inspects a
+// list with only this entry.
 func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	body := cmp.Or(string(fx.Result), string(fx.Upload))
 	if fx.JudgedMessage() == policy.OnList {
@@ -64,12 +63,11 @@ func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	return reply.InspectMessage(&f, fx.Method, wanted)
 }
 
-// listMember returns the member of a result that holds the entries of a list.
+// listMember returns the name of the member of a result that has the entries of a list.
 func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
-// alterResult returns, as JSON, the altered result or entry that the client gets. If a person must
-// release the reply, this is what the client gets after the release. The error is the reason why
-// the client gets nothing.
+// alterResult returns, as JSON, the altered result or entry for the client. If a person must
+// release the reply, it is the form after the release. The error tells why the client gets nothing.
 func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
 	m, err := fx.inspectResult(p)
 	if err != nil {
@@ -103,10 +101,10 @@ func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, ser
 	return []byte(result.Raw), nil
 }
 
-// setReceived sets what the client gets of the reply or list entry. If the rules require an
-// alteration that is not possible, the client gets nothing and the action becomes deny.
+// setReceived sets what the client receives. If a required alteration is impossible, the client
+// gets nothing, and the action becomes deny.
 func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
-	whole := slices.Concat(fx.Result, fx.Listed, fx.Upload) // it has one of them
+	whole := slices.Concat(fx.Result, fx.Listed, fx.Upload) // only one of these is not empty
 	switch {
 	case fx.Finds != nil || r.Action == policy.Deny || r.Action == policy.Prompt && fx.JudgedMessage() == policy.OnList:
 		return
@@ -123,9 +121,9 @@ func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 	r.receivedDiffers = fx.ExpectedResult != nil && !sameResult(r.Received, fx.ExpectedResult)
 }
 
-// sameResult reports whether the client gets the expected result. If want is an object, got must
-// be equal JSON; clawai's member of _meta counts only if want has this member. If want is a string,
-// got must be the same bytes.
+// sameResult reports whether the client gets the expected result. If want is an object, got must be
+// equal as JSON; clawai's member of _meta counts only if want has it. If want is a string, got must
+// have exactly these bytes.
 func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
 		return string(got) == text.String()
@@ -139,12 +137,12 @@ func sameResult(got, want []byte) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// gjsonName returns the path in gjson's syntax for a member with this name.
+// gjsonName returns the path of a member in the syntax of gjson.
 func gjsonName(name string) string { return strings.ReplaceAll(name, ".", `\.`) }
 
 func decodeObject(object []byte) (v map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
-	_ = d.Decode(&v) // the input was parsed as JSON before
+	_ = d.Decode(&v) // the error is ignored, because the input was parsed as JSON before
 	return v
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// JudgedMessage returns what the fixture judges: the request, its reply, a list
-// entry, or an upload.
+// JudgedMessage returns which message of the fixture the rules judge: the request, its reply, a
+// list entry, or an upload.
 func (fx *Fixture) JudgedMessage() policy.On {
 	switch {
 	case fx.Result != nil:
@@ -56,8 +56,8 @@ func (fx *Fixture) setReplyMember(name string, value gjson.Result) error {
 	return nil
 }
 
-// parseExpected parses the expected answer. The other members must be read before, because the
-// valid answers depend on the judged message.
+// parseExpected parses the expected answer. It must be called after all other members are read,
+// because the valid answers depend on the judged message.
 func (fx *Fixture) parseExpected() error {
 	if fx.expected == nil {
 		return nil
@@ -70,8 +70,8 @@ func (fx *Fixture) parseExpected() error {
 	return nil
 }
 
-// findKinds returns the kinds of findings in a call. If the fixture states kinds, it returns these;
-// otherwise it runs the detectors, including the owner's packs (own).
+// findKinds returns the kinds of findings in a call. If the fixture states kinds, these are
+// returned. Otherwise the detectors and the owner's packs (own) search the texts.
 func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*inspect.Pack) []string {
 	if fx.Finds != nil || len(kinds) == 0 {
 		return fx.Finds
@@ -81,7 +81,7 @@ func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*ins
 	if err == nil {
 		found, err = reply.FindInCall(objects, texts, wanted)
 	}
-	if err != nil { // the call cannot be inspected completely
+	if err != nil { // a part of the call cannot be searched
 		return []string{string(inspect.Unscreened)}
 	}
 	var all []string
@@ -92,7 +92,7 @@ func (fx *Fixture) findKinds(objects [][]byte, texts, kinds []string, own []*ins
 	return slices.Compact(all)
 }
 
-// ScreenCalls sets the findings of calls.
+// ScreenCalls searches the calls and sets their findings.
 func (fx *Fixture) ScreenCalls(p *policy.Policy, calls []policy.Call) {
 	kinds, ruled := p.Screens(policy.OnCall)
 	for i := range calls {
@@ -103,7 +103,7 @@ func (fx *Fixture) ScreenCalls(p *policy.Policy, calls []policy.Call) {
 	}
 }
 
-// ownerPacks returns the owner's packs that a policy names.
+// ownerPacks returns the packs of the owner that a policy uses.
 func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	for _, pack := range p.Packs() {
 		if one, ok := pack.(*inspect.Pack); ok {
@@ -113,10 +113,10 @@ func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 	return own
 }
 
-// AnsweredCalls returns the calls that the fixture's reply answers, or the call that would name
-// its list entry. kinds holds the kinds of findings in the message for which the policy has rules,
-// or the kinds that the fixture states. The error is the reason why the proxy would refuse the
-// message before the rules.
+// AnsweredCalls returns the calls for which the fixture's reply is the answer; for a list entry,
+// the call that would have its name. kinds are the kinds of findings in the message for which the
+// policy has rules, or the kinds that the fixture states. The error tells why the proxy would
+// refuse the message before the rules.
 func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
 	calls, err = fx.answeredCalls(server)
 	if err != nil {
@@ -130,15 +130,15 @@ func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []polic
 	if err != nil {
 		return nil, nil, err
 	}
-	// The detectors report a forged mark (reply.Fence) even if no rule is about such marks.
-	// Without such a rule, the kind is omitted.
+	// The detectors always report a forged mark (reply.Fence). If no rule is about such marks, this
+	// kind is left out.
 	return calls, slices.DeleteFunc(m.JudgedKinds(), func(kind string) bool {
 		return kind == reply.Fence && !slices.Contains(wanted, kind)
 	}), nil
 }
 
-// StrictestAction returns the strictest action of a decision about a reply: of the deciding rule
-// and of the rules that alter the reply.
+// StrictestAction returns the strictest action in a decision about a reply. It looks at the rule
+// that decides and at the rules that alter the reply.
 func StrictestAction(d *policy.Decision) policy.Action {
 	action := d.Action
 	for _, a := range d.Alters {
@@ -147,7 +147,8 @@ func StrictestAction(d *policy.Decision) policy.Action {
 	return action
 }
 
-// judgeReply judges the fixture's reply or list entry. Action is the strictest action of the rules.
+// judgeReply judges the reply or list entry of a fixture. The result's Action is the strictest
+// action.
 func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
 	calls, kinds, err := fx.AnsweredCalls(p, server)
@@ -165,8 +166,8 @@ func judgeReply(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// answeredCalls returns the calls that the fixture's reply answers, or the call that would name
-// its list entry.
+// answeredCalls returns the calls for which the fixture's reply is the answer; for a list entry,
+// the call that would have its name.
 func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 	if fx.JudgedMessage() != policy.OnList {
 		return fx.ReadCalls(server)
@@ -186,11 +187,11 @@ func (fx *Fixture) answeredCalls(server string) ([]policy.Call, error) {
 		return nil, errors.New("the entry has no name")
 	}
 	c := OfferedCall(fx.Method, name.String())
-	c.Server, c.Facts = server, policy.Facts{At: fx.At, OS: fx.OS, Assurances: fx.Assurances} // the other facts belong to a call, and the entry is not called yet
+	c.Server, c.Facts = server, policy.Facts{At: fx.At, OS: fx.OS, Assurances: fx.Assurances} // leave out the other facts, because they are about a call, and a list entry is not called
 	return []policy.Call{c}, nil
 }
 
-// OfferedCall returns the call that would name a list entry.
+// OfferedCall returns the call that would have the name of a list entry.
 func OfferedCall(method, name string) policy.Call {
 	c := policy.Call{Method: "resources/read", Subject: policy.ResourceSubject, Names: []string{name}}
 	switch method {

@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Summary holds the numbers of a run's results.
+// Summary counts the results of a run.
 type Summary struct {
 	Fixtures   int `json:"fixtures"`
 	AsExpected int `json:"as_expected"`
 	Mismatched int `json:"mismatched"`
-	Unchecked  int `json:"unchecked"` // fixtures that expect no answer
+	Unchecked  int `json:"unchecked"` // number of fixtures that expect no answer
 	Unreadable int `json:"unreadable"`
 }
 
@@ -36,8 +36,8 @@ func Summarize(results []Result) Summary {
 	return s
 }
 
-// WriteText writes one line for each fixture, and a summary line. Fixtures that need attention come
-// last, so that a terminal shows them beside the summary.
+// WriteText writes one line for each fixture and a summary line. Fixtures that need attention come
+// last, so that they are near the summary on a terminal.
 func WriteText(w io.Writer, results []Result) error {
 	results = slices.Clone(results)
 	slices.SortStableFunc(results, func(a, b Result) int { return a.rankForText() - b.rankForText() })
@@ -77,7 +77,7 @@ func WriteText(w io.Writer, results []Result) error {
 	return err
 }
 
-// rankForText returns the place of a result's group in the text report.
+// rankForText returns a number by which WriteText sorts the results.
 func (r Result) rankForText() int {
 	switch {
 	case r.Err != nil:
@@ -90,15 +90,15 @@ func (r Result) rankForText() int {
 	return 0
 }
 
-// ExplainResult returns the position and description of the deciding rule, or the reason if no rule
-// decided. The alterations and the undecided conditions follow.
+// ExplainResult returns the position and description of the rule that decided, or the reason if no
+// rule did. Then it lists the alterations and the undecided conditions.
 func ExplainResult(r Result) string {
 	because := describeDecision(r)
 	for _, a := range r.Alters {
 		because += fmt.Sprintf("  (%s%s by %s)", a.Rule.Action, ofKind(a.Kind), formatRule(a.Rule))
 	}
 	for _, what := range r.Undecided {
-		hint := "with --root DIR clawai looks at that disk" // for the constraint under, which is no call key
+		hint := "with --root DIR clawai looks at that disk" // for the constraint "under", which is no call key
 		if k, found := policy.CallKeyOf(what); found {
 			hint = k.Hint
 		}
@@ -129,7 +129,7 @@ func formatRule(r *policy.Rule) string {
 	return at
 }
 
-// ofKind returns the phrase " of KIND" for a kind of findings, or "" if kind is "".
+// ofKind returns " of KIND" for a kind of findings; "" if kind is "".
 func ofKind(kind string) string {
 	if kind == "" {
 		return ""
@@ -159,8 +159,7 @@ type jsonAlter struct {
 	Rule   *RuleRef `json:"rule"`
 }
 
-// WriteJSON writes one document: {"policy_revision", "results": [...],
-// "summary"}.
+// WriteJSON writes one JSON document: {"policy_revision", "results": [...], "summary"}.
 func WriteJSON(w io.Writer, p *policy.Policy, results []Result) error {
 	out := struct {
 		Policy  string       `json:"policy_revision"`

@@ -14,37 +14,39 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Result is the policy's answer to one fixture.
+// Result is the answer of the policy to one fixture.
 type Result struct {
 	Path     string
 	Action   policy.Action
-	Rule     *policy.Rule   // the deciding rule; nil when no rule decides
+	Rule     *policy.Rule   // the rule that decides; nil if no rule does
 	Refused  bool           // the proxy would refuse the message before the rules
-	Reason   string         // why the answer was given, if the rule alone does not say it; may be ""
-	Reading  string         // the reading of a value that decided; "" if the value as sent decided
-	Expected *policy.Action // nil when the fixture expects no answer
-	Err      error          // why the fixture is unreadable, and Action is then deny; else nil
+	Reason   string         // why the answer was given, if the rule does not tell it; may be ""
+	Reading  string         // the reading of a value that decided the answer; "" if it was the value as sent
+	Expected *policy.Action // nil if the fixture expects no answer
+	Err      error          // why the fixture cannot be read, in which case Action is deny; otherwise nil
 
-	// Finds holds the kinds of findings in the reply or list entry, and Alters its alterations.
+	// Finds are the kinds of findings in the reply or list entry. Alters are the alterations that
+	// the rules require.
 	Finds  []string
 	Alters []policy.Alteration
 	// Received is what the client gets of the reply, as JSON. If a person must release the reply,
-	// Received is the reply after the release. It is nil when the client gets nothing, and when the
-	// fixture states the findings itself.
+	// it is the reply after the release. It is nil if the client gets nothing, or if the fixture
+	// states the findings itself.
 	Received        []byte
-	receivedDiffers bool // Received differs from the fixture's ExpectedResult
+	receivedDiffers bool // Received is not the fixture's ExpectedResult
 
-	// Undecided lists the conditions of reached rules that cannot be decided,
-	// because the time or the disk is unknown.
+	// Undecided lists conditions of reached rules that cannot be decided, because the time or the
+	// disk is unknown.
 	Undecided []string
 }
 
-// IsMismatch reports whether the answer differs from the expected one.
+// IsMismatch reports whether the answer is another one than the fixture expects.
 func (r Result) IsMismatch() bool {
 	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.receivedDiffers)
 }
 
-// DescribeMismatch returns the expected action, or the received result if only the result differs.
+// DescribeMismatch returns the expected action; if only the result differs, it returns the result
+// that the client gets.
 func (r Result) DescribeMismatch() string {
 	if *r.Expected != r.Action {
 		return "expected " + r.Expected.String()
@@ -52,10 +54,10 @@ func (r Result) DescribeMismatch() string {
 	return "the client gets " + shortenJSON(r.Received) + ", and that is not the expected_result"
 }
 
-// maxShown is the maximum number of bytes of a result on a line.
+// maxShown is the maximum number of bytes of a result in one line.
 const maxShown = 2000
 
-// shortenJSON returns JSON as plain ASCII, which is safe for a terminal. It cuts a long text.
+// shortenJSON returns JSON as plain ASCII, which is safe for a terminal, and cuts a long text.
 func shortenJSON(object []byte) string {
 	var b strings.Builder
 	for _, r := range string(object) {
@@ -76,8 +78,8 @@ func shortenJSON(object []byte) string {
 
 const ungoverned = "no rule governs this method; it is passed on and recorded"
 
-// JudgeFixture runs one fixture through the frame reader, the method table and
-// the policy, like the proxy. server is the server's name for a fixture that names no server.
+// JudgeFixture gives a fixture to the frame reader, the method table and the policy, as the proxy
+// does with a message. server is the name of the server if the fixture has none.
 func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	result := Result{Path: fx.Path, Expected: fx.Expected}
 	if fx.JudgedMessage() != policy.OnCall {
@@ -107,8 +109,8 @@ func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	return result
 }
 
-// listUndecided lists the conditions of reached rules that cannot be decided, because they depend
-// on the disk or on a fact that the fixture does not state.
+// listUndecided lists conditions of reached rules that cannot be decided, because they depend on
+// the disk or on a fact that the fixture does not state.
 func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	for i := range calls {
 		trace := p.Trace(&calls[i])
@@ -133,15 +135,15 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls returns the calls in the fixture's request that rules judge, as the proxy would read
-// them. It returns no calls when no rule governs the method. The error is the reason why the proxy
-// would refuse the request before the rules.
+// ReadCalls returns the calls in the fixture's request that rules judge, read like in the proxy. It
+// returns none if no rule can be about the method. The error tells why the proxy would refuse the
+// request before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
 	}
 	asked := fx
-	if fx.Method == builtin.Method { // its parameters have the form of a tool call
+	if fx.Method == builtin.Method { // the parameters have the form of a tool call
 		asked.Method = "tools/call"
 	}
 	calls, err := ReadCalls(asked.BuildRequest(1), server)
@@ -154,7 +156,7 @@ func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	return calls, err
 }
 
-// convertToBuiltin changes tool calls to calls of a client's built-in tools. The server of such a
+// convertToBuiltin makes calls of a client's built-in tools from tool calls. The server of such a
 // call is the name of the client.
 func convertToBuiltin(calls []policy.Call) {
 	for i := range calls {
@@ -168,8 +170,8 @@ func convertToBuiltin(calls []policy.Call) {
 	}
 }
 
-// ReadCalls returns the calls in a JSON-RPC message, like Fixture.ReadCalls.
-// The sender is the side that may send the method.
+// ReadCalls returns the calls in a JSON-RPC message that rules judge, like Fixture.ReadCalls. The
+// method decides whether the client or the server is the sender.
 func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	f, err := frame.Parse(request, frame.DefaultLimits())
 	if err != nil {
@@ -183,8 +185,8 @@ func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 }
 
 // callsOf returns the calls in a request that rules judge. If the request is a retry with
-// inputResponses, each answer is judged only by its own texts: the input requests that it answers
-// are unknown here.
+// inputResponses, each response is judged only by its own texts, because the input request that it
+// answers is unknown.
 func callsOf(f *frame.Frame, sender mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
 	m, refusal := mcp.Read(f, sender, server)
 	if refusal != nil {
@@ -195,10 +197,11 @@ func callsOf(f *frame.Frame, sender mcp.Direction, server string) ([]policy.Call
 	return append(m.Calls, answers...), refusal
 }
 
-// FromServer reports whether servers send the request to clients.
+// FromServer reports whether the request is one that servers send to clients.
 func (fx Fixture) FromServer() bool { return senderOf(fx.Method) == mcp.ServerToClient }
 
-// senderOf returns ServerToClient if only servers send the method, and ClientToServer otherwise.
+// senderOf returns the side that sends the method: ServerToClient if only servers do, otherwise
+// ClientToServer.
 func senderOf(method string) mcp.Direction {
 	for _, m := range mcp.Methods() {
 		if m.Name == method && m.From == mcp.ServerToClient {
@@ -212,7 +215,7 @@ func senderOf(method string) mcp.Direction {
 func (fx Fixture) BuildRequest(id int) []byte {
 	method, err := json.Marshal(fx.Method)
 	if err != nil {
-		panic(err) // a string always marshals
+		panic(err) // cannot happen, because a string can always be encoded
 	}
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%s`, id, method)
 	if fx.Params != nil {

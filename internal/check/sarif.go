@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The part of the SARIF 2.1.0 log (OASIS, 27 March 2020) that is used here.
+// The parts of a SARIF 2.1.0 log (OASIS, 27 March 2020) that the report uses.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -75,7 +75,7 @@ const (
 
 func init() { addFormat(Format{Name: "sarif", Findings: writeSARIF}) }
 
-// writeSARIF writes the findings as one log of SARIF 2.1.0.
+// writeSARIF writes the findings as a SARIF 2.1.0 log.
 func writeSARIF(w io.Writer, tool Tool, findings []Finding) error {
 	driver := sarifDriver{Name: tool.Name, Version: tool.Version, InformationURI: homepage, Rules: []sarifRule{}}
 	index := map[string]int{}
@@ -113,7 +113,7 @@ func sarifResultOf(f *Finding, ruleIndex int) sarifResult {
 	return result
 }
 
-// joinSentences returns the complete text of a finding.
+// joinSentences returns all sentences of a finding as one text.
 func joinSentences(f *Finding) string {
 	parts := []string{cmp.Or(f.Message, f.Code)}
 	if f.Call != "" {
@@ -128,8 +128,8 @@ func joinSentences(f *Finding) string {
 	return strings.Join(parts, "\n")
 }
 
-// sarifMessageOf returns nil for an empty text, because the schema forbids
-// empty messages.
+// sarifMessageOf returns a SARIF message. It returns nil for an empty text, because the schema
+// forbids empty messages.
 func sarifMessageOf(text string) *sarifMessage {
 	if text == "" {
 		return nil
@@ -145,8 +145,8 @@ func sarifLocationOf(p policy.Position, endLine int) sarifLocation {
 	return at
 }
 
-// pathURI returns a path as a URI reference. A relative path stays relative,
-// because the reader knows the root of the sources.
+// pathURI returns a path as a URI reference. A relative path stays relative, because the program
+// that reads the report knows the root of the sources.
 func pathURI(path string) string {
 	u := url.URL{Path: slashPath(path)}
 	if filepath.IsAbs(path) {

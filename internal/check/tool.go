@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Tool is the producer of findings. If Kinds is empty, the report contains only
-// the codes.
+// Tool is the program that makes findings. If Kinds is empty, the report has only the codes of
+// findings.
 type Tool struct {
 	Name, Version string
 	Kinds         []FindingKind
@@ -20,7 +20,7 @@ type Tool struct {
 
 // Run is one run of fixtures against a policy.
 type Run struct {
-	Policy   string // file name of the policy
+	Policy   string // name of the policy file
 	Revision string
 	Results  []Result
 	Start    time.Time // start of the run, for JUnit XML
@@ -28,13 +28,13 @@ type Run struct {
 	Version  string // version of clawai
 }
 
-// mismatch and unreadable are the codes of test results.
+// mismatch and unreadable are the codes of findings about fixtures.
 const (
 	mismatch   = "fixture-mismatch"
 	unreadable = "fixture-unreadable"
 )
 
-// describeTool returns the tool that reports the findings of a run.
+// describeTool returns the Tool for the findings of a run.
 func (r Run) describeTool() Tool {
 	return Tool{Name: "clawai policy test", Version: r.Version, Kinds: []FindingKind{
 		{Code: mismatch, Summary: "The policy's answer to a recorded request is not the expected one.",
@@ -43,7 +43,8 @@ func (r Run) describeTool() Tool {
 	}}
 }
 
-// Findings returns the failed tests of a run. Each finding is at the first line of its fixture.
+// Findings returns a finding for each failed test of a run. Its place is the first line of the
+// fixture.
 func (r Run) Findings() []Finding {
 	var out []Finding
 	for _, result := range r.Results {
@@ -75,8 +76,8 @@ func formatMismatch(r Result) string {
 // slashPath returns a path with slashes as separators.
 func slashPath(path string) string { return filepath.ToSlash(path) }
 
-// escapeInvisible returns a text with invisible characters and invalid bytes as
-// Go escapes. Line breaks and tabs stay.
+// escapeInvisible returns a text with Go escapes for invisible characters and invalid bytes. Line
+// breaks and tabs stay.
 func escapeInvisible(s string) string {
 	plain := func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) }
 	var b strings.Builder

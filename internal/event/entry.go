@@ -23,6 +23,12 @@ type Entry struct {
 // allow are not the policy's.
 func (e *Entry) IsObserved() bool { return e.Stage == "observe" }
 
+// HookDetail begins the detail of a record whose call an agent asked its hook about.
+const HookDetail = "hook "
+
+// IsOfHook reports whether an agent asked its hook about the call. No reply to such a call is recorded.
+func (e *Entry) IsOfHook() bool { return strings.HasPrefix(e.Detail, HookDetail) }
+
 // UnenforcedDecision returns the decision of the policy in a session that enforced
 // nothing: the decision of the rules, or deny when a limit was reached.
 func (e *Entry) UnenforcedDecision() string {

@@ -54,6 +54,8 @@ func NameClient(method string, params []byte) string {
 		c = ClientOfInitialize(params)
 	case "server/discover":
 		c = newClient(jsonscan.ValueOf(params).Member("_meta").Member(MetaPrefix+"clientInfo"), "")
+	default:
+		return ""
 	}
 	name := strings.TrimSpace(c.Name + " " + c.Version)
 	if len(name) > maxClientName {

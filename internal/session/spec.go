@@ -134,18 +134,26 @@ func Open(ctx context.Context, o Spec) (*Session, error) {
 // each client that connects. The caller must call Close after all sessions are closed.
 func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	s := &Sessions{o: o, edits: &config.Edits{}, policy: o.Policy, open: map[*Session]struct{}{}}
-	for _, step := range []func() error{s.readSettings, s.readPolicy, s.openRecord} {
+	var signals func() (context.Context, context.CancelFunc)
+	beginRecord := func() error {
+		signals = catchSignals(ctx, o.Recorder == nil)
+		return s.openRecord()
+	}
+	for _, step := range []func() error{s.readSettings, s.readPolicy, beginRecord} {
 		if err := step(); err != nil {
+			if signals != nil {
+				_, stop := signals()
+				stop()
+			}
 			s.callCentre() // perhaps the centre has newer rules that can be loaded
 			return nil, err
 		}
 	}
-	if s.ctx, s.stop = ctx, func() {}; s.record != nil {
-		s.ctx, s.stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	}
-	s.working, s.endWork = context.WithCancel(s.ctx)
 	s.caller = base.NewCaller(s.o.Folders.State, s.policy.Policy)
-	if err := s.openShared(); err != nil {
+	err := s.openShared()
+	s.ctx, s.stop = signals()
+	s.working, s.endWork = context.WithCancel(s.ctx)
+	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -157,6 +165,25 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 		s.Go(s.wantCentre)
 	}
 	return s, nil
+}
+
+// catchSignals makes the signals that stop a process end a context, if catch is true. It does so beside its
+// caller: to begin with the first signal takes the runtime a thread and several switches, as long as opening
+// the record takes. The result waits until the signals are caught.
+func catchSignals(ctx context.Context, catch bool) func() (context.Context, context.CancelFunc) {
+	if !catch {
+		return func() (context.Context, context.CancelFunc) { return ctx, func() {} }
+	}
+	caught, stop := ctx, context.CancelFunc(nil)
+	ready := make(chan struct{})
+	go func() {
+		defer close(ready)
+		caught, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	}()
+	return func() (context.Context, context.CancelFunc) {
+		<-ready
+		return caught, stop
+	}
 }
 
 // askOptions lists the command-line options about asking a person, with their keys in config.toml.

@@ -230,7 +230,7 @@ func (h *hookRun) newCallEvent() event.Event {
 
 // renderOrigin returns the client, the event and the session of the call as text.
 func (h *hookRun) renderOrigin() string {
-	s := "hook " + h.req.Row.ID + " " + h.req.Event.Name
+	s := event.HookDetail + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
 		s += " at " + h.Client
 	}

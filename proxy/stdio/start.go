@@ -66,6 +66,14 @@ func startError(name string, err error) error {
 	return &StartError{Code: code, Name: name, Err: err}
 }
 
+// AskSystem lets Go's runtime find out what the system offers for child processes. It does so once, by a
+// process of its own, and otherwise when the first child is started.
+func AskSystem() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
+}
+
 // Start starts the command. Every error is a *StartError; then no process is left.
 func Start(o Options) (*Child, error) {
 	if len(o.Args) == 0 {

@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/clawai/clawai/internal/testing/postgrestest"
+	"github.com/clawai/clawai/internal/testing/slacktest"
 )
 
 // teamRule is the rule that the team's bundle brings to every laptop.
@@ -30,14 +34,27 @@ description = "Files are written when somebody on call allows it"
 
 // TestTheHour is the hour of docs/team-hour.md with browsers and a client, no step by hand: a centre on PostgreSQL with a
 // real identity provider and two roles, three laptops, a bundle that comes into force on all of them, a
-// call that waits for somebody else and goes on after their click, its record, and what a stricter policy
-// would have done with it. The times are logged; none is a condition.
+// call that waits for somebody else and goes on after their click on the page, one that goes on after a click in Slack,
+// their record, and what a stricter policy would have done with them. The times are logged; none is a condition.
 func TestTheHour(t *testing.T) {
 	t.Parallel()
 	office := newSite(t, allowAll)
 	origin, _, settings := office.beginPublicCentre()
 	database := fmt.Sprintf("database = %q\n", postgrestest.Start(t).Address("postgres"))
-	office.write("centre/gateway.toml", database+settings+`
+	workspace := slacktest.Start(t, map[string]string{"UBOB": "bob@corp.example", "UPIA": "pia@corp.example", "UEVA": "eva@corp.example"})
+	office.env = append(office.env, "SLACK_TOKEN="+slacktest.Token, "SLACK_SIGNING="+slacktest.Signing)
+	office.write("centre/gateway.toml", database+settings+fmt.Sprintf(`
+[slack]
+team = %q
+token_env = "SLACK_TOKEN"
+signing_secret_env = "SLACK_SIGNING"
+payload = true
+url = %q
+
+[[slack.channel]]
+id = %q
+approvers = ["role:oncall"]
+`, slacktest.Team, workspace.URL, slacktest.Channel)+`
 [[role]]
 name = "admin"
 groups = ["security"]
@@ -129,11 +146,23 @@ groups = ["audit"]
 		t.Fatalf("the file: %q, %v; the call: %s", text, err, got)
 	}
 
-	// It is found again, with its argument only by whoever may read it.
+	// The same in Slack. Eva has signed in too, so the centre knows who she is there.
 	eva := signInAt(t, origin, "eva", "/records?tool=write_file")
-	await(t, "the record of the call", func() bool {
+	office.askInSlack(origin, workspace, session, filepath.Join(a.projects(), "slack.md"))
+	pia.do(nil, "goto", map[string]any{"url": origin + "/questions"})
+	pia.do(nil, "click", map[string]any{"role": "link", "name": "slack.md"})
+	for _, want := range []string{"pia@corp.example", "Slack"} {
+		pia.wait("main", want)
+	}
+	if log := a.must(clawai, "log", "--json"); !strings.Contains(log, "pia@corp.example") {
+		t.Errorf("the laptop's record does not name who allowed the calls:\n%s", log)
+	}
+
+	// They are found again, with their arguments only by whoever may read it.
+	await(t, "the record of the calls", func() bool {
 		eva.do(nil, "reload", nil)
-		return strings.Contains(eva.screen(), "hour.md")
+		screen := eva.screen()
+		return strings.Contains(screen, "hour.md") && strings.Contains(screen, "slack.md")
 	})
 
 	// What a stricter policy would have done.
@@ -144,7 +173,7 @@ groups = ["audit"]
 	if cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("simulate: %v", err)
 	}
-	for _, want := range []string{"Would be denied\n  1 call  write_file on files, bob", "prompt -> deny", origin + "/records/", "has not occurred in these records", "move_file"} {
+	for _, want := range []string{"Would be denied\n  2 calls  write_file on files, bob", "prompt -> deny", origin + "/records/", "has not occurred in these records", "move_file"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("simulate does not say %q:\n%s", want, out)
 		}
@@ -163,6 +192,68 @@ groups = ["audit"]
 	for _, s := range []site{a, b, c} {
 		s.must(clawai, "log", "verify")
 		s.must(clawai, "unenroll")
+	}
+}
+
+// askInSlack makes a call that writes a file, and has it allowed by a click in Slack. A click of whoever asks, of somebody
+// without the role, and one that Slack has not signed release nothing.
+func (s site) askInSlack(origin string, workspace *slacktest.Workspace, session *mcp.ClientSession, file string) {
+	s.t.Helper()
+	t := s.t
+	answered := make(chan string, 1)
+	go func() {
+		got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "write_file", Arguments: map[string]any{"path": file, "content": "by Slack"}})
+		answered <- fmt.Sprintf("%+v %v", got, err)
+	}()
+	posted := workspace.Await(t, "chat.postMessage", filepath.Base(file), "by Slack")
+	button, ok := posted.FindButton("clawai_allow")
+	if !ok {
+		t.Fatalf("the message has no button: %s", posted.Text)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.read("tls/authority.pem"))
+	slack := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}, Timeout: time.Minute}
+	t.Cleanup(slack.CloseIdleConnections)
+	click := func(user string, change func(*http.Request)) int {
+		r := workspace.Click(t, origin, user, "clawai_allow", button)
+		change(r)
+		resp, err := slack.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	asSigned := func(*http.Request) {}
+	for user, want := range map[string]string{"UBOB": "your own laptop", "UEVA": "names others than you"} {
+		if status := click(user, asSigned); status != http.StatusOK {
+			t.Errorf("a click of %s: %d", user, status)
+		}
+		workspace.Await(t, "chat.postEphemeral", user, "Your click decided nothing", want)
+	}
+	if status := click("UPIA", func(r *http.Request) { slacktest.Sign(t, r, "another secret", time.Now()) }); status != http.StatusUnauthorized {
+		t.Errorf("a click that Slack has not signed: %d", status)
+	}
+	select {
+	case got := <-answered:
+		t.Fatalf("the call went on before anybody allowed it: %s", got)
+	default:
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Fatal("the file is written before anybody answered")
+	}
+	clicked := time.Now()
+	if status := click("UPIA", asSigned); status != http.StatusOK {
+		t.Errorf("the click: %d", status)
+	}
+	got := <-answered
+	t.Logf("released %v after the click in Slack began", time.Since(clicked).Round(time.Millisecond))
+	if text, err := os.ReadFile(file); err != nil || string(text) != "by Slack" {
+		t.Fatalf("the file: %q, %v; the call: %s", text, err, got)
+	}
+	updated := workspace.Await(t, "chat.update", fmt.Sprintf("%q:%q", "ts", posted.TS), "allowed by pia@corp.example")
+	if _, ok := updated.FindButton("clawai_allow"); ok {
+		t.Errorf("the message still has a button: %s", updated.Text)
 	}
 }
 

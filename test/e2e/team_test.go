@@ -32,8 +32,9 @@ type team struct {
 // gateway is the centre's program, beside clawai.
 func gateway() string { return filepath.Join(filepath.Dir(clawai), "clawai-gateway") }
 
-// startTeam makes a key of bundles, starts a centre that knows it, and signs its administrator in.
-func startTeam(t *testing.T, s site) *team {
+// startTeam makes a key of bundles, starts a centre that knows it, and signs its administrator in. more is text for
+// gateway.toml.
+func startTeam(t *testing.T, s site, more ...string) *team {
 	t.Helper()
 	if out, err := exec.Command("go", "build", "-o", filepath.Dir(clawai), "../../cmd/clawai-gateway").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -53,7 +54,7 @@ func startTeam(t *testing.T, s site) *team {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.dir+"/gateway.toml", fmt.Appendf(nil, "bundle_keys = [%q]\n", strings.TrimSpace(string(public))), 0o600); err != nil {
+	if err := os.WriteFile(c.dir+"/gateway.toml", fmt.Appendf(nil, "bundle_keys = [%q]\n%s", strings.TrimSpace(string(public)), strings.Join(more, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	said := c.start(s)
@@ -220,6 +221,73 @@ const (
 	refused  = "Refused by the owner's policy"
 	noWrites = "[[rule]]\naction = \"deny\"\ntool = \"arguments\"\ndescription = \"The team said no\"\n\n[[rule]]\naction = \"deny\"\ntool = \"Bash\"\nargs.command = \"**deploy**\"\ndescription = \"The team said no\"\n"
 )
+
+// TestABundleWaits: a bundle that was published reaches no session of a laptop that polls until a person agreed to it on
+// the page, and then it does by itself.
+func TestABundleWaits(t *testing.T) {
+	t.Parallel()
+	office := newSite(t, allowAll)
+	centre := startTeam(t, office, "[bundles]\npeople = 1\n")
+	a := newSite(t, allowAll)
+	centre.enrol(a, "laptop")
+	session := a.openSession(t.Context())
+	inForce := func(number string) {
+		t.Helper()
+		await(t, "the laptop's report of bundle "+number, func() bool {
+			laptops, err := office.run(gateway(), "laptops", "--dir", centre.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return regexp.MustCompile(`laptop +in order +` + number + ` `).MatchString(laptops)
+		})
+	}
+	agree := func() {
+		t.Helper()
+		form := regexp.MustCompile(`(?s)action="/answer-bundle">(.*?)</form>`).FindString(centre.get("/bundles"))
+		values := url.Values{"answer": {"agree"}}
+		for _, hidden := range regexp.MustCompile(`name="([a-z]+)" value="([0-9a-f]+)"`).FindAllStringSubmatch(form, -1) {
+			values.Set(hidden[1], hidden[2])
+		}
+		centre.post("/answer-bundle", values)
+	}
+	centre.publish(office, "1", noWrites)
+	inForce("0")
+	for _, what := range []string{centre.get("/laptops"), call(t, session, "arguments")} {
+		if strings.Contains(what, "The team said no") || strings.Contains(what, "has bundle 0") {
+			t.Errorf("a bundle that waits shows: %s", what)
+		}
+	}
+	if out, err := a.run(clawai, "enroll", "sync"); err != nil || !strings.Contains(out, "No bundle of the centre is in force yet") {
+		t.Errorf("%v: %s", err, out)
+	}
+	agree()
+	began := time.Now()
+	await(t, "the bundle in the session", func() bool { return strings.Contains(call(t, session, "arguments"), "The team said no") })
+	t.Logf("the bundle holds %v after somebody agreed", time.Since(began).Round(time.Second))
+	inForce("1")
+
+	// One that waits takes nothing away from the one in force.
+	centre.publish(office, "2", "[[rule]]\naction = \"deny\"\ntool = \"progress\"\n")
+	if out, err := a.run(clawai, "enroll", "sync"); err != nil || !strings.Contains(out, "bundle 1 is in force") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if got := call(t, session, "progress"); strings.Contains(got, refused) {
+		t.Error(got)
+	}
+	out, err := office.run(gateway(), "bundles", "--dir", centre.dir)
+	if err != nil || !regexp.MustCompile(`(?m)^2 +waits, 0 of 1 agreed .*\n1 +in force .*administrator \(local#administrator\)`).MatchString(out) {
+		t.Errorf("%v: %s", err, out)
+	}
+	agree()
+	await(t, "bundle 2", func() bool { return strings.Contains(call(t, session, "progress"), refused) })
+	if got := call(t, session, "arguments"); strings.Contains(got, refused) {
+		t.Error(got)
+	}
+	if out, err := a.run(clawai, "unenroll"); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	await(t, "the end of the bundle", func() bool { return !strings.Contains(call(t, session, "progress"), refused) })
+}
 
 // TestTwoLaptops: a centre, two laptops with sessions that run, one of them from before the enrolment,
 // and an agent's hook. Rules come down by themselves, records go up, a centre that is gone slows

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// A bridge is a wrapped remote entry: the client starts the process clawai proxy, which connects to
-// the address. The edit changes each token in place, so that it can be undone: the key of the url
-// becomes the key of the command, the headers become the environment, and each value keeps its bytes.
-// The option --was contains what is lost otherwise: the keys and the type that the entry had.
+// A bridge is an edited entry of a remote server. The client starts the process clawai proxy, and
+// this process connects to the server's address. Wrap changes each token in place, so that the edit
+// can be undone: the key of the url becomes the key of the command, the headers become the
+// environment, and each value keeps its bytes. The option --was keeps what would be lost: the keys
+// and the type of the entry.
 
 const wasFlag = "--was"
 
-// wasWords returns the value of --was: the keys and the type of a bare remote entry that the edit
-// replaces, and the words of cutMembers (cut).
+// wasWords returns the value of --was: the keys and the type of the remote entry before the edit,
+// and the words of cutMembers (cut).
 func (sh shape) wasWords(cut []string) string {
 	r := sh.remote
 	words := []string{r.url.name}
@@ -28,7 +29,7 @@ func (sh shape) wasWords(cut []string) string {
 	return strings.Join(append(words, cut...), ",")
 }
 
-// readBridge reads a bridge. Only a process with the option --was is a bridge.
+// readBridge reads an entry as a bridge. A process without the option --was is no bridge.
 func (s *shapeReader) readBridge() {
 	v, wrapped := readInvocation(s.words)
 	if !wrapped || v.was == "" || s.problem != nil {
@@ -73,7 +74,7 @@ func (s *shapeReader) readVariable(m *member) {
 	s.checkEditable(m.value)
 }
 
-// checkWas reports a problem if --was has a word that this version of clawai does not write.
+// checkWas adds a problem if --was has a word that this version of clawai does not know.
 func (s *shapeReader) checkWas() {
 	for i, word := range s.remote.original {
 		known := []string{s.row.HeadersField, s.row.EnvHeadersField, s.row.BearerField, s.row.envKey()}

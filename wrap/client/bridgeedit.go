@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// extra is a member that wrap adds to the environment. raw is the value as the file writes it.
+// extra is a member that wrap adds. raw is its value in the notation of the file.
 type extra struct{ name, raw string }
 
 // bridgeEntry returns the edits that turn a bare remote entry into a bridge.
@@ -50,8 +50,8 @@ func (f *file) bridgeEntry(sh shape, path string, words []string) ([]edit, error
 	return append(edits, f.launchEdits(r.url, path, append(quoteAll(words), address), added)...), nil
 }
 
-// launchEdits replaces the value of the url (m) by the command, and adds the arguments and the
-// further members (added) after it.
+// launchEdits replaces the value of the url (m) by the command. It adds the arguments and the other
+// new members (added) after the command.
 func (f *file) launchEdits(m *member, path string, words []string, added string) []edit {
 	value := quoteText(path)
 	at, text := f.newArgs(m, f.row.argsKey())
@@ -66,8 +66,8 @@ func (f *file) launchEdits(m *member, path string, words []string, added string)
 	return []edit{{m.value.start, m.value.end, value}, {at, at, text}}
 }
 
-// renderPassEnv returns the list, as the file writes it, of the variables that the client must pass
-// to the process, or "".
+// renderPassEnv returns, in the notation of the file, the list of variables that the client must
+// pass to the process; "" if no list is needed.
 func (f *file) renderPassEnv(r *remote) string {
 	var raws []string
 	if f.row.PassEnvField == "" {
@@ -87,8 +87,8 @@ func (f *file) renderPassEnv(r *remote) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// headerEdits turns the headers into the environment. If the entry has an environment already, the
-// environment gets the key of the headers, until Unwrap exchanges the keys again.
+// headerEdits turns the headers into the environment. If the entry already has an environment, that
+// environment gets the key of the headers. Unwrap later exchanges the two keys again.
 func (f *file) headerEdits(r *remote) []edit {
 	if r.holder == nil {
 		return nil
@@ -115,8 +115,8 @@ func (f *file) headerEdits(r *remote) []edit {
 	return edits
 }
 
-// openingLength returns the number of bytes before a string's content: its quotes, and the line end
-// after three quotes, which TOML ignores.
+// openingLength returns the number of bytes before the content of a string: its quotes, and after
+// three quotes also the first line end, which TOML ignores.
 func (f *file) openingLength(raw string, plain bool) int {
 	switch {
 	case plain:
@@ -142,7 +142,7 @@ func (f *file) renameKey(m *member, name string) []edit {
 	return edits
 }
 
-// requoteWord returns a word in the same quotes as an existing token (raw).
+// requoteWord returns a word in the same kind of quotes as the token raw.
 func (f *file) requoteWord(raw, word string) string {
 	bare := tomlKey(word) == word && (f.row.Format != JSON5 || !strings.Contains(word, "-") && !isDigit(word[0]))
 	switch {
@@ -154,7 +154,7 @@ func (f *file) requoteWord(raw, word string) string {
 	return word
 }
 
-// objectText returns an object with the extras, as the file writes objects.
+// objectText returns the text of an object with the extras as members, in the notation of the file.
 func (f *file) objectText(extras []extra) string {
 	var parts []string
 	for _, x := range extras {

@@ -14,22 +14,22 @@ import (
 //go:embed catalogue.toml
 var builtIn []byte
 
-// An Uncoverable is a source of servers. No edit of a file can put clawai in front of these servers.
+// An Uncoverable is a source of servers. No edit of a file can put these servers behind clawai.
 type Uncoverable struct {
 	ID      string `toml:"id"`
 	Client  string `toml:"client"`
 	Name    string `toml:"name"`    // description for people
-	Paths   Paths  `toml:"paths"`   // the source is on this machine when one of the paths exists; empty: no path shows it
-	Why     string `toml:"why"`     // reason why no edit covers the source
-	Instead string `toml:"instead"` // what a person can do instead; may be empty
+	Paths   Paths  `toml:"paths"`   // the client is on this machine if one of the paths exists; empty: no path shows this
+	Why     string `toml:"why"`     // why no edit of a file can help
+	Instead string `toml:"instead"` // what a person can do instead; "" for nothing
 	Source  string `toml:"source"`
 }
 
-// FindPaths returns the paths of u that exist on this machine.
+// FindPaths returns those paths of u that exist on this machine.
 func (u Uncoverable) FindPaths(e Env) []string { return Row{Paths: u.Paths}.FindFiles(e) }
 
-// A table is the content of a catalogue file: the built-in one, or a user's clients.toml, which
-// holds only [[file]].
+// A table is the content of a catalogue file. The file is the built-in one or a user's
+// clients.toml. A user's file only has [[file]].
 type table struct {
 	File        []Row         `toml:"file"`
 	Uncoverable []Uncoverable `toml:"uncoverable"`
@@ -37,9 +37,9 @@ type table struct {
 	Model       []ModelRow    `toml:"model"`
 }
 
-// LoadCatalogue returns the built-in rows, followed by the users' own rows. Each element of userRows
-// is the text of a clients.toml. The error has one line for each mistake in the first text that has
-// mistakes.
+// LoadCatalogue returns the built-in rows, and then the rows of the users. Each element of userRows
+// is the text of a clients.toml. If a text has mistakes, the error has a line for each mistake in
+// the first such text.
 func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	t, err := loadBuiltIn()
 	if err != nil {
@@ -70,7 +70,8 @@ func LoadCatalogue(userRows ...[]byte) ([]Row, error) {
 	return rows, nil
 }
 
-// LoadUncoverables returns the uncoverable sources of servers in the catalogue.
+// LoadUncoverables returns the entries of the catalogue for servers that no edit can put behind
+// clawai.
 func LoadUncoverables() ([]Uncoverable, error) {
 	t, err := loadBuiltIn()
 	return slices.Clone(t.Uncoverable), err
@@ -96,7 +97,7 @@ var loadBuiltIn = sync.OnceValues(func() (table, error) {
 	return t, nil
 })
 
-// loadTable parses a catalogue and fills in the defaults.
+// loadTable parses a catalogue and sets the defaults.
 func loadTable(src []byte) (table, error) {
 	var t table
 	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))))
@@ -123,7 +124,8 @@ func loadTable(src []byte) (table, error) {
 	return t, nil
 }
 
-// locateErrors returns the decoder's errors with line and column, one per line.
+// locateErrors returns the errors of the TOML decoder, one per line, with the line and column of
+// each.
 func locateErrors(err error) error {
 	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 		var all []error
@@ -141,7 +143,7 @@ func locateErrors(err error) error {
 	return err
 }
 
-// checkRows returns all errors in rows, also conflicts with the known rows.
+// checkRows returns the errors in rows, and the conflicts between rows and known.
 func checkRows(rows, known []Row) error {
 	var all []error
 	for i, row := range rows {
@@ -164,8 +166,8 @@ func checkRows(rows, known []Row) error {
 	return errors.Join(all...)
 }
 
-// findCollision returns a path that two rows read with the same keys on some system, or "". The
-// servers of such a file would be listed twice.
+// findCollision returns a path that both rows read with the same keys on some system; "" if there
+// is none. clawai would list the servers of this file twice.
 func findCollision(a, b Row) string {
 	if a.ID == b.ID || !slices.Equal(a.KeyPath, b.KeyPath) {
 		return ""

@@ -10,7 +10,7 @@ import (
 
 var word = lazyPattern(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// checkRow returns the errors in one row, without regard to other rows.
+// checkRow returns the errors in one row. It does not compare the row with other rows.
 func (r Row) checkRow() []error {
 	return slices.Concat(r.checkNames(), r.checkPaths(), r.checkShape(), r.checkTransport())
 }

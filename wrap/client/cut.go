@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// An empty member ("oauth": {}) has no effect in a remote entry. But when the entry starts a process,
-// a strict client rejects a file with such a member. So Wrap cuts the member out. The option --was
-// keeps the member's bytes, which contain only a name, and the name of the member before it.
+// An empty member ("oauth": {}) has no effect in a remote entry. But if the entry starts a process,
+// some clients reject a file with such a member, so Wrap removes it. The option --was keeps the
+// bytes of the member, which hold only its name, and the name of the member before it.
 
 const cutWord = "cut="
 
-// cutMembers cuts the empty members out one by one, and returns words that restore them.
+// cutMembers removes the empty members one by one. It returns the new file, and words from which
+// restoreMembers can restore the members.
 func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	var words []string
 	for {
@@ -36,8 +37,8 @@ func (f *file) cutMembers(e Entry) (*file, []string, error) {
 	}
 }
 
-// cutAt returns the range of bytes to cut for a member, and the name of the member before it. The
-// range includes the comma before the member, or for the first member the comma after it.
+// cutAt returns the range of bytes that must be removed for the member m, and the name of the
+// member before it. The range includes the comma before m, or after m if m is the first member.
 func (f *file) cutAt(in *node, m *member) (start, end int, before string, err error) {
 	failed := newEditError(f.src, m.start, nextTake, "%s cannot be taken out exactly", quoteText(m.name))
 	i := slices.IndexFunc(in.members, func(o member) bool { return o.start == m.start })
@@ -55,7 +56,7 @@ func (f *file) cutAt(in *node, m *member) (start, end int, before string, err er
 	return start, stop, in.members[i-1].name, f.checkSeparator(start, m.start, ",")
 }
 
-// restoreMembers puts the cut members back into a file whose entry is bare again.
+// restoreMembers puts the removed members back into src. The entry must be bare again.
 func (f *file) restoreMembers(path []string, words []string, src []byte) ([]byte, error) {
 	for _, word := range slices.Backward(words) {
 		text, found := strings.CutPrefix(word, cutWord)

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// ServerKind is the way a client reaches a server.
+// ServerKind tells how a client reaches a server.
 type ServerKind uint8
 
-// The server kinds. An Other server cannot be wrapped.
+// Values of ServerKind. A server of kind Other cannot be wrapped.
 const (
-	Other  ServerKind = iota // clawai can neither start the server nor connect to it; Entry.Why has the reason
+	Other  ServerKind = iota // clawai can neither start this server nor connect to it; Entry.Why has the reason
 	Stdio                    // a process that the client starts
 	Remote                   // a server at a url
 )
@@ -23,65 +23,63 @@ func (k ServerKind) String() string {
 // Entry is one server of a file.
 type Entry struct {
 	Name    string
-	KeyPath []string // keys from the root of the file to the entry, with the name last; a "*" of the row is replaced
+	KeyPath []string // keys from the root of the file to the entry; the last one is the name; a "*" of the row is replaced
 	Line    int      // line of the name, from 1
 	Column  int      // column of the name, in characters, from 1
 
 	Kind ServerKind
-	Why  string // for Kind Other: reason why the server cannot be covered
+	Why  string // for kind Other: why clawai cannot be in front of the server; else ""
 
-	// Command and Args are the command of the server itself, without the wrapper.
+	// Command and Args start the server itself. They do not include the words of the wrapper.
 	Command string
 	Args    []string
 	// URL is the address of a Remote server. Its query and path may hold a secret.
 	URL string
-	// SignsIn means that a Remote entry sends no Authorization header of its own.
+	// SignsIn means that the entry of a Remote server has no Authorization header.
 	SignsIn bool
-	Wrapped *Wrapper // nil: clawai is not in front of the server
+	Wrapped *Wrapper // the wrapper; nil if clawai is not in front of the server
 
-	// Env is the environment of a process entry, wrapped or not, without the variables that
-	// Wrap added.
+	// Env is the environment of an entry that starts a process. It does not include the variables
+	// that Wrap added.
 	Env []Variable
 
-	// Sandbox holds the client's own sandbox of the process, as the words that the wrapper carries
-	// or would carry; nil if the client starts the process in no sandbox.
+	// Sandbox holds the rules of the client's own sandbox for the process, as words for the
+	// wrapper; nil if the client uses no sandbox.
 	Sandbox []string
 
-	// Problem, an *EditError, is the reason why the entry cannot be edited; nil when it can be.
+	// Problem is the reason why the entry cannot be edited, as an *EditError; nil if it can.
 	Problem error
-	// Unclear means that two programs may read the entry in different ways, because one of its keys
-	// appears twice or is written with escapes. Problem names the key.
+	// Unclear means that two programs may read the entry differently, because a key appears twice
+	// or is written with escapes. Problem names the key.
 	Unclear bool
-	// NamesClawai means that some command in the entry is clawai, whether or not the entry is a
-	// wrapper.
+	// NamesClawai means that a command in the entry is clawai. The entry need not be a wrapper.
 	NamesClawai bool
 }
 
 // Wrapper describes how an entry puts clawai in front of a server.
 type Wrapper struct {
-	Path     string // command that starts clawai; "" when the url leads to clawai's proxy
-	ProxyURL string // address of the server at that proxy
-	Server   string // name of the server for the rules (--server); "" when the wrapper has none
+	Path     string // path of clawai in the command; "" if the url leads to clawai's proxy
+	ProxyURL string // address of the server at clawai's proxy; "" if the entry starts clawai
+	Server   string // name of the server for the rules (--server); "" if the wrapper does not have the option
 	Observe  bool   // the wrapper enforces nothing
 
 	Hub  bool     // the wrapper is the hub, and no server follows it in the entry
-	Only []string // the hub's servers that --only selects; none: all
+	Only []string // names of the hub's servers that --only selects; nil: all servers
 
-	// Differs lists how the entry differs from the one that Wrap or RedirectEntry would write;
-	// empty when it does not differ. Read fills it. Path, ProxyURL and the entry's Env are not
-	// compared.
+	// Differs lists how the entry differs from what Wrap or RedirectEntry would write; nil if there
+	// is no difference. Read fills it in. It does not compare Path, ProxyURL and the environment.
 	Differs []string
 }
 
-// A Variable is a variable of an entry's environment, as the file writes it.
+// A Variable is a variable in the environment of an entry. Value is the decoded text of the file.
 type Variable struct{ Name, Value string }
 
 // EditError is the reason why a file, or a server in it, was not changed.
 type EditError struct {
-	Line   int    // from 1
-	Column int    // in characters, from 1
+	Line   int    // counted from 1
+	Column int    // counted in characters, from 1
 	What   string // the problem
-	Next   string // what the owner can do about the problem; may be ""
+	Next   string // what the owner can do about it; "" for nothing
 }
 
 func (e *EditError) Error() string {
@@ -98,8 +96,8 @@ func newEditError(src []byte, at int, next, what string, values ...any) *EditErr
 	return &EditError{Line: line, Column: column, What: fmt.Sprintf(what, values...), Next: next}
 }
 
-// textPosition returns the line and the column of a byte offset. Columns count characters, as editors
-// do, without a byte order mark.
+// textPosition returns the line and the column of a byte offset. A column counts characters, as
+// editors do. A byte order mark does not count.
 func textPosition(src []byte, at int) (line, column int) {
 	at = min(at, len(src))
 	from := bytes.LastIndexByte(src[:at], '\n') + 1

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Env describes the machine for the catalogue. Every path is resolved through Env, so that a
-// test on one system can ask what another system would find.
+// Env describes a machine: its system, variables and files. All paths of the catalogue are resolved
+// with an Env, so a test on one system can check the paths of another.
 type Env struct {
 	OS     string                        // "linux", "darwin" or "windows", as in runtime.GOOS
-	Getenv func(name string) string      // "" when the variable is not set
-	Home   string                        // absolute path of the home; "" when unknown: paths below ~ are then not found
-	Dir    string                        // absolute path of the project's directory; "": no project files are found
-	Exists func(path string) bool        // reports whether a file or a link exists
+	Getenv func(name string) string      // returns a variable's value; "" if it is not set
+	Home   string                        // absolute path of the home; "" if unknown: then paths below ~ are not found
+	Dir    string                        // absolute path of the project's directory; "" if there is none: then project files are not found
+	Exists func(path string) bool        // reports whether a file or a link exists at the path
 	Glob   func(pattern string) []string // like filepath.Glob, in the same order
 }
 
-// FindFiles returns the row's files that exist, each once, in the row's order.
+// FindFiles returns the existing files of the row, each once, in the order of the row.
 func (r Row) FindFiles(e Env) []string {
 	var found []string
 	add := func(path string) {
@@ -38,11 +38,11 @@ func (r Row) FindFiles(e Env) []string {
 	return found
 }
 
-// A candidate is one absolute path or glob that a catalogue's pattern stands for.
+// A candidate is an absolute path, or an absolute glob, for one pattern of the catalogue.
 type candidate struct {
-	path    string // for people
-	pattern string // for Glob: path with the glob characters of values escaped, as in a home "/home/a[b]"
-	glob    bool   // the pattern itself contains glob characters
+	path    string // the path to show to people
+	pattern string // the path for Glob, with escaped glob characters in values, such as a home "/home/a[b]"
+	glob    bool   // the pattern of the catalogue has glob characters
 }
 
 func (e Env) candidatePaths(p Paths, ancestors bool) []candidate {
@@ -62,8 +62,8 @@ func (e Env) candidatePaths(p Paths, ancestors bool) []candidate {
 	return all
 }
 
-// projectDirs returns the project's directory and, for a client that looks upward, its
-// ancestors, nearest first.
+// projectDirs returns the project's directory. If ancestors is true, its parents follow, the
+// nearest first.
 func (e Env) projectDirs(ancestors bool) []string {
 	if !e.isAbsolute(e.Dir) {
 		return nil
@@ -81,9 +81,9 @@ func (e Env) projectDirs(ancestors bool) []string {
 	return dirs
 }
 
-// resolvePattern makes a pattern absolute. It returns false when the pattern needs an unknown
-// variable or home, or when a variable has a relative path, which each program would resolve in its
-// own directory.
+// resolvePattern returns the absolute path of a pattern. It returns false if a needed variable or
+// the home is unknown. It also returns false if a variable has a relative path, because each
+// program would resolve it from another directory.
 func (e Env) resolvePattern(pattern string) (candidate, bool) {
 	base, rest := cutBase(pattern)
 	dir, ok := e.baseDir(base)
@@ -114,7 +114,7 @@ func cutBase(pattern string) (base, rest string) {
 	return pattern, ""
 }
 
-// baseDir returns the directory that the first part of a pattern stands for.
+// baseDir returns the directory for the first part of a pattern, such as ~ or $NAME.
 func (e Env) baseDir(part string) (string, bool) {
 	switch {
 	case part == "~":
@@ -140,8 +140,8 @@ func (e Env) baseDir(part string) (string, bool) {
 	return part, part != ""
 }
 
-// findVariable returns the value of an environment variable or, if it is not set, the resolved
-// preset. An XDG variable with a relative path counts as not set, as the XDG specification requires.
+// findVariable returns the value of an environment variable; if it is not set, the resolved preset.
+// An XDG variable with a relative path counts as not set, as the XDG specification requires.
 func (e Env) findVariable(name, preset string) (string, bool) {
 	if value := e.Getenv(name); name != "" && value != "" {
 		if e.isAbsolute(value) {
@@ -158,7 +158,7 @@ func (e Env) findVariable(name, preset string) (string, bool) {
 	return c.path, ok
 }
 
-// joinPath joins a directory and the rest of a pattern in the system's own notation.
+// joinPath joins a directory and the rest of a pattern with the separator of the system.
 func (e Env) joinPath(dir, rest string) candidate {
 	dir = e.nativePath(dir)
 	sep := e.pathSeparator()
@@ -176,8 +176,8 @@ func (e Env) joinPath(dir, rest string) candidate {
 	}
 }
 
-// literal escapes glob characters as classes of one character, which filepath.Match understands on
-// every system. A backslash would be no escape on Windows.
+// literal writes each glob character as a class of one character. filepath.Match understands a
+// class on every system, but a backslash is no escape on Windows.
 var literal = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 func (e Env) pathSeparator() string {

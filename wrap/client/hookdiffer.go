@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// findDifferences returns how our handlers differ from those that this version of wrap would write.
+// findDifferences returns how our handlers differ from the handlers that this version of wrap
+// writes.
 func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart) (all []string, err error) {
 	for _, event := range events {
 		var found []Hook
@@ -39,7 +40,7 @@ func (f *hookFile) findDifferences(ours []Hook, events []string, start HookStart
 	return all, nil
 }
 
-// renderWanted returns the element of an event as wrap would write it, parsed as a file.
+// renderWanted returns the element that wrap would write for an event, parsed like a file.
 func (f *hookFile) renderWanted(event string, start HookStart) (*hookFile, error) {
 	text, err := f.hooks.renderElement(event, start)
 	if err != nil {
@@ -52,7 +53,7 @@ func (f *hookFile) renderWanted(event string, start HookStart) (*hookFile, error
 	return &hookFile{file: file{row: f.row, src: []byte(text)}, hooks: f.hooks, root: root}, nil
 }
 
-// matchesFormer reports whether an older clawai wrote a handler.
+// matchesFormer reports whether the handler is one that an older version of clawai wrote.
 func (f *hookFile) matchesFormer(event string, h Hook, start HookStart) bool {
 	older := *f
 	older.hooks.Windows, older.hooks.Names = "", false
@@ -74,8 +75,8 @@ func (f *hookFile) compareHandler(event string, h Hook, want *hookFile) (all []s
 	return all
 }
 
-// compareMembers returns how the members of an object differ from the wanted ones. It ignores the
-// member with the key except.
+// compareMembers returns how the members of an object differ from the wanted members. It ignores
+// the member named except.
 func (f *hookFile) compareMembers(event string, present *node, want *hookFile, wanted *node, except string) (all []string) {
 	if m := present.ownDuplicate(); m != nil {
 		all = append(all, fmt.Sprintf("%s of %s is there twice", quoteText(m.name), event))
@@ -98,7 +99,7 @@ func (f *hookFile) compareMembers(event string, present *node, want *hookFile, w
 	return all
 }
 
-// shortenText cuts a text that would fill a screen.
+// shortenText shortens a text that is too long for a message.
 func shortenText(text string) string {
 	if r := []rune(strings.Join(strings.Fields(text), " ")); len(r) > 80 {
 		return string(r[:80]) + "…"

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// PutHooks returns the file with an entry of clawai-hook for each event. A new entry comes after the
-// other entries of its event, so that the indexes of these entries stay (Codex uses the indexes). An
-// entry of ours that exists already is updated in place. A nil src means that the file does not exist.
+// PutHooks returns the file with an entry of clawai-hook for each event. A new entry comes last in
+// the list of its event, so that the indexes of the other entries stay, which Codex uses. An
+// existing entry of ours is updated in place. If src is nil, the file does not exist.
 func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, error) {
 	if r.Format == Script {
 		return putScript(r, src, events[0], start)
@@ -32,8 +32,8 @@ func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, 
 	}
 }
 
-// putOne makes one of the edits that lead to the wanted hooks. It returns the same bytes when no edit
-// is left to make.
+// putOne makes one edit towards the wanted hooks. It returns the same bytes if no edit is needed
+// any more.
 func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	found := map[string]int{}
 	for _, h := range f.all {
@@ -68,8 +68,8 @@ func (f *hookFile) putOne(events []string, start HookStart) ([]byte, error) {
 	return f.src, nil
 }
 
-// createHooks returns the text of a new file. PutHooks never makes this text of an existing file, so
-// TakeHooks can recognise a file that PutHooks created.
+// createHooks returns the text of a new file. TakeHooks can recognise this text, because PutHooks
+// never makes the same text from an existing file.
 func createHooks(r HookRow, events []string, start HookStart) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("{\n")
@@ -128,8 +128,8 @@ func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	return f.appendChild(at, text), nil
 }
 
-// nestMember returns, on one line, the member of the first key, with the objects of the other keys
-// inside it, and with a list of the element (text) in the last one.
+// nestMember returns one line of text: a member with the first key, inside it an object for each
+// further key, and in the last one a list with the element text.
 func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {
@@ -144,9 +144,9 @@ func nestMember(keys []string, event, text string) string {
 	return text
 }
 
-// appendChild puts text after the last child of a container, with the same blanks as before the last
-// child. In an empty container it puts one blank before the text. This blank shows later that the
-// container existed before.
+// appendChild puts text after the last child of a container, with the same blanks as before the
+// last child. In an empty container it puts one blank before the text; removeHandler later sees
+// from this blank that the container was there before.
 func (f *hookFile) appendChild(in *node, text string) []byte {
 	all := in.childSpans()
 	if len(all) == 0 {
@@ -161,7 +161,8 @@ func (f *hookFile) blanksBefore(at int) string {
 	return string(head[len(bytes.TrimRight(head, " \t\r\n")):])
 }
 
-// childSpans returns the ranges of a container's members or items, as edits without text.
+// childSpans returns the ranges of the members or items of a container, each as an edit that
+// removes it.
 func (n *node) childSpans() (all []edit) {
 	for _, m := range n.members {
 		all = append(all, edit{start: m.start, end: m.value.end})

@@ -11,13 +11,14 @@ import (
 type Hooked struct {
 	Ours   []Hook
 	Others []Hook
-	// Broken has an *EditError for each entry that the client cannot read.
+	// Broken has one *EditError for each entry that the client cannot read.
 	Broken []error
-	// Off is the setting in the file that disables all hooks, as "KEY is VALUE"; "" when there is none.
+	// Off is the setting in the file that disables all hooks, as "KEY is VALUE"; "" if there is
+	// none.
 	Off     string
-	Observe bool // our hooks enforce nothing
-	// Differs lists how our hooks differ from those that wrap would write; empty when no hook
-	// is ours.
+	Observe bool // our hooks record only, and block nothing
+	// Differs lists how our hooks differ from those that wrap would write; nil if there is no
+	// difference or no hook of ours.
 	Differs []string
 }
 
@@ -25,17 +26,17 @@ type Hooked struct {
 type Hook struct {
 	Event     string
 	Line      int
-	Command   string // the command line, or another text that describes the handler
-	Group, At int    // index of the handler's element in the event's list, and of the handler in the element
+	Command   string // the command line, or for a handler without one, another text about it
+	Group, At int    // index of the element in the list of the event, and index of the handler in the element
 
-	element *node   // the element of the event's list that contains the handler
-	leaf    *node   // the handler; it may be the element itself
-	trail   []*node // the containers around the handler, the root first
+	element *node   // the element with this handler, in the list of the event
+	leaf    *node   // the handler; it can be the element itself
+	trail   []*node // the containers around the handler, from the root
 }
 
-// ReadHooks reads the hooks of a file. events and start are those for which wrap would write hooks.
-// The error, an *EditError, means that the file cannot be read exactly, or that its hooks do not have
-// the form that the client requires.
+// ReadHooks reads the hooks of a file. events and start describe the hooks that wrap would write,
+// for Hooked.Differs. The error is an *EditError: the file cannot be read exactly, or its hooks do
+// not have the form that the client requires.
 func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked, error) {
 	if r.Format == Script {
 		return readScript(r, src, events[0], start)
@@ -63,7 +64,7 @@ func ReadHooks(r HookRow, src []byte, events []string, start HookStart) (Hooked,
 	return h, err
 }
 
-// hookFile is a file of the JSON family with its hooks.
+// hookFile is a hook file in a format of the JSON family.
 type hookFile struct {
 	file
 	hooks  HookRow
@@ -85,8 +86,8 @@ func openHooks(r HookRow, src []byte) (*hookFile, error) {
 	return f, f.readHandlers()
 }
 
-// readHandlers finds every handler of every event, and adds those that the client cannot read to
-// f.broken.
+// readHandlers reads all handlers of all events. It adds an error to f.broken for each handler that
+// the client cannot read.
 func (f *hookFile) readHandlers() error {
 	if f.root.kind != objectKind {
 		return f.wrongKind(f.root, objectKind)
@@ -133,14 +134,14 @@ func (f *hookFile) addProblem(at int, next, what string, values ...any) {
 	f.broken = append(f.broken, newEditError(f.src, at, next, what, values...))
 }
 
-// readElements reads the list of one event, or the list of all events if each element names its event
-// (then event is "").
+// readElements reads the list of one event. If event is "", the list is for all events, and each
+// element names its event.
 func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	if list.kind != listKind {
 		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
 			return f.wrongKind(list, listKind)
 		}
-		return nil // the member is not an event (such as "statusLine")
+		return nil // this member is no event, such as "statusLine"
 	}
 	for i, element := range list.items {
 		leaves, why := f.hooks.findHandlers(element)
@@ -164,8 +165,8 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	return nil
 }
 
-// findHandlers returns the handlers of an element. why is the reason why the client cannot read the
-// element or one of its handlers, or "".
+// findHandlers returns the handlers of an element. why tells why the client cannot read the element
+// or one of its handlers; "" if it can.
 func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	if element.kind != objectKind {
 		return nil, "is " + element.kind.String() + ", not an object"
@@ -190,7 +191,7 @@ func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	return leaves, why
 }
 
-// checkHandler adds an error to f.broken if the client cannot read a handler.
+// checkHandler adds an error to f.broken if the client cannot read the handler.
 func (f *hookFile) checkHandler(leaf *node) {
 	if m := leaf.ownDuplicate(); m != nil {
 		f.addProblem(m.start, nextDuplicate, "the key %q is there twice", m.name)
@@ -209,9 +210,9 @@ func (f *hookFile) checkHandler(leaf *node) {
 	}
 }
 
-// ReadSettings reads how a settings file affects the hooks of a client. It returns the setting that
-// disables all hooks, or "", and the variables that the file sets in the environment of the hooks. It
-// returns "" and nil when the file cannot be read.
+// ReadSettings reads the settings in a file that affect the hooks of a client. off is the setting
+// that disables all hooks; "" if there is none. env are the variables that the file sets for the
+// hooks. If the file cannot be read, both are empty.
 func ReadSettings(r HookRow, src []byte) (off string, env []Variable) {
 	root, err := parseFile(Row{Format: r.Format, Name: r.Name}, src)
 	if err != nil || root == nil || root.kind != objectKind {
@@ -258,9 +259,10 @@ func (n *node) collectStrings() (all []string) {
 	return all
 }
 
-// commandOf returns the command of a handler, or another text that describes it to people.
+// commandOf returns the command of a handler. For a handler without a command, it returns another
+// text for people.
 func commandOf(leaf *node) string {
-	if m, _ := leaf.findMember("action"); m != nil && m.value.kind == objectKind { // Kiro's form
+	if m, _ := leaf.findMember("action"); m != nil && m.value.kind == objectKind { // the form of Kiro
 		leaf = m.value
 	}
 	for _, key := range []string{"command", "bash", "powershell", "url", "prompt", "server"} {

@@ -7,57 +7,58 @@ import (
 	"strings"
 )
 
-// HookRow describes where a client's hooks are and which form they have. It is all that wrap needs to
-// know about a client's hooks.
+// HookRow describes the hooks of a client: where they are and what form they have. wrap has no
+// other knowledge about the hooks of a client.
 type HookRow struct {
-	Client string `toml:"client"` // value of --hooks, and of --client
-	Word   string `toml:"word"`   // argument of clawai-hook, and the server's name in the record; Client when empty
+	Client string `toml:"client"` // the client's word for the options --hooks and --client
+	Word   string `toml:"word"`   // the client's word for clawai-hook, and the server's name in the record; "" means Client
 	Name   string `toml:"name"`   // name for people
-	// Paths are the possible places of the file. The first one that exists is edited; when none
-	// exists, the first one is created. With <event> in a path, each event has its own file.
+	// Paths are the possible places of the file. The first one that exists is edited. If none
+	// exists, the first one is created. If a path has <event>, each event has its own file.
 	Paths   Paths `toml:"paths"`
-	Present Paths `toml:"present"` // the client is on this machine when one of these paths exists
+	Present Paths `toml:"present"` // the client is installed if one of these paths exists
 	Used    Paths `toml:"used"`    // files that the client writes while it works; may be empty
-	// Behind lists files. When one of them exists, the client reads this file instead of Paths.
+	// Behind lists files that the client reads instead of Paths, if one of them exists.
 	Behind  Paths    `toml:"behind"`
-	Through []string `toml:"through"` // clients whose hooks this client runs too, instead of Paths
-	// Targets are the agents that a session of this client can use. Each agent runs the hooks
-	// of its own clients.
+	Through []string `toml:"through"` // other clients; this client runs their hooks and has no hooks itself
+	// Targets are the agents that a session of this client can use. Each agent runs the hooks of
+	// certain clients.
 	Targets []HookTarget `toml:"targets"`
 
-	Format Format `toml:"format"` // one of the JSON family, "toml", or "script"
-	// List is the path from the root to an event's list; <event> stands for the event's name.
-	// When the events share a list, EventKey is the member of an element that names its event.
+	Format Format `toml:"format"` // a format of the JSON family, "toml", or "script"
+	// List is the path from the root of the file to the list of an event. <event> stands for the
+	// name of the event. If all events share one list, EventKey is the member of an element with
+	// the name of its event.
 	List     []string `toml:"list"`
 	EventKey string   `toml:"event_key"`
-	// Inner is the member of an element that lists its handlers; "" when the element is itself
-	// a handler.
+	// Inner is the member of an element that lists the handlers; "" if the element itself is the
+	// handler.
 	Inner string `toml:"inner"`
-	// Element is the text of one element. These words in it stand for JSON strings: <program> for
-	// the path of clawai-hook, <args> for its arguments, <line> for a command line with the program
-	// and the arguments, and <event> for the event. <command> stands for a JSON list of the program
-	// and the arguments, and <matcher> for the Matcher, if the event is about tools.
+	// Element is the text of one element. Words in it stand for JSON strings: <program> for the
+	// path of clawai-hook, <args> for its arguments, <line> for a command line of the two, <event>
+	// for the event. <command> stands for a JSON list of the program and the arguments. <matcher>
+	// stands for the Matcher if the event is about tools.
 	Element string      `toml:"element"`
-	Windows string      `toml:"windows_element"` // Element if the path of clawai-hook has backslashes; "" when it is the same
-	Former  []string    `toml:"former"`          // elements that older versions of clawai wrote
-	Names   bool        `toml:"names_event"`     // <args> and <line> name the event, because the client's payload does not
+	Windows string      `toml:"windows_element"` // Element for a path of clawai-hook with backslashes; "" if Element is used there too
+	Former  []string    `toml:"former"`          // Element in older versions of clawai
+	Names   bool        `toml:"names_event"`     // <args> and <line> include the event, because the client's payload does not
 	Matcher string      `toml:"matcher"`
 	Events  []HookEvent `toml:"events"`
-	Version string      `toml:"version"` // required value of "version" in the file, as it is written; "" when there is none
+	Version string      `toml:"version"` // required value of "version" in the file, in the notation of the file; "" for none
 
-	Types     []string            `toml:"types"`     // allowed values of "type" in a handler; empty: not known
-	Values    map[string][]string `toml:"values"`    // allowed values of members of a handler, by key
-	BadDrops  bool                `toml:"bad_drops"` // in some versions one wrong handler disables the whole file
+	Types     []string            `toml:"types"`     // possible values of "type" in a handler; empty: unknown
+	Values    map[string][]string `toml:"values"`    // possible values of members of a handler, by key
+	BadDrops  bool                `toml:"bad_drops"` // in some versions of the client, one wrong handler disables the whole file
 	Off       []HookSwitch        `toml:"off"`
-	Settings  Paths               `toml:"settings"`   // other files, a project's too, from which the client reads the same settings
-	Env       string              `toml:"env"`        // member of the settings that is the environment of hooks; "" when there is none
-	TrustFile Paths               `toml:"trust_file"` // file where Codex lists the hooks that a person has reviewed; it may disable all hooks
-	Profiles  Paths               `toml:"profiles"`   // settings files for --profile, whose names begin with the profile's name
+	Settings  Paths               `toml:"settings"`   // other files with the same settings, also of a project
+	Env       string              `toml:"env"`        // member of the settings with the environment of hooks; "" for none
+	TrustFile Paths               `toml:"trust_file"` // Codex's file with the hooks that a person has reviewed; it can also disable all hooks
+	Profiles  Paths               `toml:"profiles"`   // settings files for --profile; their names begin with the name of the profile
 
-	Blocks string   `toml:"blocks"` // whether the client blocks a tool when the hook fails: "always", the first version that does, or "" for never
+	Blocks string   `toml:"blocks"` // "always" if the client blocks a tool when the hook fails; the first version that does so; "" for never
 	Probe  []string `toml:"probe"`  // command that prints the client's version
-	Broken string   `toml:"broken"` // effect of a broken hook, in a few words
-	After  string   `toml:"after"`  // what a person must do for the edit to take effect
+	Broken string   `toml:"broken"` // what a broken hook causes, in a few words
+	After  string   `toml:"after"`  // what a person must do before the edit has an effect
 
 	Confidence Confidence `toml:"confidence"`
 	Source     string     `toml:"source"`
@@ -66,37 +67,37 @@ type HookRow struct {
 // HookEvent is an event at which clawai-hook is called.
 type HookEvent struct {
 	Name  string `toml:"name"`
-	Tools bool   `toml:"tools"` // the event comes before a tool runs, and can stop the tool
+	Tools bool   `toml:"tools"` // the event comes before a tool runs, and the hook can stop the tool
 }
 
-// HookTarget is an agent that works in a client's window.
+// HookTarget is an agent that a session of a client can use.
 type HookTarget struct {
 	Name    string   `toml:"name"`
-	Through []string `toml:"through"` // clients whose hooks run; empty when no hook on this machine runs
+	Through []string `toml:"through"` // clients whose hooks the agent runs; empty if it runs no hook on this machine
 }
 
-// HookStart holds the path and options with which clawai-hook is started.
+// HookStart holds the path of clawai-hook and the options of its command line.
 type HookStart struct {
 	Path    string
-	Observe bool // the hook enforces nothing
+	Observe bool // the hook records only, and blocks nothing
 }
 
 const observeWord = "--observe"
 
-// HookSwitch is a member of the file that disables all hooks.
+// HookSwitch is a member of a file that can disable all hooks.
 type HookSwitch struct {
 	Key   []string `toml:"key"`
-	Value string   `toml:"value"` // the disabling value as the file writes it, such as true
+	Value string   `toml:"value"` // the value that disables, in the notation of the file, such as true
 }
 
-// HookWord returns the argument of clawai-hook that names the client.
+// HookWord returns the word for the client in the arguments of clawai-hook.
 func (r HookRow) HookWord() string { return cmp.Or(r.Word, r.Client) }
 
-// Script is the format of a hook that is a program file, and not an entry in a settings file.
+// Script is the format of a hook that is a program file.
 const Script Format = "script"
 
-// listPath returns the path from the root to the lists of handlers. When named is true, each
-// list is below this path under the name of its event.
+// listPath returns the path from the root to the lists of handlers. If named is true, there is one
+// list for each event, below this path and the event's name.
 func (r HookRow) listPath() (keys []string, named bool) {
 	if last := len(r.List) - 1; last >= 0 && r.List[last] == "<event>" {
 		return r.List[:last], true
@@ -125,14 +126,14 @@ func (r HookRow) ToolEvents() (names []string) {
 // IsInstalled reports whether the client is on this machine.
 func (r HookRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
-// HookPlace is one file of a client's hooks.
+// HookPlace is one file with hooks of a client.
 type HookPlace struct {
 	Path   string
-	Events []string // events in this file
+	Events []string // the events whose hooks are in this file
 	Exists bool
 }
 
-// FindPlaces returns the files to edit: one, or one for each event. It returns none when a
+// FindPlaces returns the files that wrap edits: one, or one for each event. It returns none if a
 // variable or the home is unknown.
 func (r HookRow) FindPlaces(e Env) (places []HookPlace) {
 	each := r.EventNames()
@@ -165,7 +166,7 @@ func (r HookRow) hasEventFiles() bool {
 	return slices.ContainsFunc(r.Paths.allPaths(), func(p string) bool { return strings.Contains(p, "<event>") })
 }
 
-// replaceWord replaces a word of every pattern by text.
+// replaceWord replaces a word in each pattern by text.
 func (p Paths) replaceWord(word, text string) Paths {
 	each := func(patterns []string) (all []string) {
 		for _, pattern := range patterns {
@@ -176,7 +177,7 @@ func (p Paths) replaceWord(word, text string) Paths {
 	return Paths{All: each(p.All), Linux: each(p.Linux), MacOS: each(p.MacOS), Windows: each(p.Windows)}
 }
 
-// renderElement returns the text of the element of an event.
+// renderElement returns the text of the element for an event.
 func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 	words := []string{r.HookWord()}
 	if r.Names {
@@ -212,8 +213,8 @@ func (r HookRow) renderElement(event string, start HookStart) (string, error) {
 		"clawai <event>", "clawai "+event, "<event>", quoted(event), "<matcher>", matcher).Replace(form), nil
 }
 
-// shellLine returns a command line that every shell of the system understands. With exec, the shell
-// starts no further process.
+// shellLine returns a command line that each shell of the system understands. It begins with exec,
+// so that the shell starts no further process.
 func shellLine(program, word string) (string, error) {
 	plain := func(more string) bool {
 		return !strings.ContainsFunc(program, func(r rune) bool {
@@ -221,7 +222,7 @@ func shellLine(program, word string) (string, error) {
 		})
 	}
 	switch {
-	case strings.Contains(program, `\`): // the shells of Windows have no common quotes
+	case strings.Contains(program, `\`): // on Windows the shells have no common quotes
 		if !plain(`\`) {
 			return "", fmt.Errorf("the path %s cannot be written into a command line that every shell of Windows reads alike; install clawai in a folder without such characters", program)
 		}

@@ -2,8 +2,8 @@ package client
 
 import "strings"
 
-// readScript reads a hook that is a program file. Such a file can be only ours or only somebody
-// else's: wrap does not edit a file that is not ours.
+// readScript reads a hook that is a program file. The file is completely ours or completely
+// somebody else's, because wrap never edits a program file of others.
 func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, error) {
 	if !isOurScript(src) {
 		return Hooked{Others: []Hook{{Event: event, Line: 1, Command: "a script"}}}, nil
@@ -20,11 +20,11 @@ func readScript(r HookRow, src []byte, event string, start HookStart) (Hooked, e
 	return h, nil
 }
 
-// isOurScript reports whether the last line is a command that starts clawai-hook, or a comment with
-// such a command.
+// isOurScript reports whether the last line starts clawai-hook. The line is a command, or a comment
+// with a command.
 func isOurScript(src []byte) bool { return isHookLine(scriptNode(src).text) }
 
-// scriptNode returns the last line as a handler. In JavaScript this line is a comment, whose mark is
+// scriptNode returns the last line as a handler. In JavaScript the line is a comment; its mark is
 // removed.
 func scriptNode(src []byte) *node {
 	lines := strings.Split(strings.TrimSpace(string(src)), "\n")
@@ -40,8 +40,8 @@ func putScript(r HookRow, src []byte, event string, start HookStart) ([]byte, er
 	return []byte(text), err
 }
 
-// takeScript returns nil for a script that wrap wrote: the file can be removed. It refuses such a
-// script if it was changed, and returns any other script unchanged.
+// takeScript returns nil for a script that wrap wrote, so the caller can remove the file. It
+// returns an error if such a script was changed. It returns any other script unchanged.
 func takeScript(r HookRow, src []byte, event string) ([]byte, error) {
 	if !isOurScript(src) {
 		return src, nil

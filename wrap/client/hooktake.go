@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakeHooks removes our hooks from a file. A nil result means that wrap created the file and that
-// it has not changed since: the file can be removed.
+// TakeHooks removes our hooks from a file. It returns nil if wrap created the file and the file has
+// not changed since. The caller can then remove the file.
 func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	if r.Format == Script {
 		return takeScript(r, src, events[0])
@@ -31,7 +31,7 @@ func TakeHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	}
 }
 
-// startOf returns the path and options with which a handler starts clawai-hook.
+// startOf returns the path and options of clawai-hook in a handler.
 func startOf(leaf *node) (start HookStart) {
 	for _, text := range leaf.collectStrings() {
 		switch {
@@ -50,19 +50,19 @@ func startOf(leaf *node) (start HookStart) {
 	return start
 }
 
-// removeHandler removes one handler. It also removes the containers around the handler that have no
-// other content, unless they existed before wrap.
+// removeHandler removes one handler. It also removes the containers around the handler that are
+// then empty, unless they were there before wrap.
 func (f *hookFile) removeHandler(h Hook) []byte {
 	child := edit{start: h.leaf.start, end: h.leaf.end}
 	for i := len(h.trail) - 1; i >= 0; i-- {
 		in := h.trail[i]
 		all := in.childSpans()
-		if in == h.element && i > 0 { // remove the element, with its matcher, together with its last handler
+		if in == h.element && i > 0 { // with its last handler, remove the whole element and its matcher
 			child = edit{start: in.start, end: in.end}
 			continue
 		}
 		at := slices.IndexFunc(all, func(c edit) bool { return c.start <= child.start && child.end <= c.end })
-		child = all[at] // in an object, the child is the member: remove the key together with the value
+		child = all[at] // in an object, a child is a member: remove its key too
 		if len(all) > 1 {
 			return f.cutChild(all, at)
 		}
@@ -75,7 +75,7 @@ func (f *hookFile) removeHandler(h Hook) []byte {
 	return f.src
 }
 
-// cutChild cuts one of several children (all), and the comma before or after it.
+// cutChild removes one of several children (all[at]), and the comma before or after it.
 func (f *hookFile) cutChild(all []edit, at int) []byte {
 	c := all[at]
 	from, to := c.end, 0
@@ -91,11 +91,11 @@ func (f *hookFile) cutChild(all []edit, at int) []byte {
 		}
 		return spliceEdits(f.src, []edit{{c.start, to, ""}})
 	}
-	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // a comment between the child and the comma stays
+	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // keep a comment between the child and the comma
 }
 
-// cutOnly cuts the only child of a container. before means that the container existed before wrap, so
-// that the blank before the child is cut, too.
+// cutOnly removes the only child of a container. before means that the container was there before
+// wrap; the blank before the child is then removed too.
 func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	from := c.start
 	if before {
@@ -115,8 +115,8 @@ func (f *hookFile) nextTokenOffset(at int) int {
 	return j.at
 }
 
-// MaskHooks returns a file in a form that may be shown: it replaces every string value that is not
-// ours.
+// MaskHooks returns a file in a form that may be shown: every string value that is not ours is
+// hidden.
 func MaskHooks(r HookRow, src []byte) []byte {
 	if r.Format == Script || src == nil {
 		return src

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Hooks in TOML are an array of tables at the end of the client's settings. Each hook is a table
-// [[hooks]] with its event. Wrap writes a line feed before each of our tables, which makes an empty
-// line, and removes it with the table.
+// In TOML, hooks are an array of tables at the end of the client's settings. Each hook is a table
+// [[hooks]] with its event. Before each of our tables wrap writes a line feed, which makes an empty
+// line. Unwrap removes it with the table.
 
-// tomlHook is one table of the array.
+// tomlHook is a hook in a table [[hooks]].
 type tomlHook struct {
 	Hook
-	start, end int // range of the table's lines, without the empty line before it
+	start, end int // range of the lines of the table, without the empty line before it
 }
 
 func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
@@ -48,19 +48,20 @@ func tomlHooks(r HookRow, src []byte) ([]tomlHook, error) {
 	return all, nil
 }
 
-// isTableArray reports whether a list is written as tables [[name]], not as name = [...].
+// isTableArray reports whether a list is written as tables [[name]], and not as name = [...].
 func (m *member) isTableArray(src []byte) bool {
 	return m.start >= 2 && string(src[m.start-2:m.start]) == "[["
 }
 
-// isEmptyListLine reports whether a member is an empty list on a line without other text, as Kimi Code
-// writes it. TOML does not allow such a list and tables of the same name in one file.
+// isEmptyListLine reports whether a member is an empty list, alone on its line. Kimi Code writes
+// such a line, but TOML does not allow an empty list together with tables of the same name.
 func (m *member) isEmptyListLine(src []byte) bool {
 	before, after := src[:m.start], src[m.value.end:afterLine(src, m.value.end)]
 	return m.value.kind == listKind && len(m.value.items) == 0 && (len(before) == 0 || before[len(before)-1] == '\n') && len(bytes.TrimSpace(after)) == 0
 }
 
-// hiddenMark begins the comment that replaces an empty list of hooks while the file has our tables.
+// hiddenMark begins a comment. While the file has our tables, this comment replaces the empty list
+// of hooks.
 const hiddenMark = "# clawai-hook stands below: "
 
 // hideEmptyList turns an empty list of hooks into a comment.
@@ -75,8 +76,8 @@ func hideEmptyList(r HookRow, src []byte) ([]byte, error) {
 	return src, nil
 }
 
-// restoreEmptyList turns the comment of hideEmptyList into a list again, unless the file now has
-// hooks that are not ours.
+// restoreEmptyList turns the comment of hideEmptyList back into an empty list, unless the file now
+// has other hooks.
 func restoreEmptyList(r HookRow, src []byte) []byte {
 	at := bytes.Index(src, []byte(hiddenMark+r.List[0]))
 	if at < 0 || at > 0 && src[at-1] != '\n' {
@@ -176,8 +177,7 @@ func putTOMLHooks(r HookRow, src []byte, events []string, start HookStart) ([]by
 	return src, nil
 }
 
-// takeTOMLHooks removes our hooks. A nil result means that wrap created the file and that it has
-// not changed since.
+// takeTOMLHooks is TakeHooks for TOML.
 func takeTOMLHooks(r HookRow, src []byte, events []string) ([]byte, error) {
 	all, err := tomlHooks(r, src)
 	if err != nil {
@@ -202,9 +202,9 @@ func cutTOMLHooks(r HookRow, src []byte) ([]byte, error) {
 		}
 		blank := h.start >= 2 && src[h.start-2] == '\n'
 		if h.start > 0 && (blank || h.end == len(src)) {
-			h.start-- // also remove the line feed that wrap wrote before the table
+			h.start-- // also remove the line feed before the table, which wrap wrote
 		}
-		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // an empty file stays empty, not nil
+		src = append(slices.Clip(src[:h.start]), src[h.end:]...) // an empty result is not nil, because the file stays
 	}
 	return restoreEmptyList(r, src), nil
 }

@@ -10,20 +10,21 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Trust tells whether a client that runs only reviewed hooks will run ours.
+// Trust tells whether a client will run our hooks, if it runs only hooks that a person has
+// reviewed.
 type Trust uint8
 
-// The values of Trust.
+// Values of Trust.
 const (
 	TrustUnneeded Trust = iota // the client also runs hooks that were not reviewed
 	Trusted                    // a person has reviewed our hooks
-	Untrusted                  // a person has not reviewed, or has disabled, one of our hooks
-	TrustUnknown               // the client's file about reviewed hooks cannot be read
+	Untrusted                  // a person has disabled one of our hooks, or has not reviewed it
+	TrustUnknown               // the client's file with the reviewed hooks cannot be read
 )
 
-// HooksTrusted returns whether a person has reviewed our hooks in Codex. Codex's config.toml has a
+// HooksTrusted tells whether a person has reviewed our hooks in Codex. Codex's config.toml has a
 // hash for each reviewed handler, by the file (one of paths), the event, and the indexes of the
-// element and of the handler. The hash covers the handler's settings as JSON with sorted keys
+// element and the handler. The hash is made from the handler's settings as JSON with sorted keys
 // (openai/codex, codex-rs/hooks/src/engine/discovery.rs).
 func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	var file struct {
@@ -49,9 +50,9 @@ func HooksTrusted(config []byte, ours []Hook, paths ...string) Trust {
 	return Trusted
 }
 
-// HooksOff returns the setting in a Codex settings file that disables all hooks, as
-// "features.hooks is false", or "" when there is none. Codex also accepts the name codex_hooks of
-// earlier releases.
+// HooksOff returns the setting in a Codex settings file that disables all hooks, such as
+// "features.hooks is false"; "" if there is none. It also knows codex_hooks, the name in earlier
+// versions of Codex.
 func HooksOff(config []byte) string {
 	var file struct {
 		Features map[string]any `toml:"features"`
@@ -84,7 +85,7 @@ func trustHash(h Hook) string {
 		identity["matcher"] = m.value.text
 	}
 	var text strings.Builder
-	encoder := json.NewEncoder(&text) // sorts keys
+	encoder := json.NewEncoder(&text) // the encoder sorts the keys
 	encoder.SetEscapeHTML(false)
 	if encoder.Encode(identity) != nil {
 		return ""
@@ -93,8 +94,8 @@ func trustHash(h Hook) string {
 	return fmt.Sprintf("sha256:%x", sum)
 }
 
-// SnakeCase turns PreToolUse into pre_tool_use. Some clients write the names of events in one form in
-// the settings file, and in the other form in payloads and hashes.
+// SnakeCase turns PreToolUse into pre_tool_use. Some clients use one form of the names of events in
+// settings, and the other form in payloads and hashes.
 func SnakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {

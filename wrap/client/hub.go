@@ -10,11 +10,11 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// HubName is the name of the hub's entry in a client's file. Clients put it before the name of
-// every tool.
+// HubName is the name of the hub's entry in a client's file. Clients write this name before the
+// name of every tool.
 const HubName = "hub"
 
-// HubRow returns the row for servers in the hub's own configuration, config.toml.
+// HubRow returns the row for the servers in config.toml, the hub's own configuration.
 func HubRow() Row {
 	return Row{
 		ID: "clawai-hub", Client: "clawai", Name: "the hub", Scope: User, Format: TOML, KeyPath: []string{"upstream"}, Container: Map,
@@ -23,16 +23,16 @@ func HubRow() Row {
 	}
 }
 
-// HubServer is a server as the hub's configuration describes it. In its texts, $NAME stands for a
-// variable, and $$ for a dollar.
+// HubServer is a server in the hub's configuration. In its texts, $NAME is a variable and $$ is a
+// dollar sign.
 type HubServer struct {
 	Name        string
 	Command     string
 	Args        []string
 	URL, Type   string
 	Env, Header []Variable
-	Dir         string   // working directory; "" for the hub's
-	Tools, Hide []string // names of the tools to offer (nil: all), and of the tools to hide
+	Dir         string   // working directory; "" means that of the hub
+	Tools, Hide []string // names of the tools to offer (nil: all), and names of the tools to hide
 	Disabled    bool
 }
 
@@ -74,8 +74,9 @@ func (h HubServer) RenderTable() string {
 	return b.String()
 }
 
-// HubWithout removes a server's table from config.toml. It returns false when this would change other
-// settings: lines that the owner has added after the table would then belong to the table before.
+// HubWithout removes the table of a server from config.toml. It returns false if other settings
+// would change: lines that the owner has added after the table would then belong to the table
+// before it.
 func HubWithout(config []byte, name, table string) ([]byte, bool) {
 	at := bytes.Index(config, []byte(table))
 	if at < 0 {
@@ -96,8 +97,8 @@ func HubWithout(config []byte, name, table string) ([]byte, bool) {
 // HasSecret reports whether the server has an environment or headers, which may contain secrets.
 func (h HubServer) HasSecret() bool { return len(h.Env)+len(h.Header) > 0 }
 
-// ForHub converts a bare entry to a server of the hub. It returns an *EditError when the hub cannot
-// run the server as the client does.
+// ForHub returns the hub's form of a bare entry. It returns an *EditError if the hub cannot run the
+// server in the same way as the client.
 func ForHub(r Row, src []byte, e Entry) (HubServer, error) {
 	f, s, sh, err := openTarget(r, src, e)
 	if err != nil {
@@ -142,12 +143,12 @@ func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
 
 const nextAlone = "take it out, or wrap this server by itself, without --hub"
 
-// hubText returns a text of the entry as the hub's configuration writes it. fills means that the
-// client expands variables in this text. Then environment variables stay variables, and a text with
-// other variables is refused, because only the client knows them.
+// hubText returns a text of the entry in the notation of the hub's configuration. fills means that
+// the client expands variables in this text. Environment variables then stay variables. A text with
+// other variables is refused, because only the client knows their values.
 func (h *hubReader) hubText(n *node, fills bool) string {
 	var b strings.Builder
-	rest, last := "", 0 // rest: the text without the environment variables
+	rest, last := "", 0 // rest is the text without the environment variables
 	if fills {
 		for _, at := range environmentVariable().FindAllStringSubmatchIndex(n.text, -1) {
 			b.WriteString(escapeDollars(n.text[last:at[0]]) + "${" + n.text[max(at[2], at[4]):max(at[3], at[5])] + "}")
@@ -162,7 +163,7 @@ func (h *hubReader) hubText(n *node, fills bool) string {
 
 func escapeDollars(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// environmentVariable matches the forms in which clients write an environment variable.
+// environmentVariable matches an environment variable in the notations of the clients.
 var environmentVariable = lazyPattern(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}|\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 func (h *hubReader) readProcess() {
@@ -200,7 +201,7 @@ func (h *hubReader) readRemote() {
 	}
 	h.server.URL = h.hubText(r.url.value, h.row.EnvExpands)
 	if h.shape.typ != nil && strings.EqualFold(h.shape.typ.value.text, "sse") {
-		h.server.Type = "sse" // otherwise the hub would try a POST, which some servers refuse
+		h.server.Type = "sse" // without this type, the hub would first try a POST, which some servers refuse
 	}
 	for _, one := range r.headers {
 		value := h.hubText(one.member.value, h.row.EnvExpands)
@@ -214,15 +215,15 @@ func (h *hubReader) readRemote() {
 	}
 }
 
-// filters holds the members that select the tools of a server. The value is true if the member lists
-// tools to offer, and false if it lists tools to hide.
+// filters are the members that select tools of a server. The value is true for a list of tools to
+// offer, and false for a list of tools to hide.
 var filters = map[string]bool{
 	"tools": true, "includeTools": true, "enabledTools": true, "enabled_tools": true, "available_tools": true,
 	"excludeTools": false, "disabledTools": false, "disabled_tools": false,
 }
 
-// readMembers reads the further members of the entry, and refuses those for which the hub has no
-// setting.
+// readMembers reads the other members of the entry. It refuses a member if the hub has no setting
+// for it.
 func (h *hubReader) readMembers(n *node) {
 	r := h.row
 	known := slices.Concat([]string{

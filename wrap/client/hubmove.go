@@ -9,16 +9,16 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// Piece is a text that was taken out of a file. Behind is the key of the unit before the piece. For
-// the first piece, which the hub's entry replaced, Behind is the text of the hub's entry.
+// Piece is a text that was taken out of a file. Behind is the key of the unit before the piece. The
+// hub's entry replaces the first piece; for this piece, Behind is the text of the hub's entry.
 type Piece struct {
 	Behind string `json:"behind"`
 	Text   string `json:"text"`
 }
 
-// MoveOut takes bare entries of one container out of a file, and replaces the first one by an entry
-// that starts the hub. path is the path of clawai, and only lists the hub's servers. MoveBack with the
-// pieces restores the file byte for byte. If this is not possible, MoveOut returns an *EditError.
+// MoveOut takes bare entries of one container out of a file. It replaces the first one by an entry
+// that starts the hub. path is the path of clawai; only lists the servers of the hub. MoveOut
+// returns an *EditError if MoveBack could not restore the file byte for byte from the pieces.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -57,8 +57,8 @@ func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (af
 	return after, pieces, f.proveMove(after, pieces, moved, slices.Concat(container, []string{HubName}))
 }
 
-// proveMove checks the result: it contains the hub's entry and none of the moved entries, every other
-// entry is unchanged, and MoveBack restores the file.
+// proveMove checks the result of MoveOut. The result must have the hub's entry and none of the
+// moved entries. Every other entry must be unchanged, and MoveBack must restore the file.
 func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []string) error {
 	failed := newEditError(f.src, moved[0].at, "wrap these servers without --hub", "the entry of %q cannot be taken out exactly", moved[0].name)
 	g, err := openFile(f.row, after)
@@ -96,9 +96,9 @@ func (f *file) proveMove(after []byte, pieces []Piece, moved []slot, hub []strin
 	return nil
 }
 
-// MoveBack replaces the hub's entry by the first piece, and puts each other piece after the unit that
-// was before it. If a client has changed the file and this unit is missing, the piece follows the
-// previous piece.
+// MoveBack replaces the hub's entry by the first piece, and puts each other piece after the unit
+// that was before it. If this unit is missing, because a client has changed the file, the piece
+// comes after the previous piece.
 func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	at := -1
 	for i, p := range pieces {
@@ -121,7 +121,7 @@ func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 			}
 			u := units[own[0]]
 			if bytes.HasPrefix(src[u.start:], []byte(p.Behind)) {
-				u.end = u.start + len(p.Behind) // keep text that was added after the hub's entry
+				u.end = u.start + len(p.Behind) // the rest is text that was added after the hub's entry: keep it
 			}
 			src, at = spliceEdits(src, []edit{{u.start, u.end, p.Text}}), u.start+len(p.Text)
 			continue
@@ -144,8 +144,8 @@ func MoveBack(r Row, src []byte, hub []string, pieces []Piece) ([]byte, error) {
 	return src, nil
 }
 
-// readHub recognises an entry that starts the hub, at any path of clawai, and reads its options. It
-// returns false for other entries.
+// readHub reads the options of an entry that starts the hub. clawai may have any path. ok is false
+// for other entries.
 func readHub(words []*node) (hub Wrapper, ok bool) {
 	if len(words) < 2 || !isClawai(words[0].text) || words[1].text != "hub" {
 		return hub, false
@@ -169,7 +169,7 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 		hub.Differs = append(hub.Differs, "the hub would not start with its options: "+err.Error())
 	}
 	hub.Observe = invocation{line: line}.isObserving()
-	for _, name := range []string{"policy", "state"} { // these options use another policy, or another place for the record
+	for _, name := range []string{"policy", "state"} { // these options select another policy, or another place for the record
 		if value, given := line.OptionValue(name); given {
 			hub.Differs = append(hub.Differs, settingDiffers(proxyargs.Setting{Name: name, Value: value}))
 		}
@@ -177,8 +177,8 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	return hub, true
 }
 
-// hubEntry returns the text of the hub's entry, in the layout of the unit (first) and the entry (like)
-// that it replaces.
+// hubEntry returns the text of the hub's entry. It has the layout of the unit first and of the
+// entry like, which it replaces.
 func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
 	args := []string{"hub", "--only", strings.Join(only, ",")}
 	all := f.hubMembers(like.value, path, args)
@@ -222,13 +222,13 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	}
 	text := "{" + strings.Join(said, spaced) + "}"
 	if f.row.Container == List {
-		return text // YAML reads this, too
+		return text // YAML accepts this text too
 	}
 	return quoteText(HubName) + ": " + text
 }
 
-// hubMembers returns the members of the hub's entry: the command, and the name, the type and enabled
-// as far as the client's entries have them.
+// hubMembers returns the members of the hub's entry: the command, and those of name, type and
+// enabled that the client's entries have.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
 	if field := cmp.Or(f.row.NameField, "name"); like.hasMember(field) {

@@ -6,17 +6,17 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// unit is a part of a file that can be taken out completely: a member or an item of the container of
-// servers, or in TOML a table with its header.
+// unit is a part of a file that can be taken out as a whole: a member or an item of the container
+// of servers; in TOML, a table with its header, or a pair.
 type unit struct {
-	key        string   // name of the member or item; in TOML, pathKey of path
-	path       []string // in TOML: path of a table, or of a pair in the table of all servers
-	pair       int      // in TOML, for a pair: length of the path of its table; -1 for a table
+	key        string   // name of the member or item; in TOML, the pathKey of path
+	path       []string // in TOML: path of the table or of the pair
+	pair       int      // in TOML, for a pair: length of the path of its table; for a table: -1
 	start, end int
-	flow       bool // in YAML: the unit is between brackets
+	flow       bool // in YAML: the unit is inside brackets
 }
 
-// splitUnits returns the units of a file, in their order.
+// splitUnits returns the units of a file in the order of the file.
 func (f *file) splitUnits(container []string) ([]unit, error) {
 	if f.row.Format == TOML {
 		return f.splitTables(container), nil
@@ -54,8 +54,8 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	return all, err
 }
 
-// unitEnd returns the end of a value. Unlike valueEnd, it also knows the end of an object in YAML's
-// brackets.
+// unitEnd returns the end of a value. It also finds the end of a YAML object in brackets, which
+// valueEnd does not.
 func (f *file) unitEnd(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
 		return f.valueEnd(n)
@@ -76,13 +76,13 @@ func (f *file) unitEnd(n *node) (int, bool) {
 }
 
 // splitTables returns the units of a TOML file: the tables, each up to the next unit, and the pairs
-// outside these tables that are servers or parts of servers.
+// outside of these tables that are servers or parts of servers.
 func (f *file) splitTables(container []string) (all []unit) {
 	base := bomLength(f.src)
 	var p unstable.Parser
 	p.Reset(f.src[base:])
 	var table []string
-	element := "" // name of the server whose element of the array of tables was read last
+	element := "" // in an array of tables: name of the server whose element was read last
 	for p.NextExpression() {
 		n := p.Expression()
 		var path []string

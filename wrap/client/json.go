@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth limits the nesting of values.
+// maxDepth is the maximum depth of nested values.
 const maxDepth = 512
 
-// reading is the way to read a value: skip it, follow the key path into it, or keep it completely.
+// reading tells what to do with a value: skip it, follow the key path into it, or keep it
+// completely.
 type reading uint8
 
 const (
@@ -17,19 +18,19 @@ const (
 	keep
 )
 
-// jsonReader reads JSON, JSON with comments, and JSON5 in one pass over the bytes. It checks the
-// complete file, but keeps only the values that the key path leads to, because these files can
-// contain many megabytes of other data.
+// jsonReader reads JSON, JSON with comments, or JSON5. It goes through the bytes once and checks
+// the whole file. It keeps only the values at the end of the key path, because such files can have
+// many megabytes of other data.
 type jsonReader struct {
 	src    []byte
 	at     int
 	format Format
 	depth  int
 	err    *EditError
-	beside string // the key of a member beside the container that is kept, too; "" for none
+	beside string // key of a member beside the container that is also kept; "" for none
 }
 
-// parseJSON reads a complete file. It returns nil when the file contains only blanks and comments.
+// parseJSON reads a file. It returns nil if the file has only blanks and comments.
 func parseJSON(src []byte, format Format, path []string) (*node, error) {
 	return (&jsonReader{src: src, format: format}).readFile(path)
 }
@@ -63,7 +64,7 @@ func (j *jsonReader) failRead(at int, what string, values ...any) {
 	j.at = len(j.src)
 }
 
-// currentCharacter returns the character at the current offset, for messages.
+// currentCharacter returns the character at the current offset, for error messages.
 func (j *jsonReader) currentCharacter() string {
 	_, size := utf8.DecodeRune(j.src[j.at:])
 	return string(j.src[j.at : j.at+size])
@@ -115,7 +116,7 @@ func (j *jsonReader) skipComment() {
 	}
 }
 
-// readValue reads one value. path is the rest of the key path from the value to the container.
+// readValue reads one value. path is the rest of the key path, from the value to the container.
 func (j *jsonReader) readValue(path []string, mode reading) *node {
 	if mode == follow && len(path) == 0 {
 		mode = keep
@@ -157,7 +158,7 @@ func (j *jsonReader) newScalar(start int, k kind, mode reading) *node {
 	return n
 }
 
-// openContainer reads an opening bracket. It returns nil for a value that is skipped.
+// openContainer reads an opening bracket. It returns nil if the value is skipped.
 func (j *jsonReader) openContainer(k kind, mode reading) *node {
 	start := j.at
 	if j.depth++; j.depth > maxDepth {
@@ -200,7 +201,7 @@ func (j *jsonReader) readObject(path []string, mode reading) *node {
 	}
 }
 
-// chooseMode returns how to read the member whose key is between start and end.
+// chooseMode tells how to read a member. The key of the member is between start and end.
 func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (reading, []string) {
 	if mode != follow {
 		return mode, nil
@@ -214,7 +215,7 @@ func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (re
 	return skip, nil
 }
 
-// isKey reports whether a raw key has a name. It decodes the key only when necessary.
+// isKey reports whether a key in the file is name. It decodes the key only if necessary.
 func isKey(raw []byte, name string) bool {
 	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == name
@@ -224,7 +225,7 @@ func isKey(raw []byte, name string) bool {
 
 func (j *jsonReader) readList(mode reading) *node {
 	n := j.openContainer(listKind, mode)
-	if mode == follow { // a key path does not lead through a list
+	if mode == follow { // a key path never leads through a list
 		mode = skip
 	}
 	for {
@@ -241,8 +242,8 @@ func (j *jsonReader) readList(mode reading) *node {
 	}
 }
 
-// readClosing reads the closing bracket, if it is the next character. container is a phrase for a
-// message.
+// readClosing reads the closing bracket if it is the next character. container is a word for the
+// error message.
 func (j *jsonReader) readClosing(bracket byte, container string) bool {
 	if j.at == len(j.src) {
 		j.failRead(j.at, "the file ends inside %s", container)
@@ -256,8 +257,8 @@ func (j *jsonReader) readClosing(bracket byte, container string) bool {
 	return true
 }
 
-// readComma reads the comma after a member or item, unless the closing bracket follows, which it does
-// not consume. It returns false after an error.
+// readComma reads the comma after a member or an item. If the closing bracket follows, it reads
+// nothing. It returns false after an error.
 func (j *jsonReader) readComma(bracket byte, container string) bool {
 	if j.err != nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeString returns the value of a string or bare name that the reader has accepted. A lone
-// surrogate becomes U+FFFD.
+// decodeString decodes a string or a bare name that the reader has accepted. A lone surrogate
+// becomes U+FFFD.
 func decodeString(raw []byte) string {
 	if raw[0] == '"' || raw[0] == '\'' {
 		raw = raw[1 : len(raw)-1]
@@ -35,8 +35,8 @@ func decodeString(raw []byte) string {
 
 const shortEscapes, shortMeanings = `bfnrtv0`, "\b\f\n\r\t\v\x00"
 
-// decodeEscape reads one escape, and returns its character and its length in bytes. The character is
-// -1 for a line continuation, which stands for no character.
+// decodeEscape decodes one escape. size is its length in bytes. r is -1 for an escaped line end,
+// which stands for no character.
 func decodeEscape(raw []byte) (r rune, size int) {
 	c := raw[1]
 	switch {
@@ -70,7 +70,7 @@ func parseHex(digits []byte) rune {
 	return rune(n)
 }
 
-// quoteText returns a string literal for s that is valid in JSON, JSON5, TOML and YAML.
+// quoteText returns s as a string in double quotes that is valid in JSON, JSON5, TOML and YAML.
 func quoteText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// readKey reads the name of a member: a string, or in JSON5 also a bare name.
+// readKey reads the name of a member: a string, or in JSON5 also a name without quotes.
 func (j *jsonReader) readKey() bool {
 	c := j.peekByte()
 	switch {
@@ -20,7 +20,8 @@ func (j *jsonReader) readKey() bool {
 	return j.err == nil
 }
 
-// readBareName reads an identifier name of ECMAScript 5.1. It returns false if there is none.
+// readBareName reads a name without quotes (an identifier name of ECMAScript 5.1). It returns false
+// if there is none.
 func (j *jsonReader) readBareName() bool {
 	start := j.at
 	for j.at < len(j.src) {
@@ -39,7 +40,7 @@ func (j *jsonReader) readBareName() bool {
 	return j.at > start
 }
 
-// wideSpace returns the length of a blank that only JSON5 allows, or 0.
+// wideSpace returns the length of a blank that only JSON5 allows; 0 if there is none.
 func (j *jsonReader) wideSpace() int {
 	r, size := utf8.DecodeRune(j.src[j.at:])
 	if r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029' || r == '\ufeff' || unicode.Is(unicode.Zs, r) {
@@ -92,7 +93,7 @@ func (j *jsonReader) skipEscape() {
 	}
 }
 
-// hexDigits reports whether text starts with the mark and n hexadecimal digits.
+// hexDigits reports whether text begins with the byte mark and n hexadecimal digits.
 func hexDigits(text []byte, mark byte, n int) bool {
 	if len(text) <= n || text[0] != mark {
 		return false
@@ -109,8 +110,8 @@ func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// readLiteral reads a literal, unless a letter or digit follows it. It returns false if it reads
-// nothing.
+// readLiteral reads a literal such as true. It returns false and reads nothing if other text is
+// there, or if a letter or digit follows.
 func (j *jsonReader) readLiteral(literal string) bool {
 	if !bytes.HasPrefix(j.src[j.at:], []byte(literal)) {
 		return false
@@ -123,7 +124,7 @@ func (j *jsonReader) readLiteral(literal string) bool {
 	return true
 }
 
-// readNumber reads a number of RFC 8259, and in JSON5 also +1, .5, 5., 0x1f, Infinity and NaN. It
+// readNumber reads a number of RFC 8259; in JSON5 also +1, .5, 5., 0x1f, Infinity and NaN. It
 // returns false if there is none.
 func (j *jsonReader) readNumber() bool {
 	start := j.at

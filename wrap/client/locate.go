@@ -9,11 +9,11 @@ type slot struct {
 	at    int // offset of the name
 	value *node
 	twice bool // another slot has the same path
-	// beside is the object that holds the container; nil if the container is the root.
+	// beside is the object in which the container is a member; nil if the container is the root.
 	beside *node
 }
 
-// parseFile reads a file into nodes. It returns nil when the file is empty.
+// parseFile reads a file into nodes. It returns nil if the file is empty.
 func parseFile(r Row, src []byte) (*node, error) {
 	if at := invalidUTF8(src); at >= 0 {
 		return nil, newEditError(src, at, "save the file as UTF-8", "the file is not UTF-8 text")
@@ -48,7 +48,7 @@ func locateServers(r Row, src []byte, root *node) ([]slot, error) {
 	return f.slots, nil
 }
 
-// pathKey returns one text for a path. The names are quoted, so that different paths have different
+// pathKey returns a text for a path. The names in it are quoted, so different paths have different
 // texts.
 func pathKey(path []string) string {
 	key := ""
@@ -64,12 +64,12 @@ type finder struct {
 	slots []slot
 	err   error
 
-	beside *node // the object that holds the container
+	beside *node // the object in which the container is a member
 }
 
-// walkKeyPath follows the key path from n. walked holds the keys up to n. If a value on the path is
-// missing or null, there are no servers. If it is of a wrong kind, the file is not understood, and
-// f.err is set.
+// walkKeyPath follows the key path from n. walked are the keys from the root to n. If a value on
+// the path is missing or null, the file has no servers. If a value has a wrong kind, walkKeyPath
+// sets f.err.
 func (f *finder) walkKeyPath(n *node, path, walked []string) {
 	switch {
 	case f.err != nil || n == nil || n.kind == nullKind:

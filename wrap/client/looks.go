@@ -6,10 +6,9 @@ import (
 	"unicode"
 )
 
-// visibleLength returns how many bytes of a command line's word may be shown, judged by the form of
-// the word. before is the previous word. These parts are hidden: the query of a URL, random-looking
-// text in the path of a URL, and a random-looking value after an option of one letter, whose meaning
-// is unknown.
+// visibleLength returns how many bytes of a word of a command line may be shown. before is the word
+// before it. Hidden are the query of a URL, random-looking text in the path of a URL, and a
+// random-looking value after a one-letter option, because the option's meaning is unknown.
 func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
 		return visibleURLLength(word)
@@ -27,8 +26,8 @@ func visibleLength(word, before string) int {
 	return len(word)
 }
 
-// shortOption returns the option of one letter with which a word begins: -k, or -k= of -k=VALUE. It
-// returns "" when there is none.
+// shortOption returns the one-letter option at the start of a word: -k, also of -k=VALUE; "" if
+// there is none.
 func shortOption(word string) string {
 	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
 		return ""
@@ -61,23 +60,23 @@ func visibleURLLength(word string) int {
 	return end
 }
 
-// runs matches 10 or more letters and digits in a row.
+// runs matches a run of 10 or more letters and digits.
 var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
-// looksRandom reports whether a value looks random, unlike words, names, versions, paths, hosts and
-// packages.
+// looksRandom reports whether a value looks random. Words, names, versions, paths, hosts and
+// packages do not.
 func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
 		return false
 	}
 	if strings.Contains(value, "/") {
-		return len(value) >= 32 && isMixed(strings.ReplaceAll(value, "/", "")) // may be base64
+		return len(value) >= 32 && isMixed(strings.ReplaceAll(value, "/", "")) // long enough for base64, which can have slashes
 	}
 	return slices.ContainsFunc(runs().FindAllString(value, -1), isMixed)
 }
 
 // isMixed reports whether a run changes between letters and digits, or from small letters to
-// capitals, more often than names do.
+// capitals, more often than a name does.
 func isMixed(run string) bool {
 	if !strings.ContainsAny(run, "0123456789") {
 		return false
@@ -91,7 +90,7 @@ func isMixed(run string) bool {
 		case unicode.IsUpper(c):
 			kind = 3
 		}
-		if last != 0 && kind != last && (last != 3 || kind != 1) { // a capital before small letters, as in CamelCase
+		if last != 0 && kind != last && (last != 3 || kind != 1) { // do not count a capital before small letters, as in CamelCase
 			turns++
 		}
 		last = kind

@@ -10,9 +10,9 @@ import (
 
 const hiddenText = "•••"
 
-// MaskFile returns a file in a form that may be shown. In every entry it hides the values of
-// the environment and of headers, arguments that are secrets, and addresses that may hold a
-// secret. Line ends stay in place. A file that cannot be read is returned unchanged.
+// MaskFile returns a file in a form that may be shown. In each entry it hides the values of the
+// environment and the headers, arguments that are secrets, and addresses that may contain a secret.
+// Line ends stay where they are. A file that cannot be read stays unchanged.
 func MaskFile(r Row, src []byte) []byte {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -34,15 +34,14 @@ func MaskFile(r Row, src []byte) []byte {
 	return spliceEdits(src, edits)
 }
 
-// secretWords hides the secrets of a command line: the value after --api-key or in --token=, a
-// header, the environment given to a container, and text that looks like a key, also in an
-// address.
+// secretWords hides the secrets in a command line: the value after --api-key or in --token=, a
+// header, the environment for a container, and text that looks like a key, also inside an address.
 func (f *file) secretWords(words []*node) (edits []edit) {
 	all := nodeTexts(words)
 	src, err := json.Marshal(all)
 	var clean []string
 	if err != nil || json.Unmarshal(redact.ScrubJSON(src), &clean) != nil || len(clean) != len(all) {
-		return nil // some words are not texts: the entry is not edited, so no difference shows it
+		return nil // a word is no text, so the entry is not edited, and no difference will show it
 	}
 	for i, w := range words {
 		prefix := all[i][:commonPrefix(all[i], clean[i])]
@@ -74,7 +73,7 @@ func (f *file) secretEdits(r *remote) []edit {
 	var edits []edit
 	if m := r.url; m != nil && m.value.kind == stringKind && f.row.HidesAddress(m.value.text) {
 		e := f.coverText(m.value, "")
-		if r.redirected != nil { // the path contains clawai's secret, and the query the original address
+		if r.redirected != nil { // the path contains clawai's secret, and the query contains the original address
 			e.text = r.redirected.visibleHost() + "/" + hiddenText
 		}
 		edits = append(edits, e)
@@ -89,14 +88,14 @@ func (f *file) secretEdits(r *remote) []edit {
 	return edits
 }
 
-// coverText returns the edit that hides the text of a string after the prefix. Line ends stay.
+// coverText returns the edit that hides the text of a string after prefix. Line ends stay.
 func (f *file) coverText(v *node, prefix string) edit {
 	n := f.openingLength(f.rawText(v), v.plain)
 	start, end := v.start+n+len(prefix), v.end-min(n, 3)
 	if prefix != "" && start < end && f.src[start] == ' ' {
 		start++
 	}
-	if start > end || prefix != "" && !strings.HasPrefix(string(f.src[v.start+n:end]), prefix) { // the text is written with escapes
+	if start > end || prefix != "" && !strings.HasPrefix(string(f.src[v.start+n:end]), prefix) { // the text has escapes: hide all of it
 		start = v.start + n
 	}
 	if start > end {

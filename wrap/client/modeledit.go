@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// The last part of an address of ours tells how to undo the edit, so that unwrap needs no other
-// file. It holds the token that was there before, the number of objects that PutAddress made around
-// the address, or the fact that PutAddress made the whole file. The proxy ignores this part.
+// The last part of an address that wrap writes tells how to undo the edit, so unwrap needs no other
+// file. It says one of three things: which token was there before; how many objects PutAddress made
+// around the address; or that PutAddress made the whole file. The proxy ignores this part.
 const (
 	undoWas  = "was-"
 	undoNew  = "new-"
@@ -26,21 +26,21 @@ func decodeToken(coded string) (string, bool) {
 	return string(token), err == nil && len(token) > 0
 }
 
-// undoDepth returns how many objects were made around an address.
+// undoDepth returns the number of objects that PutAddress made around an address.
 func undoDepth(undo string) (n int, ok bool) {
 	text, is := strings.CutPrefix(undo, undoNew)
 	n, err := strconv.Atoi(text)
 	return n, is && err == nil && n >= 0 && n < 8 && strconv.Itoa(n) == text
 }
 
-// PutAddress returns the file with an address of ours at a place. base is that address without its
-// last part. Before it returns, it checks that TakeAddress gives the file back byte for byte.
+// PutAddress returns the file with our address at the place a. base is our address without its last
+// part. PutAddress checks that TakeAddress would restore the file byte for byte.
 func PutAddress(r ModelRow, src []byte, a ModelAddress, base string) ([]byte, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {
 		return nil, err
 	}
-	if a.Ours != nil { // update our address in place
+	if a.Ours != nil { // our address is there already: update it
 		token, err := f.findToken(a.KeyPath)
 		if err != nil || token == nil {
 			return nil, errors.Join(err, errNoAddress)
@@ -58,8 +58,8 @@ func PutAddress(r ModelRow, src []byte, a ModelAddress, base string) ([]byte, er
 	return after, nil
 }
 
-// TakeAddress returns the file as it was before PutAddress. It returns nil for a file that
-// PutAddress made and that has not changed since.
+// TakeAddress restores the file as it was before PutAddress. It returns nil if PutAddress made the
+// file and the file has not changed since.
 func TakeAddress(r ModelRow, src []byte, path []string) ([]byte, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {
@@ -92,12 +92,12 @@ func TakeAddress(r ModelRow, src []byte, path []string) ([]byte, error) {
 	return f.removeAddress(path, depth)
 }
 
-// modelFile is a file that holds the address of a client's model.
+// modelFile is a file with the addresses at which a client reaches its model.
 type modelFile struct {
 	row  ModelRow
 	src  []byte
-	root *node     // nil for DotEnv, and for a file that does not exist
-	vars []*member // the variables of a DotEnv file
+	root *node     // nil for a DotEnv file, and if the file does not exist
+	vars []*member // the variables in a DotEnv file
 }
 
 func openModelFile(r ModelRow, src []byte) (*modelFile, error) {
@@ -127,8 +127,8 @@ func (f *modelFile) quote(text string) string {
 	return quoteText(text)
 }
 
-// readLines reads a file with a variable on each line. It refuses a value that continues on the
-// next line, because another reader may find other variables there.
+// readLines reads a file with one variable on each line. It refuses a value that continues in the
+// next line, because other programs may find variables in that line.
 func (f *modelFile) readLines() error {
 	for at := bomLength(f.src); at < len(f.src); {
 		end := lineEnd(f.src, at)
@@ -158,7 +158,7 @@ func (f *modelFile) readLines() error {
 	return nil
 }
 
-// listPaths returns the key paths of the file's addresses.
+// listPaths returns the key paths of all addresses in the file.
 func (f *modelFile) listPaths() ([][]string, error) {
 	r := f.row
 	if r.Chooser != "" && f.root != nil {
@@ -201,12 +201,12 @@ func (f *modelFile) listPaths() ([][]string, error) {
 	return all, nil
 }
 
-// FindElsewhere returns why a client does not use the address in its file, or not always: a variable that
-// is set there, or a profile with another provider. It returns "" for none.
+// FindElsewhere tells why a client does not always use the address in its file: a variable in the
+// file, or a profile with another provider. It returns "" if there is no such reason.
 func FindElsewhere(r ModelRow, src []byte) string {
 	f, err := openModelFile(r, src)
 	if err != nil {
-		return "" // ReadAddresses reports the error
+		return "" // ReadAddresses reports this error
 	}
 	beside := f.vars
 	if f.root != nil && len(r.KeyPath) > 0 {
@@ -231,7 +231,8 @@ func FindElsewhere(r ModelRow, src []byte) string {
 	return f.findProfileElsewhere()
 }
 
-// findProfileElsewhere returns which profile of the file names a provider with an address of its own.
+// findProfileElsewhere returns the profile in the file whose provider has its own address; "" if
+// there is none.
 func (f *modelFile) findProfileElsewhere() string {
 	r := f.row
 	profiles, _ := f.root.findMember("profiles")
@@ -261,8 +262,8 @@ func (f *modelFile) hasToken(path []string) bool {
 	return err == nil && token != nil
 }
 
-// findToken returns the text at a key path; nil if there is none. It returns an error if readers of
-// the file could read a key on the path in different ways.
+// findToken returns the text at a key path; nil if there is none. It returns an error if two
+// programs could read a key of the path differently.
 func (f *modelFile) findToken(path []string) (*node, error) {
 	at := f.root
 	if f.row.Format == DotEnv {
@@ -296,7 +297,7 @@ func (f *modelFile) findToken(path []string) (*node, error) {
 	return nil, nil
 }
 
-// tokenText returns the text of a token as the file wrote it.
+// tokenText decodes a token of the file.
 func tokenText(r ModelRow, token string) string {
 	var src []byte
 	path := []string{"a"}
@@ -349,7 +350,7 @@ func (f *modelFile) putAddress(a ModelAddress, base string) ([]byte, error) {
 	return f.putMember(a.KeyPath, base)
 }
 
-// putMember puts a member into JSON, with the objects that are missing around it.
+// putMember adds a member to a JSON file. It also adds the missing objects around the member.
 func (f *modelFile) putMember(path []string, base string) ([]byte, error) {
 	at := f.root
 	for i, key := range path {
@@ -393,8 +394,8 @@ func newModelFile(r ModelRow, path []string, address string) ([]byte, error) {
 	return []byte(b.String() + "\n"), nil
 }
 
-// removeAddress removes what PutAddress has added: the address, and the objects around it that
-// PutAddress made and that have no other members now.
+// removeAddress removes what PutAddress has added: the address, and those objects around it that
+// PutAddress made and that have no other member.
 func (f *modelFile) removeAddress(path []string, depth int) ([]byte, error) {
 	switch f.row.Format {
 	case DotEnv:
@@ -419,7 +420,8 @@ func (f *modelFile) removeAddress(path []string, depth int) ([]byte, error) {
 	return f.cutMember(holders[at], path[at])
 }
 
-// removeLine removes a line; if also is true, the line end before it, too.
+// removeLine removes a line. If also is true and the line is the last one, it also removes the line
+// end before it.
 func (f *modelFile) removeLine(at int, also bool) []byte {
 	start, end := lineStart(f.src, at), lineEnd(f.src, at)
 	if end < len(f.src) {
@@ -433,14 +435,14 @@ func (f *modelFile) removeLine(at int, also bool) []byte {
 	return append(slices.Clone(f.src[:start]), f.src[end:]...)
 }
 
-// cutMember removes a member and the comma beside it.
+// cutMember removes a member and the comma before or after it.
 func (f *modelFile) cutMember(in *node, key string) ([]byte, error) {
 	i := slices.IndexFunc(in.members, func(m member) bool { return m.name == key })
 	start, end := in.members[i].start, in.members[i].value.end
 	comma := func(from, to int) bool { return strings.TrimSpace(string(f.src[from:to])) == "," }
 	switch {
 	case len(in.members) == 1:
-		if start == in.start+2 && f.src[in.start+1] == ' ' { // this blank shows that the object existed before
+		if start == in.start+2 && f.src[in.start+1] == ' ' { // the blank shows that the object was there before, so remove only the blank and the member
 			start--
 		}
 	case i > 0 && comma(in.members[i-1].value.end, start):
@@ -453,15 +455,15 @@ func (f *modelFile) cutMember(in *node, key string) ([]byte, error) {
 	return append(slices.Clone(f.src[:start]), f.src[end:]...), nil
 }
 
-// MaskModelFile returns a file in a form that may be shown: it shows no texts except addresses, and
-// hides the secrets in addresses.
+// MaskModelFile returns a file in a form that may be shown: only addresses are visible, without the
+// secrets in them.
 func MaskModelFile(r ModelRow, src []byte) []byte {
 	f, err := openModelFile(r, src)
 	if err != nil {
 		return src
 	}
 	var edits []edit
-	paths, _ := f.listPaths() // ignore the error: without paths, all texts are hidden
+	paths, _ := f.listPaths() // the error is ignored, because without paths all texts are hidden
 	shown := map[int]bool{}
 	for _, path := range paths {
 		token, err := f.findToken(path)

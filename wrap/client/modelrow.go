@@ -10,53 +10,54 @@ import (
 )
 
 // ModelRow describes from where a client gets the address of its model's service. "clawai wrap
-// --llm" edits the file of a row, and "clawai llm-proxy -- CLIENT" sets the variable or the option.
+// --llm" edits the file in the row. "clawai llm-proxy -- CLIENT" sets the variable or the option in
+// the row.
 type ModelRow struct {
-	Client   string   `toml:"client"`   // value of --llm, and of --client
-	Programs []string `toml:"programs"` // the names of its program
+	Client   string   `toml:"client"`   // the client's word for the options --llm and --client
+	Programs []string `toml:"programs"` // names of the client's program
 
-	Variable  string   `toml:"variable"`  // the environment variable that holds the address; "" when there is none
-	Upstream  string   `toml:"upstream"`  // the address that the client uses by itself; "" if the owner must set one
-	Elsewhere []string `toml:"elsewhere"` // variables with which the client uses a service that has no address here
+	Variable  string   `toml:"variable"`  // environment variable with the address; "" if there is none
+	Upstream  string   `toml:"upstream"`  // address that the client uses without a setting; "" if the owner must set one
+	Elsewhere []string `toml:"elsewhere"` // variables with which the client uses a service that has no address in the file
 
-	// Paths are the possible places of the file, as HookRow.Paths. Without one, no file is edited,
-	// and Instead says what the owner can do.
+	// Paths are the possible places of the file; HookRow.Paths tells which one is used. If there
+	// are none, wrap edits no file, and Instead tells what the owner can do.
 	Paths  Paths  `toml:"paths"`
-	Format Format `toml:"format"` // one of the JSON family, "toml", or "env"
-	// KeyPath leads to the address. "*" stands for every key there, and such an address must be in
-	// the file already.
+	Format Format `toml:"format"` // a format of the JSON family, "toml", or "env"
+	// KeyPath is the path of keys to the address. "*" stands for every key. An address at a path
+	// with "*" must already be in the file.
 	KeyPath []string `toml:"key_path"`
-	// Chooser is the key of the file that names another provider than Preset. ChosenPath then leads
-	// to the address, with <chosen> for the name.
+	// Chooser is the key in the file with the name of a provider other than Preset. If it is set,
+	// ChosenPath is the path to the address, with the name in place of <chosen>.
 	Chooser    string   `toml:"chooser"`
 	Preset     string   `toml:"preset"`
 	ChosenPath []string `toml:"chosen_path"`
-	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file: as a whole for DotEnv, otherwise only its key
+	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file: a DotEnv file completely, any other file only for its key
 
-	Instead string `toml:"instead"` // what the owner can do by hand where no file is edited
-	After   string `toml:"after"`   // what a person must do for the edit to take effect
+	Instead string `toml:"instead"` // what the owner can do by hand if no file is edited
+	After   string `toml:"after"`   // what a person must do before the edit has an effect
 
 	Confidence Confidence `toml:"confidence"`
 	Source     string     `toml:"source"`
 
-	// Name, Word and Present are those of the client's HookRow.
+	// Name, Word and Present come from the HookRow of the same client.
 	Name    string `toml:"-"`
 	Word    string `toml:"-"`
 	Present Paths  `toml:"-"`
 	Used    Paths  `toml:"-"`
 }
 
-// DotEnv is the format of a file with a variable on each line.
+// DotEnv is the format of a file with one variable on each line.
 const DotEnv Format = "env"
 
-// Editable reports whether wrap may edit a file of the client.
+// Editable reports whether wrap can edit a file of the client.
 func (r ModelRow) Editable() bool { return len(r.Paths.allPaths()) > 0 }
 
 // IsInstalled reports whether the client is on this machine.
 func (r ModelRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
-// FindFile returns the path of the file: the first one that exists, or else the first one that can
-// be created. It returns "" when a variable or the home is unknown.
+// FindFile returns the path of the file: the first one that exists; otherwise the first one that
+// can be created. It returns "" if a variable or the home is unknown.
 func (r ModelRow) FindFile(e Env) (path string, exists bool) {
 	if found := (Row{Paths: r.Paths}).FindFiles(e); len(found) > 0 {
 		return found[0], true
@@ -72,22 +73,22 @@ func (r ModelRow) FindOver(e Env) []string {
 	return Row{Paths: r.Over, Ancestors: true}.FindFiles(e)
 }
 
-// ModelAddress is one place of a file that leads the client to a service.
+// ModelAddress is a place in a file with the address of a service.
 type ModelAddress struct {
-	Route   string // the client, and where the file has several addresses, the key of this one
+	Route   string // name of the client; if the file has several addresses, also the key of this one
 	KeyPath []string
 	Text    string // the address; "" if there is none yet
 	Ours    *LedAddress
 }
 
-// LedAddress is an address that wrap has written.
+// LedAddress is an address that wrap has written, which leads to our proxy.
 type LedAddress struct {
-	Base string // the address up to the route, including the route
+	Base string // the address up to the end of the route
 	undo string // the last part of the address, which tells how to undo the edit
-	was  string // the token that was there before, as the file wrote it; "" for none
+	was  string // the token before the edit, in the notation of the file; "" for none
 }
 
-// Service returns the address that was there before; "" if the client used its own.
+// Service returns the address before the edit; "" if the client used its own.
 func (l *LedAddress) Service(r ModelRow) string {
 	if l.was == "" {
 		return ""
@@ -95,12 +96,13 @@ func (l *LedAddress) Service(r ModelRow) string {
 	return tokenText(r, l.was)
 }
 
-// ParseService parses the address of a service. It refuses one that would send keys in clear text.
+// ParseService parses the address of a service. It refuses an address to which keys would be sent
+// unencrypted.
 func ParseService(text string) (*url.URL, error) {
 	to, err := url.Parse(text)
 	shown := maskAddress(text)
 	switch {
-	case err != nil: // do not show err: its text may hold a password
+	case err != nil: // do not show err, because its text may contain a password
 		return nil, fmt.Errorf("the service's address %q cannot be read; it must be https://HOST or https://HOST/PATH", shown)
 	case to.Host == "" || to.Scheme != "https" && to.Scheme != "http" || to.User != nil || to.RawQuery != "" || to.Fragment != "":
 		return nil, fmt.Errorf("the service's address must be https://HOST or https://HOST/PATH, not %q", shown)
@@ -110,7 +112,7 @@ func ParseService(text string) (*url.URL, error) {
 	return to, nil
 }
 
-// maskAddress returns an address with a user, a query and a fragment hidden, as they may be secrets.
+// maskAddress returns an address without its user, query and fragment, which may be secrets.
 func maskAddress(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
@@ -127,8 +129,8 @@ func maskAddress(text string) string {
 	return scheme + rest
 }
 
-// LeadsToUs reports whether the address of a service is that of our own proxy, which listens at
-// ADDRESS:PORT, or contains ledWord.
+// LeadsToUs reports whether the address of a service leads to our own proxy: its host is listen
+// (ADDRESS:PORT), or it contains ledWord.
 func LeadsToUs(to *url.URL, listen string) bool {
 	if slices.Contains(strings.Split(to.Path, "/"), ledWord) {
 		return true
@@ -143,8 +145,8 @@ func LeadsToUs(to *url.URL, listen string) bool {
 
 var errNoAddress = errors.New("it sets no address of a service")
 
-// ReadAddresses returns the places of a file that lead the client to services, also those that have
-// no address yet. src is nil for a file that does not exist.
+// ReadAddresses returns the places in a file with the address of a service, and the places where an
+// address can be added. src is nil if the file does not exist.
 func ReadAddresses(r ModelRow, src []byte) ([]ModelAddress, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {
@@ -174,14 +176,14 @@ func ReadAddresses(r ModelRow, src []byte) ([]ModelAddress, error) {
 	return all, nil
 }
 
-// ledWord begins the path of our addresses, so that a person who reads a client's settings
-// recognises them.
+// ledWord begins the path of our addresses, so that a person recognises them in a client's
+// settings.
 const ledWord = "clawai-llm-proxy"
 
 // LedWord returns the first part of the path of our addresses.
 func LedWord() string { return ledWord }
 
-// readLedAddress reads an address that wrap has written; nil for any other.
+// readLedAddress reads an address that wrap has written. It returns nil for any other address.
 func readLedAddress(text string) *LedAddress {
 	rest, ok := strings.CutPrefix(text, "http://")
 	parts := strings.Split(rest, "/")

@@ -6,7 +6,7 @@ import "bytes"
 type kind uint8
 
 const (
-	otherKind kind = iota // numbers, booleans, dates
+	otherKind kind = iota // a number, a boolean or a date
 	nullKind
 	stringKind
 	listKind
@@ -17,35 +17,35 @@ func (k kind) String() string {
 	return [...]string{"a number or boolean", "null", "a string", "a list", "an object"}[k]
 }
 
-// node is one value of a file with its byte offsets. Every format is read into nodes, so that the
-// same code finds and edits servers in all formats.
+// node is one value of a file, with its byte offsets. All formats are read into nodes, so the same
+// code can find and edit servers in all of them.
 type node struct {
 	kind       kind
-	start, end int      // the end of a list or object is known only in JSON and YAML's flow style
-	text       string   // for a string; in JSON also for a number or boolean, as it is written
+	start, end int      // for a list or an object, end is only known in JSON and in YAML's flow style
+	text       string   // text of a string; in JSON also of a number or boolean, in the notation of the file
 	members    []member // for an object
 	items      []*node  // for a list
 
-	// block means that the node is a YAML list with a line for each item. For an item of such a
-	// list, lead is the offset of its dash.
+	// block means that the node is a YAML list with each item on its own line. If the node is an
+	// item of such a list, lead is the offset of its dash.
 	block bool
 	lead  int
 	// plain means that the node is a YAML scalar without quotes.
 	plain bool
-	// refused is the reason why the node must not be edited, such as "an anchor"; "" if it may be.
+	// refused is the reason why the node must not be edited, such as "an anchor"; "" for none.
 	refused string
 }
 
-// member is a key with its value. start, last and end are offsets of the key. For a dotted TOML key,
-// start is the start of its first part, and last is the start of its last part.
+// member is a key with its value. start, last and end are offsets of the key. If the key is a
+// dotted key of TOML, start is the start of its first part, and last the start of its last part.
 type member struct {
 	name             string
 	start, last, end int
-	block            bool // the member is on lines without other members
-	escaped          bool // the name is written with escapes
+	block            bool // the member is alone on its lines
+	escaped          bool // the name has escapes in the file
 	value            *node
-	// again lists further places of the name: in TOML, the parts of one table may be at several
-	// places.
+	// again lists the other places of the name, because the parts of one TOML table can be at
+	// several places.
 	again []span
 }
 
@@ -56,7 +56,8 @@ func (n *node) endAt(end int) *node {
 	return n
 }
 
-// findMember returns the first member with a name, or nil. twice means that there is a second one.
+// findMember returns the first member with this name; nil if there is none. twice means that there
+// is another one.
 func (n *node) findMember(name string) (found *member, twice bool) {
 	if n == nil || n.kind != objectKind {
 		return nil, false
@@ -82,7 +83,8 @@ func (n *node) lastMember(name string) *member {
 	return nil
 }
 
-// findDuplicate returns a member, at any depth, that has the name of an earlier one.
+// findDuplicate returns a member, at any depth, whose object has an earlier member of the same
+// name; nil if there is none.
 func (n *node) findDuplicate() *member {
 	if n == nil {
 		return nil
@@ -138,8 +140,8 @@ func lineEnd(src []byte, at int) int {
 	return at + i
 }
 
-// lineBreak returns the line end at an offset. At the end of src, it returns a line end like the first
-// one of the file.
+// lineBreak returns the line end at an offset. At the end of src it returns the first line end of
+// the file.
 func lineBreak(src []byte, at int) string {
 	if at == len(src) {
 		at = lineEnd(src, 0)

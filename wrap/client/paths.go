@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Paths holds the possible places of a file: those in All on every system, and then those of the
-// system.
+// Paths holds the possible places of a file: first the places in All, which are for every system,
+// and then the places for the current system.
 //
-// A pattern is written with slashes. It starts with ~ (the home), {config} (the system's folder
-// for applications' settings), {xdg} ($XDG_CONFIG_HOME, else ~/.config, on every system), $NAME
-// or ${NAME:-default}, / or a drive, or ./ (the project). It may use the globs * ? and [...],
-// never **.
+// A pattern has slashes. It begins with ~ (the home), {config} (the system's folder for settings of
+// applications), {xdg} ($XDG_CONFIG_HOME, or ~/.config, on every system), $NAME or
+// ${NAME:-default}, / or a drive, or ./ (the project). It can have the globs * ? and [...], but not
+// **.
 type Paths struct {
 	All     []string `toml:"all"`
 	Linux   []string `toml:"linux"`
@@ -27,7 +27,7 @@ func (p Paths) systemPaths(os string) []string {
 
 func (p Paths) allPaths() []string { return slices.Concat(p.All, p.Linux, p.MacOS, p.Windows) }
 
-// checkPattern returns the error in a pattern, or nil.
+// checkPattern returns an error if a pattern is wrong.
 func checkPattern(pattern string) error {
 	base, rest := cutBase(pattern)
 	switch {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Read returns the servers of a file. The error, an *EditError, means that the file cannot be read
-// exactly, or that a key of the path to the servers appears twice. A problem of only one server is in
-// Entry.Problem. A file without content has no servers.
+// Read returns the servers of a file. The error is an *EditError: the file cannot be read exactly,
+// or a key on the path to the servers appears twice. If only one server has a problem, the problem
+// is in Entry.Problem. A file without content has no servers.
 func Read(r Row, src []byte) ([]Entry, error) {
 	file, err := openFile(r, src)
 	if err != nil {
@@ -26,7 +26,7 @@ type file struct {
 	src   []byte
 	slots []slot
 
-	counted, line int // the last counted offset, and its line from 1
+	counted, line int // the last offset whose line was counted, and this line, from 1
 }
 
 func openFile(r Row, src []byte) (*file, error) {
@@ -60,13 +60,13 @@ func (f *file) readEntry(s slot) Entry {
 	return e
 }
 
-// faultError returns the error for a fault.
+// faultError turns a fault into an EditError.
 func (f *file) faultError(p *fault) *EditError {
 	line, column := f.countPosition(p.at)
 	return &EditError{Line: line, Column: column, What: p.what, Next: p.next}
 }
 
-// countPosition returns the line and the column of an offset. It counts lines from the previous
+// countPosition returns the line and the column of an offset. It counts from the last counted
 // offset, because a file may have thousands of entries.
 func (f *file) countPosition(at int) (line, column int) {
 	if at < f.counted || f.line == 0 {
@@ -78,7 +78,8 @@ func (f *file) countPosition(at int) (line, column int) {
 	return f.line, column
 }
 
-// fillSandbox sets the client's own sandbox of an entry, and how its wrapper differs from it.
+// fillSandbox sets Sandbox of an entry. It also notes how the wrapper differs from the client's
+// sandbox.
 func (f *file) fillSandbox(e *Entry, s slot, sh shape) {
 	v, wrapped := readInvocation(sh.words)
 	if wrapped {
@@ -96,7 +97,7 @@ func (f *file) fillSandbox(e *Entry, s slot, sh shape) {
 	}
 }
 
-// fillEntry sets the wrapper of an entry, and its command or its address, as far as they can be read.
+// fillEntry sets the wrapper of an entry, and its command or address, if they can be read.
 func (f *file) fillEntry(e *Entry, sh shape) {
 	words := nodeTexts(sh.words)
 	if v, ok := readInvocation(sh.words); ok {
@@ -117,7 +118,7 @@ func (f *file) fillEntry(e *Entry, sh shape) {
 	}
 }
 
-// findProblem returns the reason why an entry cannot be wrapped or unwrapped, or nil.
+// findProblem returns the reason why an entry cannot be wrapped or unwrapped; nil if it can.
 func (f *file) findProblem(s slot, sh shape) *fault {
 	if sh.problem != nil {
 		return sh.problem
@@ -142,7 +143,7 @@ func (f *file) findProblem(s slot, sh shape) *fault {
 	return nil
 }
 
-// openTarget reads a file and finds an entry by findTarget.
+// openTarget reads a file and finds an entry with findTarget.
 func openTarget(r Row, src []byte, e Entry) (f *file, s slot, sh shape, err error) {
 	if f, err = openFile(r, src); err == nil {
 		s, sh, err = f.findTarget(e)
@@ -150,7 +151,7 @@ func openTarget(r Row, src []byte, e Entry) (f *file, s slot, sh shape, err erro
 	return f, s, sh, err
 }
 
-// openSlot reads a file and finds an entry by findSlot.
+// openSlot reads a file and finds an entry with findSlot.
 func openSlot(r Row, src []byte, e Entry) (f *file, s slot, sh shape, err error) {
 	if f, err = openFile(r, src); err == nil {
 		s, sh, err = f.findSlot(e)
@@ -158,7 +159,8 @@ func openSlot(r Row, src []byte, e Entry) (f *file, s slot, sh shape, err error)
 	return f, s, sh, err
 }
 
-// findTarget returns the slot and the shape of an entry that can be wrapped or unwrapped.
+// findTarget returns the slot and the shape of an entry. It returns an error if the entry cannot be
+// wrapped or unwrapped.
 func (f *file) findTarget(e Entry) (slot, shape, error) {
 	s, sh, err := f.findSlot(e)
 	if err != nil {
@@ -170,8 +172,8 @@ func (f *file) findTarget(e Entry) (slot, shape, error) {
 	return s, sh, nil
 }
 
-// findSlot returns the slot and the shape of an entry that can be edited, for example by a redirect,
-// even if it cannot become a process.
+// findSlot returns the slot and the shape of an entry. It returns an error if the entry cannot be
+// edited at all. An entry that can be redirected, but cannot become a process, is no error.
 func (f *file) findSlot(e Entry) (slot, shape, error) {
 	if f.row.ReadOnly {
 		return slot{}, shape{}, newEditError(f.src, 0, "edit the file by hand", "files of %s are not edited", f.row.Name)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// A redirect is the other form of a wrapped remote entry, besides the bridge: only the url of the
-// entry changes, and the client connects over HTTP to the owner's proxy on this machine (clawai proxy
-// --listen). The query of the new url contains the old url, so that the edit can be undone without
-// another file. The proxy ignores the query.
+// A redirect is the second way to wrap a remote entry; the first is the bridge. Only the url of the
+// entry changes, and the client connects over HTTP to the owner's proxy on this machine (clawai
+// proxy --listen). The query of the new url contains the old url, so that the edit can be undone
+// without another file. The proxy ignores the query.
 
 const (
 	forQuery = "clawai-for" // the original address
-	asQuery  = "clawai-as"  // the token of the original address in the file, in base64; only if quoteText would write another token
+	asQuery  = "clawai-as"  // the token of the original address, in base64; only if quoteText would give another token
 )
 
 // redirectURL holds the parts of the url of a redirected entry.
@@ -23,10 +23,10 @@ type redirectURL struct {
 	proxyURL string // the url without its query
 	server   string // the last part of the url's path
 	original string // the original address
-	token    string // the original address as the file wrote it
+	token    string // the original address in the notation of the file
 }
 
-// readRedirection reads the url of an entry. It returns nil if the entry is not redirected.
+// readRedirection splits the url of a redirected entry. It returns nil for another url.
 func readRedirection(text string) *redirectURL {
 	proxyURL, query, found := strings.Cut(text, "?")
 	if !found || !strings.HasPrefix(query, forQuery+"=") {
@@ -65,7 +65,7 @@ func (r *redirectURL) visibleHost() string {
 	return scheme + "://" + host
 }
 
-// renderURL returns the complete url, which readRedirection reads.
+// renderURL returns the complete url. readRedirection splits it again.
 func (r *redirectURL) renderURL() string {
 	text := r.proxyURL + "?" + forQuery + "=" + url.QueryEscape(r.original)
 	if r.token != quoteText(r.original) {
@@ -74,7 +74,7 @@ func (r *redirectURL) renderURL() string {
 	return text
 }
 
-// findDifferences returns how a url differs from the one that RedirectEntry writes.
+// findDifferences returns how a url differs from the url that RedirectEntry writes.
 func (r *redirectURL) findDifferences(text, server string) (all []string) {
 	if r.server != server {
 		all = append(all, "the url names another server")
@@ -85,12 +85,13 @@ func (r *redirectURL) findDifferences(text, server string) (all []string) {
 	return all
 }
 
-// RedirectEntry replaces the url of a remote entry by proxyURL, the address of the server at clawai's
-// own proxy. The headers and everything else stay. An entry that has this url already is returned
-// unchanged, and an entry with another address of the proxy is updated.
+// RedirectEntry replaces the url of a remote entry by proxyURL, the address of the server at
+// clawai's own proxy. Everything else stays, also the headers. If the entry already has this url,
+// the file stays unchanged. If the entry has another address of the proxy, RedirectEntry replaces
+// it.
 //
-// Like Wrap, it checks before it returns that its result can be undone. If it returns an error, an
-// *EditError, it returns no bytes.
+// RedirectEntry checks that its result can be undone. After an error, which is an *EditError, it
+// returns no bytes.
 func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) {
 	f, s, sh, err := openSlot(r, src, e)
 	if err != nil {
@@ -119,14 +120,15 @@ func RedirectEntry(r Row, src []byte, e Entry, proxyURL string) ([]byte, error) 
 	return after, nil
 }
 
-// PlainName reports whether a name can be part of an address. proxy/remote/reverse has the same rule.
+// PlainName reports whether a name can be a part of an address. Package proxy/remote/reverse has
+// the same rule.
 func PlainName(name string) bool {
 	return strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 	})
 }
 
-// originalURL returns the file with the bytes of the entry's original url.
+// originalURL returns the file with the original url of the entry, byte for byte.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
 	return spliceEdits(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})

@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// remote holds the parts of a remote entry: of a bare entry, a bridge (bridge.go), or a redirected
-// entry (redirect.go).
+// remote holds the parts of a remote entry. The entry can be bare, a bridge (bridge.go), or
+// redirected (redirect.go).
 type remote struct {
-	url        *member // the address; in a bridge, the variable with the address, or nil
-	inner      *node   // in a bridge: the word after --
+	url        *member // the member with the address; in a bridge, the variable with the address, or nil
+	inner      *node   // in a bridge: the word after "--"
 	headers    []header
-	original   []string     // in a bridge: the words of --was; else nil
-	redirected *redirectURL // parts of a redirected entry's url; nil for other entries
-	kept       *fault       // reason why the entry cannot become a bridge; nil if it can
+	original   []string     // in a bridge: the words of --was; otherwise nil
+	redirected *redirectURL // the parts of the url; nil if the entry is not redirected
+	kept       *fault       // why the entry cannot become a bridge; nil if it can
 
-	holder     *member   // member that contains the headers; in a bridge, the environment
-	env        *member   // environment of an entry that is no bridge; it has no effect on the server
-	bearer     *member   // member that names the variable with the bearer token; in a bridge, the variable
-	envHeaders bool      // the values of the headers are names of variables
-	idle       []*member // empty members that would make the file of a bridge invalid (cut.go)
+	holder     *member   // the member with the headers; in a bridge, the environment
+	env        *member   // the environment of an entry that is no bridge; the server does not get it
+	bearer     *member   // the member with the name of the variable that holds the bearer token; in a bridge, the variable
+	envHeaders bool      // the headers have names of variables as values
+	idle       []*member // empty members that are not allowed in a bridge (cut.go)
 }
 
 // header is one header of a remote entry, and the member that contains it.
@@ -32,8 +32,8 @@ type header struct {
 	member *member
 }
 
-// The variables in the environment of a bridge. They contain what must not be on a command line
-// (cmd/clawai/internal/proxycmd reads them).
+// Variables in the environment of a bridge. They hold what must not be on a command line.
+// cmd/clawai/internal/proxycmd reads them.
 const (
 	urlVariable       = "CLAWAI_URL"
 	urlReference      = "env:" + urlVariable
@@ -42,8 +42,9 @@ const (
 	bearerVariable    = headerEnvVariable + "0"
 )
 
-// shared lists members that mean the same for a process as for a remote server. A bridge is refused
-// if the entry has another member that is not empty: the client may need this member to sign in.
+// shared are members that mean the same for a process and for a remote server. If an entry has
+// another member that is not empty, it cannot become a bridge, because the client may need this
+// member to sign in.
 var shared = []string{
 	"name", "title", "description", "notes", "icon", "version", "source", "fromGalleryId", "gallery",
 	"enabled", "disabled", "required", "bundled", "trust", "timeout", "timeoutMs", "initTimeout", "connectionTimeout",
@@ -52,7 +53,7 @@ var shared = []string{
 	"available_tools", "default_tools_approval_mode", "autoApprove", "alwaysAllow", "alwaysLoad", "deferTools",
 }
 
-// types lists the transports that clawai speaks, in lower case and without - and _.
+// types are the transports that clawai supports, in lower case and without - and _.
 var types = []string{"http", "sse", "streamablehttp", "remote"}
 
 var (
@@ -60,14 +61,14 @@ var (
 	variableName = lazyPattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// ownHeader matches headers that the transport sets itself, so that clawai does not accept them as
-// options (proxy/remote.OwnHeaders). It does not match Accept and Content-Type, which entries often
-// have, and which clawai ignores.
+// ownHeader matches the headers that the transport itself sets (proxy/remote.OwnHeaders). clawai
+// does not accept them as options. Accept and Content-Type are left out, because many entries have
+// them and clawai ignores them.
 var ownHeader = lazyPattern(`(?i)^(accept-encoding|connection|content-encoding|content-length|host|last-event-id|` +
 	`mcp-(session-id|protocol-version|method|name|param-.*)|transfer-encoding|upgrade|te|trailer)$`)
 
-// lazyPattern compiles a pattern at its first use: a pattern that is compiled in a package
-// variable would delay every start of the proxy.
+// lazyPattern compiles a pattern at its first use, because compiling it in a package variable would
+// delay every start of the proxy.
 func lazyPattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -86,7 +87,7 @@ func (n *node) isEmpty() bool {
 }
 
 // isStrict reports whether the client rejects a file in which a process has members of a remote
-// entry, or the reverse.
+// entry, or a remote entry has members of a process.
 func (r Row) isStrict() bool { return r.StrictKeys || len(r.ExclusiveFields) > 0 }
 
 // fillsText reports whether the client may expand a text in a url or a header.
@@ -94,8 +95,8 @@ func (r Row) fillsText(text string) bool {
 	return strings.Contains(text, "$") && !r.EnvExpands || r.expandsText(text)
 }
 
-// HidesAddress reports whether an address must not be on a command line: the client expands a part of
-// it, or a part of it may be a secret.
+// HidesAddress reports whether an address must not be on a command line, because the client expands
+// a part of it or because it may contain a secret.
 func (r Row) HidesAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || r.fillsText(address) || u.User != nil || strings.ContainsAny(address, "?#") {
@@ -106,8 +107,8 @@ func (r Row) HidesAddress(address string) bool {
 	})
 }
 
-// meaningWords returns words that are equal for entries with the same effect: the words of the
-// command, or the address and the headers that will be sent.
+// meaningWords returns the words that determine the effect of an entry: the words of the command,
+// or the address and the headers. Two entries with the same effect have the same words.
 func (sh shape) meaningWords() []string {
 	if sh.kind != Remote {
 		return nodeTexts(sh.words)
@@ -123,7 +124,7 @@ func (sh shape) meaningWords() []string {
 			}
 		}
 		name, value, _ := strings.Cut(text, ":")
-		said = append(said, name+":"+strings.TrimSpace(value)) // a client sends the value without these blanks
+		said = append(said, name+":"+strings.TrimSpace(value)) // leave out the blanks around the value, because a client does not send them
 	}
 	if r.bearer != nil {
 		text := r.bearer.value.text
@@ -147,17 +148,17 @@ func (r *remote) remoteAddress() string {
 	return ""
 }
 
-// signsIn reports whether the entry sets no Authorization header, so that the client signs in by
-// itself if necessary.
+// signsIn reports whether the entry has no Authorization header. The client then signs in by itself
+// if necessary.
 func (r *remote) signsIn() bool {
 	return r.bearer == nil && !slices.ContainsFunc(r.headers, func(h header) bool { return strings.EqualFold(h.name, "Authorization") })
 }
 
 func bearerLine(variable string) string { return fmt.Sprintf("Authorization: Bearer ${%s}", variable) }
 
-// headerLead returns the text before a header's value in the environment. variable means that the
-// value names a variable. plain means that the value is a YAML scalar without quotes: it needs no
-// quotes later if no blank follows the colon.
+// headerLead returns the text before the value of a header in the environment. variable means that
+// the value is the name of a variable. plain means that the value is a YAML scalar without quotes;
+// there must then be no blank after the colon, because a blank would need quotes.
 func headerLead(name string, plain, variable bool) string {
 	switch {
 	case variable:

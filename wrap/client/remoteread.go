@@ -8,8 +8,8 @@ import (
 
 const nextTake = "take it out, or keep the server as it is"
 
-// readRemote reads a remote entry that is no bridge. If a bridge would lose a part of the entry, it
-// sets remote.kept.
+// readRemote reads a remote entry that is no bridge. It sets remote.kept if a part of the entry
+// would be lost in a bridge.
 func (s *shapeReader) readRemote(entry *node) {
 	r := s.remote
 	s.checkEditable(s.holder)
@@ -20,7 +20,7 @@ func (s *shapeReader) readRemote(entry *node) {
 		}
 	}
 	s.checkURL()
-	// The following checks are about the bridge that the entry may become. Their problem is stored in
+	// The checks below are about the bridge that the entry may become, so their problem goes to
 	// r.kept.
 	before := s.problem
 	s.problem, s.hard = nil, false
@@ -36,15 +36,15 @@ func (s *shapeReader) readRemote(entry *node) {
 	}
 }
 
-// refuseForBridge reports a part that a bridge cannot have, but a redirected entry can (redirect.go).
+// refuseForBridge adds a problem for a part that a redirected entry can have but a bridge cannot.
 func (s *shapeReader) refuseForBridge(at int, next, what string, values ...any) {
 	hard := s.hard
 	s.keepProblem(at, next, what, values...)
 	s.hard = hard
 }
 
-// adviseRedirect adds advice to the problem if the entry cannot become a bridge, but can be
-// redirected.
+// adviseRedirect adds the advice to redirect the entry, if the entry can be redirected but cannot
+// become a bridge.
 func (s *shapeReader) adviseRedirect() {
 	if s.problem != nil && !s.hard && s.canRedirect() {
 		s.problem.next += nextProxy
@@ -53,7 +53,7 @@ func (s *shapeReader) adviseRedirect() {
 
 const nextProxy = "; or let the client go on speaking HTTP: clawai wrap --remote=proxy"
 
-// canRedirect reports whether the url can be replaced by an address at clawai's proxy.
+// canRedirect reports whether an address of clawai's proxy can replace the url.
 func (s *shapeReader) canRedirect() bool {
 	return PlainName(s.slot.name) && !s.row.fillsText(s.remote.url.value.text)
 }
@@ -89,7 +89,7 @@ func (s *shapeReader) checkURL() {
 	}
 }
 
-// checkType refuses a transport that clawai does not speak.
+// checkType adds a problem if clawai does not support the transport.
 func (s *shapeReader) checkType() {
 	if s.typ == nil || s.typ.value.kind == nullKind {
 		s.typ = nil
@@ -102,7 +102,7 @@ func (s *shapeReader) checkType() {
 	}
 }
 
-// readHeaders finds the headers. They must all be in one member, because this member becomes the
+// readHeaders finds the headers. All headers must be in one member, because this member becomes the
 // environment of the bridge.
 func (s *shapeReader) readHeaders() {
 	r := s.remote
@@ -137,7 +137,7 @@ func (s *shapeReader) readHeaders() {
 		s.refuseForBridge(r.env.start, nextTake, "the entry of %q has headers and %q", s.slot.name, r.env.name)
 	}
 	if len(r.headers) == 0 {
-		r.holder = nil // the environment need not change its key
+		r.holder = nil // the key of the environment can stay
 	}
 }
 
@@ -161,7 +161,7 @@ func (s *shapeReader) checkHeader(m *member) {
 	}
 }
 
-// readBearer finds the member that names the variable with a bearer token.
+// readBearer finds the member with the name of the variable that holds the bearer token.
 func (s *shapeReader) readBearer() {
 	m, _ := s.holder.findMember(s.row.BearerField)
 	if s.row.BearerField == "" || m == nil || m.value.kind == nullKind {
@@ -178,7 +178,7 @@ func (s *shapeReader) readBearer() {
 	s.remote.bearer = m
 }
 
-// checkMembers refuses members that have no effect for a process.
+// checkMembers adds a problem for a member that has no effect for a process.
 func (s *shapeReader) checkMembers(n *node) {
 	known := append([]string{
 		s.remote.url.name, s.row.typeKey(), s.row.NameField, s.row.HeadersField, s.row.EnvHeadersField,

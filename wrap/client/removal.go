@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// removeMembers returns edits that remove members (gone) from an object. Adjacent members are removed
-// by one edit.
+// removeMembers returns the edits that remove the members gone from an object. One edit removes
+// members that are next to each other.
 func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	var edits []edit
 	isGone := func(i int) bool {
@@ -29,13 +29,13 @@ func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	return edits, nil
 }
 
-// removeRun returns the edit that removes the members from index first up to, but without, index next.
+// removeRun returns the edit that removes the members with the indexes first to next-1.
 func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	mark := ","
 	if in.members[first].block {
 		mark = ""
 	}
-	ends := make([]int, next) // ends of the members that were checked
+	ends := make([]int, next) // ends[i] is the end of member i, once checked
 	for i := first; i < next; i++ {
 		end, known := f.valueEnd(in.members[i].value)
 		if !known {
@@ -79,8 +79,8 @@ func (f *file) removeLastLines(from, to int) (edit, error) {
 	return edit{start, end, ""}, nil
 }
 
-// checkSeparator returns an error if a range contains more than the mark and blanks, such as a comment
-// that would be removed together with a member.
+// checkSeparator returns an error if the range has other text than mark and blanks. For example, a
+// comment must not be removed together with a member.
 func (f *file) checkSeparator(from, to int, mark string) error {
 	if strings.TrimSpace(string(f.src[from:to])) == mark {
 		return nil
@@ -88,7 +88,7 @@ func (f *file) checkSeparator(from, to int, mark string) error {
 	return newEditError(f.src, from, "move it, then run the command again", "there is something among the words of clawai")
 }
 
-// valueEnd returns the end of a value. It returns false if the end is not known.
+// valueEnd returns the end of a value. ok is false if the end is unknown.
 func (f *file) valueEnd(n *node) (int, bool) {
 	flow := n.kind == objectKind || n.kind == listKind && !n.block
 	switch {

@@ -2,91 +2,94 @@ package client
 
 import "cmp"
 
-// Row describes one kind of client file: its places and the form of its servers. It is all that this
-// package needs to know about a client.
+// Row describes one kind of file of a client: its places and the form of its servers. This package
+// has no other knowledge about the client.
 type Row struct {
 	ID     string `toml:"id"`     // unique: "claude-code-local"
-	Client string `toml:"client"` // value of --client: "claude-code"
+	Client string `toml:"client"` // the client's word for --client: "claude-code"
 	Name   string `toml:"name"`   // name for people: "Claude Code"
 	Scope  Scope  `toml:"scope"`
 	Paths  Paths  `toml:"paths"`
-	// Ancestors means that the client looks for its project files in the project's directory
-	// and in every directory above it.
+	// Ancestors means that the client looks for project files in the project's directory and in all
+	// directories above it.
 	Ancestors bool     `toml:"ancestors"`
-	ReadBy    []string `toml:"read_by"` // other clients that read the same file, by name
+	ReadBy    []string `toml:"read_by"` // names of other clients that read the same file
 
 	Format Format `toml:"format"`
-	BOMOK  bool   `toml:"bom_ok"` // the client reads a file that starts with a byte order mark
+	BOMOK  bool   `toml:"bom_ok"` // the client accepts a byte order mark at the start of the file
 
-	// KeyPath holds the keys from the root to the container of servers. A key is literal:
-	// "amp.mcpServers" is one key. "*" stands for every member. An empty path means that the root is
-	// the container.
+	// KeyPath holds the keys from the root of the file to the container of servers. A key is
+	// literal: "amp.mcpServers" is one key. "*" stands for every member. If KeyPath is empty, the
+	// root is the container.
 	KeyPath   []string  `toml:"key_path"`
 	Container Container `toml:"container"`
-	NameField string    `toml:"name_field"` // key of the name in an element, in a list or in tables
-	// Ignore lists members of the container that are servers only if they have a command (such as
-	// "servers", if two forms of the file use the same container).
+	NameField string    `toml:"name_field"` // key of the server's name in an element; for Container List and Tables
+	// Ignore lists members of the container that count as servers only if they have a command. An
+	// example is "servers", if the client has two forms of the file.
 	Ignore []string `toml:"ignore"`
 
 	CommandForm CommandForm `toml:"command_form"`
-	Command     string      `toml:"command"` // key of the command, "command" when empty
-	Args        string      `toml:"args"`    // key of the arguments, "args" when empty
-	Env         string      `toml:"env"`     // key of the environment, "env" when empty
-	// Nested is a member of an entry that may contain command and args ("transport"); "" for none.
+	Command     string      `toml:"command"` // key of the command; "" means "command"
+	Args        string      `toml:"args"`    // key of the arguments; "" means "args"
+	Env         string      `toml:"env"`     // key of the environment; "" means "env"
+	// Nested is a member of an entry in which the command and args can be, such as "transport"; ""
+	// for none.
 	Nested string `toml:"nested"`
 
-	// URLFields are the keys of the url: an entry with one of them is remote. TypeField is the key of
-	// the transport. StdioTypes are the values of TypeField for a local process. When StdioTypes is
-	// empty, a process may have any value.
+	// URLFields are the keys of the url; an entry with one of them is remote. TypeField is the key
+	// of the transport. StdioTypes are the values of TypeField for a local process. If StdioTypes
+	// is empty, a process can have any value there.
 	URLFields  []string `toml:"url_fields"`
 	TypeField  string   `toml:"type_field"`
 	StdioTypes []string `toml:"stdio_types"`
 
-	// Keys of further members. HeadersField maps headers to values, EnvHeadersField maps headers to
-	// names of variables, and BearerField has the name of the variable with a bearer token.
-	// PassEnvField lists the only variables that the client passes to a process. RemoteKeeps are
-	// members, besides shared, that mean the same for a process as for a remote server.
+	// Keys of other members of an entry. HeadersField has headers with their values.
+	// EnvHeadersField has headers with names of variables. BearerField has the name of the variable
+	// that holds the bearer token. PassEnvField lists the variables that the client passes to a
+	// process; it passes no others. RemoteKeeps are members, besides shared, that mean the same for
+	// a process and for a remote server.
 	HeadersField    string   `toml:"headers_field"`
 	EnvHeadersField string   `toml:"env_headers_field"`
 	BearerField     string   `toml:"bearer_field"`
 	PassEnvField    string   `toml:"pass_env_field"`
 	RemoteKeeps     []string `toml:"remote_keeps"`
 	RemoteTypes     []string `toml:"remote_types"`
-	ExclusiveFields []string `toml:"exclusive_fields"` // members that an entry with a url must not have
+	ExclusiveFields []string `toml:"exclusive_fields"` // members that are not allowed in an entry with a url
 
-	StrictKeys       bool     `toml:"strict_keys"`   // the client rejects a file with an unknown key in an entry
-	ExpandsArgs      bool     `toml:"expands_args"`  // the client expands variables in args as in the command
-	EnvExpands       bool     `toml:"env_expands"`   // the client expands variables in the environment as in url and headers
-	Interpolation    []string `toml:"interpolation"` // regular expressions for the texts that the client expands
-	FillsHeaders     []string `toml:"fills_headers"` // regular expressions for the texts that the client expands only in headers
+	StrictKeys       bool     `toml:"strict_keys"`   // the client rejects a file if an entry has an unknown key
+	ExpandsArgs      bool     `toml:"expands_args"`  // the client expands variables in args too
+	EnvExpands       bool     `toml:"env_expands"`   // the client expands variables in the environment too
+	Interpolation    []string `toml:"interpolation"` // regular expressions for text that the client expands
+	FillsHeaders     []string `toml:"fills_headers"` // regular expressions for text that the client expands in headers only
 	SpaceInCommandOK bool     `toml:"space_in_command_ok"`
-	// SandboxField is the member with which the client starts the process in a sandbox of its own.
-	// SandboxRules is the member with the rules of the sandbox, of an entry or beside the container.
+	// SandboxField is the member with which the client starts the process in its own sandbox.
+	// SandboxRules is the member with the rules of the sandbox; it is in the entry or beside the
+	// container.
 	SandboxField string `toml:"sandbox_field"`
 	SandboxRules string `toml:"sandbox_rules"`
-	// Retired names the client that replaced this one, and the places of its files; "" when there is
-	// none.
+	// Retired names the client that has replaced this one, and where its files are; "" if this
+	// client is still in use.
 	Retired string `toml:"retired"`
 
-	ReadOnly  bool     `toml:"read_only"` // the file is listed, but never edited
-	Processes []string `toml:"processes"` // program names; the file is edited only while none of them runs
-	Lock      string   `toml:"lock"`      // "directory": the client locks with FILE.lock
-	Restart   string   `toml:"restart"`   // what a person must do for the edit to take effect
-	// Writers are the names of the programs that sometimes write the complete file from memory: the
-	// client's own, and those that run it. None: the client does not do this.
+	ReadOnly  bool     `toml:"read_only"` // the file is shown but never edited
+	Processes []string `toml:"processes"` // names of programs; the file is edited only if none of them runs
+	Lock      string   `toml:"lock"`      // "directory": the client locks with a directory FILE.lock; "" for no lock
+	Restart   string   `toml:"restart"`   // what a person must do before the edit has an effect
+	// Writers are names of programs that can write the complete file from memory: the client's own
+	// programs, and programs that run the client. Empty if none does so.
 	Writers []string `toml:"writers"`
 
 	Confidence Confidence `toml:"confidence"`
-	Source     string     `toml:"source"` // source of the facts in the row
+	Source     string     `toml:"source"` // where the facts in the row come from
 }
 
-// Scope is the user or the folder that a file applies to.
+// Scope tells for whom or where a file is valid: for the user, or in a folder.
 type Scope string
 
-// The scopes.
+// Values of Scope.
 const (
 	User      Scope = "user"
-	Local     Scope = "local" // the part of the user's file for one project
+	Local     Scope = "local" // the part of the user's file that is for one project
 	Project   Scope = "project"
 	Profile   Scope = "profile"
 	Workspace Scope = "workspace"
@@ -94,10 +97,10 @@ const (
 	Managed   Scope = "managed"
 )
 
-// Format is the language a file is written in.
+// Format is the format of a file.
 type Format string
 
-// The formats.
+// Values of Format.
 const (
 	JSON  Format = "json"  // RFC 8259
 	JSONC Format = "jsonc" // JSON with comments and trailing commas
@@ -106,30 +109,30 @@ const (
 	YAML  Format = "yaml"
 )
 
-// Container is the form of a file's container of servers.
+// Container is the form of the container of servers.
 type Container string
 
-// The containers.
+// Values of Container.
 const (
 	Map    Container = "map"    // an object with a member for each server, by name
 	List   Container = "list"   // a list of elements that contain their name
-	Tables Container = "tables" // TOML's array of tables, with elements as in a list
+	Tables Container = "tables" // TOML's array of tables; each table has its name, as in a list
 )
 
-// CommandForm is the form of an entry's command.
+// CommandForm is the form of the command in an entry.
 type CommandForm string
 
-// The forms of a command.
+// Values of CommandForm.
 const (
-	StringCommand CommandForm = "string" // command: a string, args: a list
-	ArrayCommand  CommandForm = "array"  // command: a list that starts with the program
-	ObjectCommand CommandForm = "object" // command: {path, args}; a string is read as well
+	StringCommand CommandForm = "string" // command is a string, args is a list
+	ArrayCommand  CommandForm = "array"  // command is a list that begins with the program
+	ObjectCommand CommandForm = "object" // command is an object {path, args}; a string is also accepted
 )
 
-// Confidence is how reliable a row is.
+// Confidence tells how reliable the facts in a row are.
 type Confidence string
 
-// The levels of confidence.
+// Values of Confidence.
 const (
 	First        Confidence = "first"        // from the vendor's source or documentation
 	Experimental Confidence = "experimental" // not seen on a real installation

@@ -9,25 +9,25 @@ import (
 	"github.com/clawai/clawai/internal/cage/clienttable"
 )
 
-// A client may start a server in a sandbox of its own. The proxy could not keep its record in there,
-// so Wrap moves the sandbox inside: it sets the member that switches the sandbox on to false, and the
-// wrapper carries the rules in --client-sandbox, by which the proxy confines the server. The member
-// had no other value than true, so Unwrap needs no memory to restore it. The rules stay where they
-// are, as the client ignores them while the sandbox is off.
+// A client may start a server in its own sandbox. In that sandbox the proxy could not write its
+// record. So Wrap moves the sandbox: it sets the member that enables the sandbox from true to
+// false, and the option --client-sandbox of the wrapper gets the rules. The proxy then starts the
+// server with these rules. Unwrap only sets the member to true again. The rules stay in the file,
+// because the client ignores them without the sandbox.
 
 const sandboxFlag = "--client-sandbox"
 
-// clientSandbox is a client's own sandbox, as an entry and its file have it.
+// clientSandbox is the client's own sandbox for an entry.
 type clientSandbox struct {
-	enabled *member  // the member that switches it on; nil when it is missing
+	enabled *member  // the member that enables the sandbox; nil if there is none
 	on      bool     // the client starts the process in the sandbox
-	words   []string // the words that the wrapper must carry while the sandbox is in force
-	fault   *fault   // why the rules cannot be carried; nil when they can be
+	words   []string // words for the wrapper, if the sandbox is in use
+	fault   *fault   // why the wrapper cannot carry the rules; nil if it can
 }
 
 const nextSandbox = "write true or false"
 
-// readSandbox reads the client's own sandbox of the entry.
+// readSandbox reads the client's own sandbox for an entry.
 func (s *shapeReader) readSandbox(entry *node) {
 	if s.row.SandboxField == "" {
 		return
@@ -47,13 +47,13 @@ func (s *shapeReader) readSandbox(entry *node) {
 	if rules != nil {
 		s.readRules(rules)
 	}
-	if cwd, _ := entry.findMember("cwd"); cwd != nil && cwd.value.kind != nullKind { // VS Code opens it, too
+	if cwd, _ := entry.findMember("cwd"); cwd != nil && cwd.value.kind != nullKind { // VS Code allows writes in this folder too
 		s.readRule("allowWrite", cwd.value)
 	}
 }
 
-// findRules returns the member with the rules: of the entry, or of the file. Vendors differ in which
-// of them counts, so an entry may have only one.
+// findRules returns the member with the rules, from the entry or the file. Only one of the two may
+// exist, because clients disagree on which one counts.
 func (s *shapeReader) findRules(entry *node) *member {
 	own, _ := entry.findMember(s.row.SandboxRules)
 	shared, twice := s.slot.beside.findMember(s.row.SandboxRules)
@@ -79,8 +79,8 @@ func (s *shapeReader) refuseSandbox(at int, next, what string, values ...any) {
 
 const nextRule = "take it out to have clawai judge the server's calls, or leave the server to that sandbox"
 
-// readRules reads the rules of a sandbox. It refuses every member that it does not know, because
-// such a member may keep something shut.
+// readRules reads the rules of a sandbox. It refuses a member that it does not know, because the
+// member may restrict the server.
 func (s *shapeReader) readRules(rules *member) {
 	for _, part := range s.ruleMembers(rules) {
 		keys, known := clienttable.RuleKeys[part.name]
@@ -104,7 +104,7 @@ func (s *shapeReader) readRules(rules *member) {
 	}
 }
 
-// ruleMembers returns the members of an object in a sandbox.
+// ruleMembers returns the members of an object in the rules of a sandbox.
 func (s *shapeReader) ruleMembers(of *member) (all []*member) {
 	n := of.value
 	if n.kind != objectKind && n.kind != nullKind {
@@ -136,11 +136,12 @@ func (s *shapeReader) readRule(key string, value *node) {
 	}
 }
 
-// CarriesSandbox reports whether words, as the file writes them, carry a client's sandbox.
+// CarriesSandbox reports whether the words of a wrapper, in the notation of the file, include a
+// client's sandbox.
 func CarriesSandbox(words []string) bool { return slices.Contains(words, quoteText(sandboxFlag)) }
 
-// carriedWords returns the words that Wrap must write for the client's sandbox. older are those of
-// the entry's wrapper; none if it carries none.
+// carriedWords returns the words for the client's sandbox that Wrap must write. older are the
+// sandbox words of the present wrapper; nil if it has none.
 func (sh *shape) carriedWords(older []string) []string {
 	if sh.sandbox.on || len(older) > 0 {
 		return sh.sandbox.words
@@ -148,8 +149,8 @@ func (sh *shape) carriedWords(older []string) []string {
 	return nil
 }
 
-// checkSandbox returns the reason why Wrap cannot move the client's sandbox inside, or nil. older are
-// the words that the entry's wrapper carries.
+// checkSandbox returns the reason why Wrap cannot move the client's sandbox into the wrapper; nil
+// if it can. older are the sandbox words of the present wrapper.
 func (sh *shape) checkSandbox(r Row, name string, at int, older []string) *fault {
 	switch b := sh.sandbox; {
 	case b.fault != nil && (b.on || len(older) > 0):
@@ -161,8 +162,8 @@ func (sh *shape) checkSandbox(r Row, name string, at int, older []string) *fault
 	return nil
 }
 
-// switchSandbox returns the edit that switches the client's sandbox off, or on again. It returns
-// nil if the member already has this value, or if its owner has written another value.
+// switchSandbox returns the edit that switches the client's sandbox on or off. It returns nil if
+// the member already has this value, or has a value that is not a boolean.
 func (sh *shape) switchSandbox(on bool) []edit {
 	m, from, to := sh.sandbox.enabled, "true", "false"
 	if on {
@@ -174,8 +175,8 @@ func (sh *shape) switchSandbox(on bool) []edit {
 	return []edit{{m.value.start, m.value.end, to}}
 }
 
-// carriedDiffers describes how the words of a wrapper differ from the client's sandbox in the file,
-// or returns "".
+// carriedDiffers tells how the sandbox words of a wrapper differ from the client's sandbox in the
+// file; "" if they do not differ.
 func (sh *shape) carriedDiffers(r Row, older []string) string {
 	switch {
 	case sh.sandbox.on:
@@ -186,7 +187,7 @@ func (sh *shape) carriedDiffers(r Row, older []string) string {
 	return ""
 }
 
-// differentWords returns the words that are in one list only, with + for those of the second.
+// differentWords returns the words that only one list has, with + for words of b.
 func differentWords(a, b []string) (all []string) {
 	marks := map[string]string{}
 	for _, word := range a {

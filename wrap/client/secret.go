@@ -11,18 +11,18 @@ import (
 // ReferencePrefix begins a reference to a secret in the vault.
 const ReferencePrefix = "clawai-vault:"
 
-// Secret is a secret, or a reference to a secret, in the environment of a wrapped entry. When clawai
-// starts, it resolves such references by the vault.
+// Secret is a secret in the environment of a wrapped entry, or a reference to a secret. At its
+// start clawai gets the secrets for such references from the vault.
 type Secret struct {
-	Name   string // name of the variable, or of the header in it
+	Name   string // name of the variable, or of the header in its value
 	Member string // key of the variable
-	Before string // text before the secret, which stays, such as "Authorization: Bearer "
+	Before string // text before the secret, such as "Authorization: Bearer "; it stays
 	Value  string // the secret; for a reference, the name of the secret in the vault
-	Token  string // the complete value of the variable, as the file writes it
+	Token  string // the complete value of the variable, in the notation of the file
 }
 
-// FindSecrets returns the texts of an entry that seem to be secrets, by their names or their form. It
-// omits texts that the client expands, because the secret itself is not in the file.
+// FindSecrets returns the texts of an entry that are probably secrets, by their names or their
+// form. A text that the client expands is left out, because the secret itself is not in the file.
 func FindSecrets(r Row, src []byte, e Entry) ([]Secret, error) {
 	return secretsOf(r, src, e, func(s *Secret) bool {
 		return !strings.Contains(s.Value, ReferencePrefix) && !r.expandsText(s.Before+s.Value) && !strings.ContainsRune(s.Value, 0) && isSecret(s.Name, s.Value)
@@ -76,7 +76,7 @@ func (sh shape) envMembers() (all []*member) {
 	return sh.environment
 }
 
-// isSecret reports whether the record would redact the value of a member with this name.
+// isSecret reports whether the record would replace this value of a member by a marker.
 func isSecret(name, value string) bool {
 	src, err := json.Marshal(map[string]string{name: value})
 	var kept map[string]string
@@ -86,7 +86,7 @@ func isSecret(name, value string) bool {
 // Quote returns a string literal for a text that is valid in every file format.
 func Quote(text string) string { return quoteText(text) }
 
-// DecodeToken decodes a token in the row's format. It returns false when the token is not a string.
+// DecodeToken decodes a token of a file in the row's format. ok is false if the token is no string.
 func DecodeToken(r Row, token string) (text string, ok bool) {
 	var root *node
 	var err error
@@ -108,8 +108,8 @@ func DecodeToken(r Row, token string) (text string, ok bool) {
 	return m.value.text, true
 }
 
-// ReplaceVariables replaces values in the environment of an entry by tokens. The keys of tokens are
-// the keys of the variables. It returns an *EditError when this would change anything else.
+// ReplaceVariables replaces values in the environment of an entry. tokens has the new tokens by the
+// names of the variables. It returns an *EditError if anything else would change.
 func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]byte, error) {
 	f, s, sh, err := openSlot(r, src, e)
 	if err != nil {
@@ -138,8 +138,8 @@ func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]b
 	return after, nil
 }
 
-// sameVariables reports whether the variables of an entry are unchanged, except for those in tokens if
-// own is true, that is, if the entry is the edited one.
+// sameVariables reports whether the variables of an entry are unchanged. own means that the entry
+// is the edited one; variables in tokens may then differ.
 func sameVariables(before, now []*member, own bool, tokens map[string]string) bool {
 	return slices.EqualFunc(before, now, func(a, b *member) bool {
 		_, changed := tokens[a.name]

@@ -10,21 +10,21 @@ import (
 // shape is the parsed form of one entry.
 type shape struct {
 	kind    ServerKind
-	why     string // for kind Other: the reason
-	problem *fault // reason why the entry must not be edited; nil if there is none
-	unclear bool   // two programs may read the entry in different ways
-	mixed   *fault // reason why a process must not be wrapped: a url, or an unreadable environment; nil if there is none
+	why     string // for kind Other: why the server cannot be wrapped
+	problem *fault // why the entry must not be edited; nil if it may be
+	unclear bool   // two programs may read the entry differently
+	mixed   *fault // why a process must not be wrapped, such as a url in the entry; nil if it may be
 	sandbox clientSandbox
 
 	command *member // nil unless kind is Stdio
-	args    *member // nil when missing, and when the command is a list
+	args    *member // nil if it is missing, or if the command is a list
 	words   []*node // the program, then its arguments
-	list    *node   // the list that contains the words or the arguments; nil when there is none
+	list    *node   // the list with the words or the arguments; nil if there is none
 
-	env         []Variable // environment of a process, without the variables that Wrap added
-	environment []*member  // the complete environment
-	holder      *node      // the object that contains the command or the url: the entry, or a member of it
-	typ         *member    // the member for the transport; nil when missing
+	env         []Variable // environment of the process, without the variables that Wrap added
+	environment []*member  // environment of the process, with all variables
+	holder      *node      // the object with the command or the url: the entry, or a member of it
+	typ         *member    // the member with the transport; nil if it is missing
 	remote      *remote    // nil unless kind is Remote
 }
 
@@ -32,7 +32,7 @@ type shapeReader struct {
 	row  Row
 	slot slot
 	shape
-	hard bool // there is a problem that does not come from refuseForBridge
+	hard bool // there is a problem that refuseForBridge did not add
 }
 
 func readShape(r Row, s slot) shape {
@@ -43,8 +43,8 @@ func readShape(r Row, s slot) shape {
 
 func (s *shapeReader) markOther(why string) { s.kind, s.why = Other, why }
 
-// fault is an EditError with an offset instead of a line. A line is counted only when necessary,
-// because a file can have many entries with faults.
+// fault is an EditError with an offset instead of a line. The line is counted only if the error is
+// shown, because a file can have many entries with faults.
 type fault struct {
 	at         int
 	next, what string
@@ -89,14 +89,14 @@ func (s *shapeReader) readEntry() {
 	}
 }
 
-// checkEditable reports a problem if a node must not be edited.
+// checkEditable adds a problem if the node must not be edited.
 func (s *shapeReader) checkEditable(n *node) {
 	if n.refused != "" {
 		s.keepProblem(n.start, nextYAML, "the entry of %q uses %s", s.slot.name, n.refused)
 	}
 }
 
-// findHolder returns the object that holds the command: the entry, or a member of it.
+// findHolder returns the object with the command: the entry, or a member of it.
 func (s *shapeReader) findHolder(n *node) *node {
 	nested, _ := n.findMember(s.row.Nested)
 	if s.row.Nested == "" || nested == nil || nested.value.kind != objectKind {
@@ -112,8 +112,9 @@ func (s *shapeReader) findHolder(n *node) *node {
 	return nested.value
 }
 
-// classifyEntry decides whether an entry is a process or a remote server. If the entry has a type, the
-// type decides. A process with a url is refused, because clients differ in which of the two they use.
+// classifyEntry decides whether an entry is a process or a remote server. The type of the entry
+// decides, if it has one. A process with a url is refused, because some clients use the command and
+// others the url.
 func (s *shapeReader) classifyEntry(entry, holder *node) {
 	url := s.findURL(entry)
 	if url == nil {
@@ -233,8 +234,9 @@ func matchesAny(patterns []string, text string) bool {
 	})
 }
 
-// checkFit returns the reason why a process must not be wrapped, or nil. The client must not expand
-// the command, because Wrap moves the command to a place where the client would not expand it.
+// checkFit returns the reason why a process must not be wrapped; nil if it may be. For example, the
+// client must not expand the command, because Wrap moves the command to a place where the client
+// expands nothing.
 func (sh *shape) checkFit(r Row, name string) *fault {
 	w := sh.words[0]
 	if sh.mixed != nil || r.ExpandsArgs || r.CommandForm == ArrayCommand || !r.expandsText(w.text) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// edit replaces the bytes from start to end by text.
+// edit replaces the bytes from start to before end by text.
 type edit struct {
 	start, end int
 	text       string
 }
 
-// spliceEdits applies edits, which must not overlap. An insertion at an offset comes before a
-// replacement that starts at the same offset.
+// spliceEdits applies edits. They must not overlap. If an insertion and a replacement have the same
+// start, the insertion comes first.
 func spliceEdits(src []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	size := len(src)
@@ -30,18 +30,19 @@ func spliceEdits(src []byte, edits []edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// rawText returns the bytes of a node in the file.
+// rawText returns the text of a node in the notation of the file.
 func (f *file) rawText(n *node) string { return string(f.src[n.start:n.end]) }
 
-// The separators of inserted words. A list that Wrap creates is compact, so that Unwrap can
-// distinguish it from a list that existed and was empty.
+// Separators for inserted words. A list that Wrap creates has no blanks inside, so that Unwrap can
+// distinguish it from an empty list that was there before.
 const (
 	spaced  = ", "
 	compact = ","
 )
 
-// insertWords returns the edit that puts words, as the file writes them, at the start of a list. In
-// YAML's block style, each word gets a line with the indentation of the first item.
+// insertWords returns the edit that puts words at the start of a list. The words are in the
+// notation of the file. In YAML's block style each word gets its own line, with the indentation of
+// the first item.
 func insertWords(src []byte, list *node, words []string) edit {
 	if list.block {
 		lead := list.items[0].lead
@@ -55,11 +56,12 @@ func insertWords(src []byte, list *node, words []string) edit {
 	return edit{list.start + 1, list.start + 1, text}
 }
 
-// lineIndent returns the text on a line before an offset.
+// lineIndent returns the text between the start of the line and an offset.
 func lineIndent(src []byte, at int) string { return string(src[lineStart(src, at):at]) }
 
-// newArgs returns the offset at which a missing member with a key is inserted, and its text up to the
-// value: directly after the command, or in YAML's block style and in a TOML table on the next line.
+// newArgs returns where to insert a missing member with this key, and its text up to the value. The
+// place is directly after the command; in YAML's block style and in a TOML table it is on the next
+// line.
 func (f *file) newArgs(command *member, key string) (at int, text string) {
 	switch {
 	case f.row.Format == TOML && command.block:
@@ -80,7 +82,7 @@ func (f *file) newArgs(command *member, key string) (at int, text string) {
 	}
 }
 
-// tomlKey returns a key as TOML, without quotes if TOML allows this.
+// tomlKey returns a key in TOML, in quotes only if necessary.
 func tomlKey(key string) string {
 	bare := key != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 	if bare {
@@ -89,7 +91,7 @@ func tomlKey(key string) string {
 	return quoteText(key)
 }
 
-// isBlank reports whether only white space is between two offsets.
+// isBlank reports whether there is only white space between two offsets.
 func (f *file) isBlank(from, to int) bool {
 	return len(bytes.TrimSpace(f.src[from:to])) == 0
 }

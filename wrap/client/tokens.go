@@ -1,9 +1,9 @@
 package client
 
-// EntryTokens returns the words of an entry that an edit moves or inserts, as the file writes them:
-// the command, or for a wrapped entry all words from clawai's path to the server's own command. It
-// never returns the server's arguments. For a remote entry it returns the address, unless the address
-// may contain a secret.
+// EntryTokens returns the words of an entry that an edit moves or inserts, in the notation of the
+// file: the command; for a wrapped entry, all words from clawai's path to the server's command. It
+// never returns the arguments of the server. For a remote entry it returns the address, unless the
+// address may contain a secret.
 func EntryTokens(r Row, src []byte, e Entry) ([]string, error) {
 	f, _, sh, err := openTarget(r, src, e)
 	if err != nil {

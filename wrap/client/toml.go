@@ -9,17 +9,16 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlReader builds one tree from tables, dotted keys and inline tables. The parser returns only the
-// syntax and the places. It does not notice keys that are defined twice, so parseTOML first decodes
-// the complete text.
+// tomlReader builds one tree of tables, dotted keys and inline tables. The parser returns only
+// syntax and places. It does not notice duplicate keys, so parseTOML first decodes the whole text.
 type tomlReader struct {
 	src    []byte
-	base   int // length of the byte order mark; the parser's offsets begin after it
+	base   int // length of the byte order mark; the parser's offsets do not count it
 	parser unstable.Parser
 	root   *node
-	table  *node // the table that pairs belong to
+	table  *node // the table of the following pairs
 
-	known map[tomlName]int // index of a name among the members of its table
+	known map[tomlName]int // index of a member in its table, by the name
 }
 
 type tomlName struct {
@@ -93,7 +92,7 @@ func (t *tomlReader) keyParts(n *unstable.Node) []tomlPart {
 	return parts
 }
 
-// findOrAddMember returns the member with a name. If it is missing, it adds a member with a value of
+// findOrAddMember returns the member with this name. If there is none, it adds one whose value has
 // kind k.
 func (t *tomlReader) findOrAddMember(in *node, part tomlPart, k kind) *member {
 	i, known := t.known[tomlName{in, part.name}]
@@ -113,7 +112,7 @@ func (t *tomlReader) addMember(in *node, m member) int {
 	return len(in.members) - 1
 }
 
-// descendKey follows a dotted key and adds what is missing. In an array of tables it takes the last
+// descendKey follows a dotted key and adds missing tables. For an array of tables it takes the last
 // table.
 func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	for _, part := range parts {
@@ -126,20 +125,20 @@ func (t *tomlReader) descendKey(in *node, parts []tomlPart) *node {
 	return in
 }
 
-// readPair reads key = value into a table. block means that the pair is on a line without other pairs.
+// readPair reads key = value into a table. block means that the pair is alone on its line.
 func (t *tomlReader) readPair(in *node, n *unstable.Node, block bool) {
 	parts := t.keyParts(n)
 	place, last := t.tokenSpan(n), parts[len(parts)-1]
 	holder := t.descendKey(in, parts[:len(parts)-1])
-	at := t.skipBlanks(last.end) + 1 // after the =
+	at := t.skipBlanks(last.end) + 1 // the place after the equals sign
 	t.addMember(holder, member{
 		name: last.name, start: place.start, last: last.start, end: last.end,
 		block: block, escaped: t.isEscaped(last.span), value: t.readValue(n.Value(), span{t.skipBlanks(at), place.end}),
 	})
 }
 
-// isEscaped reports whether a key is in double quotes and has a backslash. In single quotes a
-// backslash is plain text.
+// isEscaped reports whether a key has escapes: it is in double quotes and has a backslash. In
+// single quotes a backslash is ordinary text.
 func (t *tomlReader) isEscaped(key span) bool {
 	raw := t.src[key.start:key.end]
 	return raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
@@ -152,8 +151,8 @@ func (t *tomlReader) skipBlanks(at int) int {
 	return at
 }
 
-// readValue converts a value at a place. In a list, the parser gives the places only of strings. Lists
-// of other values are not edited.
+// readValue converts a value. In a list the parser knows the places of strings only, so lists of
+// other values are not edited.
 func (t *tomlReader) readValue(n *unstable.Node, place span) *node {
 	v := &node{start: place.start, end: place.end}
 	switch n.Kind {

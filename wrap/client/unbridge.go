@@ -46,9 +46,9 @@ func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	return f.restoreAddress(sh, edits, own, f.rawText(address))
 }
 
-// restoreAddress replaces the command by the address, and removes the members that wrap added (own).
-// Members that are still directly after the command, as wrap wrote them, are removed in one edit, and
-// other members one by one.
+// restoreAddress replaces the command by the address, and removes the members own, which wrap
+// added. One edit removes the members that are still directly after the command; other members are
+// removed one by one.
 func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")
@@ -75,7 +75,7 @@ func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address str
 	return append(edits, edit{start, stop, address}, edit{at, end, ""}), nil
 }
 
-// compactText returns the text of a list or an object in the form in which wrap writes it.
+// compactText returns the text that wrap would write for a list or an object.
 func (f *file) compactText(n *node) string {
 	if n.kind == objectKind {
 		var all []extra
@@ -91,8 +91,8 @@ func (f *file) compactText(n *node) string {
 	return "[" + strings.Join(raws, compact) + "]"
 }
 
-// refuseExtras refuses variables that somebody has added to the environment of a bridge, if the remote
-// entry had no environment.
+// refuseExtras returns an error if somebody has added variables to the environment of a bridge, and
+// the remote entry had no environment.
 func (f *file) refuseExtras(sh shape) error {
 	r := sh.remote
 	if r.holder == nil || r.holder.value.kind != objectKind || slices.Contains(r.original, f.row.envKey()) && !f.envIsHeaders(r) {
@@ -107,7 +107,7 @@ func (f *file) refuseExtras(sh shape) error {
 	return nil
 }
 
-// envIsHeaders reports whether the environment of a bridge was made of the entry's headers.
+// envIsHeaders reports whether wrap made the environment of a bridge from the headers.
 func (f *file) envIsHeaders(r *remote) bool {
 	for _, field := range []string{f.row.HeadersField, f.row.EnvHeadersField} {
 		if field != "" && slices.Contains(r.original, field) {
@@ -118,7 +118,7 @@ func (f *file) envIsHeaders(r *remote) bool {
 }
 
 // restoreEnvironment returns the edits that restore the headers and the environment of the remote
-// entry. mine means that wrap created the environment, and it must be removed.
+// entry. mine means that wrap created the environment, so the caller must remove it.
 func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error) {
 	r := sh.remote
 	if r.holder == nil {
@@ -159,7 +159,7 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 }
 
 // restoreHeader returns the edits that turn one variable of the environment back into a header.
-// variable is true if the value of the original header was the name of an environment variable.
+// variable means that the original value of the header was the name of an environment variable.
 func (f *file) restoreHeader(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.rawText(v)

@@ -8,8 +8,8 @@ import (
 
 const nextPlain = "write the key out"
 
-// readKeys refuses an entry whose keys two programs could read in different ways: of two equal keys,
-// one program may take the first and another the last, and some programs do not decode escapes in
+// readKeys adds a problem if two programs could read a key of the entry differently. Of two equal
+// keys, some programs take the first and others the last. Some programs do not decode escapes in
 // keys, or ignore the case of keys.
 func (s *shapeReader) readKeys(n *node) {
 	before := s.problem
@@ -31,13 +31,13 @@ func (s *shapeReader) readKeys(n *node) {
 	s.unclear = before == nil && s.problem != nil
 }
 
-// needsNoEscape reports whether a name has only characters that no program needs to escape.
+// needsNoEscape reports whether a name has only characters that no program escapes.
 func needsNoEscape(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"'\/`, r) })
 }
 
-// matchKeyFold returns the key of the command, arguments, environment or url that differs from a name
-// only in case, or "" if there is none.
+// matchKeyFold returns the key of the command, arguments, environment or url that differs from name
+// only in case; "" if there is none.
 func (r Row) matchKeyFold(name string) string {
 	keys := append([]string{r.commandKey(), r.argsKey(), r.envKey(), r.Nested, r.SandboxField}, r.URLFields...)
 	if slices.Contains(keys, name) {
@@ -72,7 +72,7 @@ func (n *node) findDeepMember(holds func(*member) bool) *member {
 	return nil
 }
 
-// namesClawai reports whether a command at any place in an entry is clawai.
+// namesClawai reports whether some command inside the entry is clawai.
 func (r Row) namesClawai(n *node) bool {
 	return n.findDeepMember(func(m *member) bool {
 		if !strings.EqualFold(m.name, r.commandKey()) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Unwrap removes clawai from an entry. If the file has not changed since Wrap, it restores the file
-// byte for byte; otherwise the file keeps its present layout. It returns the file unchanged if the
-// entry is not wrapped. If it returns an error, an *EditError, it returns no bytes.
+// Unwrap removes clawai from an entry. If the file has not changed since Wrap, Unwrap restores the
+// file byte for byte; otherwise the rest of the file stays as it is. If the entry is not wrapped,
+// Unwrap returns the file unchanged. After an error, which is an *EditError, it returns no bytes.
 func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	f, s, sh, err := openTarget(r, src, e)
 	if err != nil {
@@ -27,7 +27,7 @@ func Unwrap(r Row, src []byte, e Entry) ([]byte, error) {
 	return after, nil
 }
 
-// isAddress reports whether clawai proxy treats a word as a remote server.
+// isAddress reports whether clawai proxy takes a word for the address of a remote server.
 func isAddress(word string) bool {
 	return strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "env:")
 }
@@ -86,8 +86,8 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 	return spliceEdits(f.src, append(append(edits, restored...), edit{program.start, program.end, text})), err
 }
 
-// findOwnArgs reports whether Wrap created the list of arguments: the list has the place, the form and
-// only the words that Wrap writes. at is the offset of the member.
+// findOwnArgs reports whether Wrap created the list of arguments. It did if the list has the place
+// and the form that Wrap uses, and only words of Wrap. at is the offset of the member.
 func (f *file) findOwnArgs(sh shape, v invocation) (at int, ok bool) {
 	if v.inner != len(sh.words)-1 || sh.list.block {
 		return 0, false
@@ -103,8 +103,8 @@ func (f *file) findOwnArgs(sh shape, v invocation) (at int, ok bool) {
 	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
 }
 
-// removeWords returns the edits that remove the first words from a list. key is the member of the
-// list; nil if it is not known.
+// removeWords returns the edits that remove the first count words of a list. key is the member with
+// the list; nil if unknown.
 func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
 	if err := f.checkAdjoining(list, gone); err != nil {
@@ -136,7 +136,8 @@ func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{start, end, ""}}, nil
 }
 
-// removeLines is removeWords for a list in YAML's block style: it removes the lines of the words.
+// removeLines does the work of removeWords for a list in YAML's block style: it removes whole
+// lines.
 func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	start := lineStart(f.src, list.items[0].lead)
 	end := lineEnd(f.src, list.items[count-1].end)
@@ -155,7 +156,7 @@ func (f *file) removeLines(list *node, key *member, count int) ([]edit, error) {
 	return []edit{{colon, colon, " []"}, {start, end, ""}}, nil
 }
 
-// checkAdjoining returns an error if there is other text than a separator between the words.
+// checkAdjoining returns an error if there is text other than separators between the words.
 func (f *file) checkAdjoining(list *node, words []*node) error {
 	for i := range words[1:] {
 		between := f.src[words[i].end:words[i+1].start]

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Wrap puts clawai in front of a server: it moves the bytes of the command into the arguments, after
-// "proxy --server NAME --", and writes w.Path in their place. If the entry has a wrapper that differs
-// from w, it updates this wrapper in place. An empty w.Server stands for the entry's name.
+// Wrap puts clawai in front of a server. It moves the bytes of the command into the arguments,
+// after "proxy --server NAME --", and writes w.Path in place of the command. If the entry has a
+// wrapper that differs from w, Wrap updates the wrapper in place. If w.Server is "", the name of
+// the entry is used.
 //
-// Before it returns, Wrap reads its result and undoes it as a check. It refuses an edit that cannot be
-// undone byte for byte. If it returns an error, an *EditError, it returns no bytes.
+// Wrap reads its result and undoes it as a check. It refuses an edit that cannot be undone byte for
+// byte. After an error, which is an *EditError, it returns no bytes.
 func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	f, s, sh, err := openTarget(r, src, e)
 	if err != nil {
@@ -59,7 +60,7 @@ func Wrap(r Row, src []byte, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// wrapRemote replaces a bare remote entry by a bridge.
+// wrapRemote turns a bare remote entry into a bridge.
 func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	g, cut, err := f.cutMembers(e)
 	if err != nil {
@@ -81,8 +82,9 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 	return after, nil
 }
 
-// checkWrapper refuses a path that would not be recognised as clawai, and a path or name that cannot be
-// an argument or that the client would expand.
+// checkWrapper returns an error if the path of the wrapper would not be recognised as clawai. It
+// also returns an error if the path or the name cannot be an argument, or if the client would
+// expand it.
 func (f *file) checkWrapper(s slot, w Wrapper) error {
 	switch {
 	case !isClawai(w.Path) || strings.ContainsRune(w.Path, 0) || f.row.expandsText(w.Path):
@@ -95,7 +97,7 @@ func (f *file) checkWrapper(s slot, w Wrapper) error {
 	return nil
 }
 
-// wrapEdits returns the edits that add a wrapper to a process entry.
+// wrapEdits returns the edits that add a wrapper to an entry with a process.
 func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) {
 	quoted := quoteAll(words)
 	if f.row.CommandForm == ArrayCommand {
@@ -111,7 +113,7 @@ func (f *file) wrapEdits(sh shape, path string, words []string) ([]edit, error) 
 		return append(edits, insertWords(f.src, sh.list, quoted)), nil
 	}
 	at, text := f.newArgs(sh.command, f.argsKey(sh))
-	if at == command.end { // make one edit: two edits at the same offset would overlap
+	if at == command.end { // one edit is necessary, because two edits at the same offset would overlap
 		edits[0].text += text + "[" + strings.Join(quoted, compact) + "]"
 		return edits, nil
 	}
@@ -133,7 +135,8 @@ func quoteAll(words []string) []string {
 	return quoted
 }
 
-// checkMovable refuses a YAML scalar without quotes that would have another meaning in brackets.
+// checkMovable returns an error for a YAML scalar without quotes that would have another meaning
+// inside brackets.
 func (f *file) checkMovable(command, list *node) error {
 	if !command.plain || list != nil && list.block {
 		return nil
@@ -145,7 +148,7 @@ func (f *file) checkMovable(command, list *node) error {
 		"the command %q would read otherwise inside a list", command.text)
 }
 
-// updateEdits returns the edits that change an existing wrapper: its path and its words, if they
+// updateEdits returns the edits that give an existing wrapper a new path and new words, if they
 // differ.
 func (f *file) updateEdits(sh shape, v invocation, path string, words []string) ([]edit, error) {
 	var edits []edit
@@ -166,15 +169,16 @@ func (f *file) updateEdits(sh shape, v invocation, path string, words []string) 
 
 func (f *file) separatorText(a, b *node) string { return string(f.src[a.end:b.start]) }
 
-// proof is the required result of an edit for its own entry.
+// proof describes what proveEdit requires of the edited entry.
 type proof struct {
 	remote bool
-	prefix []string // clawai's words before the server's own words; nil: the entry must be bare
-	undo   bool     // it must be possible to undo the edit exactly
+	prefix []string // clawai's words before the words of the server; nil: the entry must be bare
+	undo   bool     // the edit must be exactly undoable
 }
 
-// proveEdit checks the result of an edit: every other entry is unchanged, this entry starts or reaches
-// the same server and has the words p.prefix, and if p.undo is true, the edit can be undone exactly.
+// proveEdit checks the result of an edit. Every other entry must be unchanged. The edited entry
+// must reach the same server and have the words p.prefix. If p.undo is true, the edit must be
+// exactly undoable.
 func (f *file) proveEdit(s slot, after []byte, p proof) error {
 	failed := newEditError(f.src, s.at, "edit the entry by hand", "the entry of %q cannot be edited exactly", s.name)
 	g, err := openFile(f.row, after)

@@ -8,19 +8,19 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// invocation is a call of clawai proxy in an entry's words.
+// invocation is a call of clawai proxy, as the words of an entry contain it.
 type invocation struct {
 	line   proxyargs.Line
-	server string   // value of --server; "" when it is missing
-	was    string   // value of --was; "" when it is missing
+	server string   // value of --server; "" if the option is missing
+	was    string   // value of --was; "" if the option is missing
 	cage   []string // values of --client-sandbox
-	inner  int      // index of the first word after --
-	failed string   // reason why the proxy would not start with these words; "" when it would
+	inner  int      // index of the first word after "--"
+	failed string   // why the proxy would not start with these words; "" if it would
 }
 
-// readInvocation recognises a wrapper by the name of the program, at any path, and reads its options
-// as the proxy does. Words that the proxy would refuse, such as options of another version, are still
-// a wrapper: then it ends with the first --.
+// readInvocation recognises a wrapper by the name of the program, at any path. It reads the options
+// in the way of the proxy. The proxy may refuse the words, for example options of another version.
+// Then the entry is still a wrapper, and the words of the wrapper end at the first "--".
 func readInvocation(words []*node) (v invocation, ok bool) {
 	if len(words) < 3 || !isClawai(words[0].text) || words[1].text != "proxy" {
 		return invocation{}, false
@@ -51,7 +51,7 @@ func readInvocation(words []*node) (v invocation, ok bool) {
 	return invocation{}, false
 }
 
-// valuesOf returns the values of an option in words that the proxy would refuse.
+// valuesOf returns the values of an option. It is for words that the proxy would refuse.
 func valuesOf(words []string, option string) (all []string) {
 	for i, word := range words[:max(len(words)-1, 0)] {
 		if word == option {
@@ -68,7 +68,7 @@ func firstOf(all []string) string {
 	return all[0]
 }
 
-// isObserving reports whether the proxy would enforce nothing.
+// isObserving reports whether the proxy would only record, and block nothing.
 func (v invocation) isObserving() bool {
 	value, _ := v.line.OptionValue("observe")
 	return value == "true"
@@ -83,12 +83,11 @@ func isClawai(command string) bool {
 
 const observeFlag = "--observe"
 
-// proxyWords returns the words that Wrap writes after the path of clawai. Of an earlier wrapper,
-// they keep only the value of --was, which Unwrap needs. cage holds the rules of the client's
-// sandbox that they carry.
+// proxyWords returns the words that Wrap writes after the path of clawai. was is the value of --was
+// from the earlier wrapper; Unwrap needs it. cage holds the rules of the client's sandbox.
 func proxyWords(w Wrapper, was string, cage []string) []string {
 	words := []string{"proxy", "--server", w.Server}
-	if strings.HasPrefix(w.Server, "-") { // as a separate word, such a name would look like an option (proxycmd, checkCommand)
+	if strings.HasPrefix(w.Server, "-") { // use one word with =, because a separate word would look like an option (proxycmd, checkCommand)
 		words = []string{"proxy", "--server=" + w.Server}
 	}
 	if w.Observe {
@@ -103,8 +102,8 @@ func proxyWords(w Wrapper, was string, cage []string) []string {
 	return append(words, "--")
 }
 
-// findDifferences returns how a wrapper's words differ from those that Wrap writes for the server, or
-// nil when they do not differ.
+// findDifferences returns how the words of a wrapper differ from those that Wrap writes for the
+// server; nil if they do not differ.
 func (v invocation) findDifferences(words []string, server string) (all []string) {
 	want := Wrapper{Server: server, Observe: v.isObserving()}
 	if slices.Equal(words[1:v.inner], proxyWords(want, v.was, v.cage)) {
@@ -132,8 +131,8 @@ func (v invocation) findDifferences(words []string, server string) (all []string
 	return all
 }
 
-// settingDiffers describes the effect of an option that Wrap does not write, or does not write in this
-// way. It returns "" for --server, --was and --client-sandbox.
+// settingDiffers describes the effect of an option that Wrap would not write, or would write in
+// another way. It returns "" for --server, --was and --client-sandbox.
 func settingDiffers(s proxyargs.Setting) string {
 	switch s.Name {
 	case "server", "was", "client-sandbox":

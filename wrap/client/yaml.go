@@ -13,21 +13,22 @@ import (
 
 const nextYAML = "write it out plainly, or edit the entry by hand"
 
-// yamlReader finds the byte offsets of the parser's nodes, because the parser's own offsets are wrong.
-// It uses the texts of the lexer's tokens: joined, they are the file except for blanks.
+// yamlReader finds the byte offsets of the parser's nodes, because the offsets of the parser are
+// wrong. It compares the texts of the lexer's tokens with the file: without blanks, all tokens
+// together are the file.
 type yamlReader struct {
 	src    []byte
 	spans  map[*token.Token]span
-	broken *token.Token // a token whose text differs from the file; nil if there is none
+	broken *token.Token // a token with another text than the file; nil if there is none
 }
 
 type span struct{ start, end int }
 
-// maxYAML is the maximum size of a YAML file, in bytes: for some files the parser's time grows with
-// the square of the size, and a file of a project may come from anybody.
+// maxYAML is the maximum size of a YAML file in bytes. For some files the parser's time grows with
+// the square of the size, and a project's file may come from a stranger.
 const maxYAML = 1 << 20
 
-// parseYAML reads a file with one document. It returns nil when the file is empty.
+// parseYAML reads a file with one document. It returns nil if the file is empty.
 func parseYAML(src []byte) (*node, error) {
 	if len(src) > maxYAML {
 		return nil, newEditError(src, 0, "edit the file by hand", "the file is larger than 1 MiB")
@@ -56,7 +57,7 @@ func parseYAML(src []byte) (*node, error) {
 
 const yamlBlanks = " \t\r\n"
 
-// parseTokens runs the library. If the library panics, it returns an error.
+// parseTokens runs the library. It turns a panic of the library into an error.
 func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
@@ -76,8 +77,8 @@ func (y *yamlReader) parseTokens() (parsed *ast.File, err error) {
 	return parsed, nil
 }
 
-// findTooDeep returns the offset at which brackets, or dashes on one line, are nested too deep, or -1.
-// Indentation cannot be too deep: it would need more bytes than a file may have.
+// findTooDeep returns the offset where brackets, or dashes on one line, are nested too deep; -1 if
+// there is none. Indentation cannot be too deep, because the file would be too large.
 func (y *yamlReader) findTooDeep(tokens token.Tokens) int {
 	brackets, dashes, line := 0, 0, 0
 	for _, tk := range tokens {
@@ -99,7 +100,7 @@ func (y *yamlReader) findTooDeep(tokens token.Tokens) int {
 	return -1
 }
 
-// placeTokens finds the bytes of each token. It returns false when the tokens, joined, are not the
+// placeTokens finds the bytes of each token. It returns false if the tokens together are not the
 // file. It ignores blanks, because the lexer drops blanks at the end of a line.
 func (y *yamlReader) placeTokens(tokens token.Tokens) bool {
 	at := bomLength(y.src)
@@ -120,7 +121,8 @@ func (y *yamlReader) skipBlanks(at int) int {
 	return len(y.src) - len(bytes.TrimLeft(y.src[at:], yamlBlanks))
 }
 
-// skipText skips a text, and ignores differences in blanks. It returns -1 when the text is not there.
+// skipText returns the offset after text, if text is at the offset at; -1 if it is not. It ignores
+// differences in blanks.
 func (y *yamlReader) skipText(at int, text string) int {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(yamlBlanks, r) }) {
 		at = y.skipBlanks(at)
@@ -132,8 +134,8 @@ func (y *yamlReader) skipText(at int, text string) int {
 	return at
 }
 
-// skipQuotes returns the end of a string in double quotes. The lexer's text of such a string cannot be
-// used, because it lacks the digits of escapes.
+// skipQuotes returns the end of a string in double quotes. It reads the file itself, because the
+// lexer's text of such a string lacks the digits of escapes.
 func (y *yamlReader) skipQuotes(at int) int {
 	for i := at + 1; i < len(y.src); i++ {
 		switch y.src[i] {
@@ -146,8 +148,8 @@ func (y *yamlReader) skipQuotes(at int) int {
 	return len(y.src)
 }
 
-// tokenSpan returns the place of a token. It returns fallback for a token that the parser has invented
-// for a missing value.
+// tokenSpan returns the place of a token. If the parser made the token for a missing value, it
+// returns fallback.
 func (y *yamlReader) tokenSpan(tk *token.Token, fallback int) span {
 	if s, known := y.spans[tk]; known {
 		return s
@@ -166,7 +168,7 @@ func (y *yamlReader) syntaxError(err error) *EditError {
 	return newEditError(y.src, y.tokenSpan(at.GetToken(), bomLength(y.src)).start, nextRepair, "%s", at.GetMessage())
 }
 
-// convertNode converts a value. at is the offset to use for a missing value.
+// convertNode converts a value. at is the offset of a missing value.
 func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	if n == nil {
 		return &node{kind: nullKind, start: at, end: at}
@@ -196,7 +198,8 @@ func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	return plain
 }
 
-// convertRefused converts a value after a mark, such as an anchor. Such a value must not be edited.
+// convertRefused converts a value that has a mark, such as an anchor. Such a value must not be
+// edited.
 func (y *yamlReader) convertRefused(value ast.Node, place span, mark string) *node {
 	n := y.convertNode(value, place.end)
 	n.start, n.refused = place.start, mark
@@ -246,7 +249,7 @@ func (y *yamlReader) convertSequence(v *ast.SequenceNode, place span) *node {
 	return n
 }
 
-// convertScalar converts a string. It sets y.broken if the bytes at the place are not the string.
+// convertScalar converts a string. It sets y.broken if the bytes at place are another text.
 func (y *yamlReader) convertScalar(v *ast.StringNode, place span) *node {
 	n := &node{kind: stringKind, start: place.start, end: place.end, text: v.Value}
 	raw := string(y.src[place.start:place.end])

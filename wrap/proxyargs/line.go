@@ -7,21 +7,21 @@ import (
 	"strconv"
 )
 
-// Line is a command line, parsed as clawai proxy parses it.
+// Line is a command line of clawai proxy, parsed as the command itself parses it.
 type Line struct {
-	Settings []Setting // the options in the order of the words, including --help
-	// Command is the index of the first word that is not an option of the proxy, or the number of
-	// words when there is none.
+	Settings []Setting // the options, --help included, in the order of the command line
+	// Command is the index of the first word of the server's command; the number of words if there
+	// is none.
 	Command int
-	// Dashes means that -- comes before Command, as the proxy requires.
+	// Dashes means that "--" is directly before Command, as the proxy requires.
 	Dashes bool
 }
 
 // Setting is one option in a command line.
 type Setting struct{ Name, Value string }
 
-// OptionValue returns the effective value of an option with one value: the last one. ok is false if
-// the command line does not have the option.
+// OptionValue returns the value of an option. If the option is repeated, the last value counts. ok
+// is false if the option is missing.
 func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {
@@ -41,22 +41,22 @@ func (l Line) OptionValues(name string) (all []string) {
 	return all
 }
 
-// Parse parses the words after "proxy". An error means that the proxy would not start. Then Parse also
-// returns what it parsed before the error.
+// Parse parses the words after "proxy". An error means that the proxy would not start. In that case
+// Parse also returns the words that it parsed before the error.
 func Parse(words []string) (Line, error) {
 	line, rest, err := parseOptions(words)
 	line.Command = len(words) - len(rest)
 	if at := line.Command - 1; err == nil && at >= 0 && words[at] == "--" {
-		_, _, failed := parseOptions(words[:at]) // fails if the -- is the value of an option, as in "--server --"
+		_, _, failed := parseOptions(words[:at]) // this is an error if "--" is the value of an option, as in "--server --"
 		line.Dashes = failed == nil
 	}
 	return line, err
 }
 
-// parseOptions parses the options with package flag, as the command does.
+// parseOptions parses the options with package flag, as the command itself does.
 func parseOptions(words []string) (line Line, rest []string, err error) {
 	if len(words) == 0 || len(words[0]) < 2 || words[0][0] != '-' {
-		return line, words, nil // package flag would find no option
+		return line, words, nil // package flag would stop at this word
 	}
 	set := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -69,7 +69,7 @@ func parseOptions(words []string) (line Line, rest []string, err error) {
 	return line, set.Args(), err
 }
 
-// option is a flag.Value that records each use of an Option in line.
+// option is a flag.Value that adds each use of an Option to line.
 type option struct {
 	Option
 	line *Line

@@ -1,27 +1,27 @@
-// Package proxyargs defines the options of clawai proxy, for the command itself and for code that
-// reads such a command line in a client's file.
+// Package proxyargs defines the options of clawai proxy. The command itself uses them, and so does
+// code that reads a command line of clawai proxy in a client's file.
 package proxyargs
 
-// ValueKind is the kind of value that an option takes.
+// ValueKind tells which value an option has.
 type ValueKind uint8
 
-// The kinds of values.
+// Values of ValueKind.
 const (
 	Text   ValueKind = iota // one value; if the option is repeated, the last value counts
 	List                    // one value; if the option is repeated, all values count
 	Switch                  // no value, or a boolean after =
 )
 
-// Channels stands in a Usage for the words of all ways to ask a person.
+// Channels is a placeholder in a Usage. The help has the words of all channels in its place.
 const Channels = "CHANNELS"
 
 // Option is one option of clawai proxy.
 type Option struct {
 	Name   string
 	Kind   ValueKind
-	Preset string // value of a Text option if the command line does not have it
-	Usage  string // text for the help, with the name of the value in backquotes
-	Hidden bool   // the help does not list the option
+	Preset string // value of a Text option if the option is missing
+	Usage  string // help text; the name of the value is in backquotes
+	Hidden bool   // the option is not in the help
 }
 
 // ListOptions returns all options except --help, in the order of the help.

@@ -1,6 +1,6 @@
-// Package choose lets a person pick several things at the terminal. It is for commands that a
-// person has typed, never for a proxy: it takes the whole screen and trusts the input. Its texts
-// must already be harmless.
+// Package choose lets a person pick several things at the terminal. Only commands that a person has
+// typed may use it, because it takes the whole screen and trusts the input. A proxy must not use
+// it. Its texts must already be harmless.
 package choose
 
 import (
@@ -19,11 +19,11 @@ import (
 
 // Option is one thing to pick.
 type Option struct {
-	Label  string // one line
-	Chosen bool   // preset
+	Label  string // text of one line
+	Chosen bool   // selected at the start
 }
 
-// ErrLeft means that the person left without an answer.
+// ErrLeft means that the person closed the form without an answer.
 var ErrLeft = errors.New("nothing was chosen")
 
 // HasTerminal reports whether input and output are terminals.
@@ -31,7 +31,8 @@ func HasTerminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// PickSeveral asks and returns the chosen indexes in order; choosing none is valid too.
+// PickSeveral asks, and returns the indexes of the chosen options in order. The person may choose
+// none.
 func PickSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
 	width, height := screenSize(out)
 	picked := []int{}
@@ -41,16 +42,17 @@ func PickSeveral(ctx context.Context, in, out *os.File, title string, options []
 	return picked, nil
 }
 
-// PickAnswer asks and returns the index of one answer; the first is preset. The description may
-// have several lines.
+// PickAnswer asks, and returns the index of the chosen answer. The first answer is selected at the
+// start. The description may have several lines.
 func PickAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (answer int, err error) {
 	width, _ := screenSize(out)
 	err = runForm(ctx, in, out, newAnswerForm(title, description, answers, width, &answer))
 	return answer, err
 }
 
-// EnterText asks and returns a line of text, preset to text. check returns why a text is no answer,
-// as harmless text. The description may have several lines.
+// EnterText asks for a line of text and returns it. At the start the line holds text. check returns
+// the reason why a line cannot be accepted, as harmless text. The description may have several
+// lines.
 func EnterText(ctx context.Context, in, out *os.File, title, description, text string, check func(string) error) (string, error) {
 	err := runForm(ctx, in, out, newTextForm(title, description, &text, check))
 	return text, err
@@ -64,7 +66,7 @@ func screenSize(out *os.File) (width, height int) {
 	return 80, 24
 }
 
-// runForm shows the form until the person answers or leaves.
+// runForm shows the form until the person answers or closes it.
 func runForm(ctx context.Context, in, out *os.File, f *form) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -82,7 +84,7 @@ func runForm(ctx context.Context, in, out *os.File, f *form) error {
 	return err
 }
 
-// screen is the terminal without the queries of bubbletea.
+// screen is the output terminal. It removes the queries that bubbletea sends to the terminal.
 type screen struct{ *os.File }
 
 func (s screen) Write(p []byte) (int, error) {

@@ -22,15 +22,15 @@ type form struct {
 	rows        int // number of options
 	chosen      func() int
 	filters     bool
-	filtering   func() bool // letters go to the filter
-	typed       bool        // the answer is typed
+	filtering   func() bool // reports whether letters are part of the filter's text
+	typed       bool        // the person types the answer
 
 	width, height  int
-	sight          int // how many options are in sight
+	sight          int // number of options that fit on the screen
 	answered, left bool
 }
 
-// newSeveralForm asks for any number of the options; chosen receives the indexes.
+// newSeveralForm returns a form for any number of the options. *chosen gets their indexes.
 func newSeveralForm(title string, options []Option, width, height int, chosen *[]int) *form {
 	var all []huh.Option[int]
 	for i, label := range cutLabels(options, width) {
@@ -49,7 +49,7 @@ func newSeveralForm(title string, options []Option, width, height int, chosen *[
 	return f
 }
 
-// newAnswerForm asks for one of the answers.
+// newAnswerForm returns a form for one of the answers. *answer gets its index.
 func newAnswerForm(title, description string, answers []string, width int, answer *int) *form {
 	var all []huh.Option[int]
 	for i, label := range answers {
@@ -64,7 +64,8 @@ func newAnswerForm(title, description string, answers []string, width int, answe
 	return f
 }
 
-// newTextForm asks for a line of text; text holds the preset. check returns why a text is no answer.
+// newTextForm returns a form for a line of text. *text holds the line, at the start too. check
+// returns the reason why a line cannot be accepted.
 func newTextForm(title, description string, text *string, check func(string) error) *form {
 	field := huh.NewInput().Title(title).Value(text)
 	f := &form{
@@ -82,7 +83,8 @@ func newTextForm(title, description string, text *string, check func(string) err
 	return f
 }
 
-// setUp sets the field's style and keys. Escape leaves, so it has no other function.
+// setUp sets the field's style and keys. Escape closes the form, so the field must not use this
+// key.
 func (f *form) setUp() {
 	plain := lipgloss.NewStyle()
 	marked := plain.Foreground(lipgloss.Cyan)
@@ -105,7 +107,8 @@ func (f *form) setUp() {
 	f.field.Focus()
 }
 
-// Init begins to take keys. A line of text takes none until it has the focus, which Init takes away.
+// Init makes the field take keys. The field's own Init takes the focus away from a line of text, so
+// Focus must follow.
 func (f *form) Init() tea.Cmd { return tea.Batch(f.field.Init(), f.field.Focus()) }
 
 func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -125,9 +128,9 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case name == "esc", name == "ctrl+c":
 			f.left = true
 			return f, tea.Quit
-		case f.filtering() && (name == "up" || name == "down"): // huh's cursor leaves a list that the filter has emptied
+		case f.filtering() && (name == "up" || name == "down"): // huh would move the cursor out of a list that the filter has emptied
 			return f, nil
-		case name == "/" && f.filters && !f.filtering(): // otherwise huh draws the filtered options above the screen
+		case name == "/" && f.filters && !f.filtering(): // huh would draw the filtered options above the screen if the cursor were not on the first option
 			f.field.Update(tea.KeyPressMsg{Code: tea.KeyHome})
 		}
 	}
@@ -135,8 +138,8 @@ func (f *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return f, cmd
 }
 
-// resize gives the field the screen without the foot. On a low screen the description is cut, so
-// that the answers stay visible.
+// resize gives the field all rows of the screen except the foot. On a low screen it cuts the
+// description, so that the answers stay visible.
 func (f *form) resize(width, height int) {
 	f.width, f.height = width, height
 	head := lipgloss.Height(lipgloss.Wrap(f.title, width, ",.-; "))
@@ -151,7 +154,7 @@ func (f *form) resize(width, height int) {
 	f.sight = max(1, min(f.rows, height-footRows-head))
 	f.field.WithWidth(width).WithHeight(head + f.sight)
 	f.field.View()
-	f.field.Update(tea.KeyPressMsg{}) // no key: makes huh scroll to the cursor
+	f.field.Update(tea.KeyPressMsg{}) // a message without a key makes huh scroll to the cursor
 }
 
 func (f *form) View() tea.View {
@@ -161,7 +164,8 @@ func (f *form) View() tea.View {
 	return tea.View{AltScreen: true, Content: f.field.View() + "\n" + f.ruleLine() + "\n" + f.helpLine()}
 }
 
-// ruleLine returns the ruler below the options, with the number of chosen ones.
+// ruleLine returns the line between the options and the help. It contains the number of chosen
+// options.
 func (f *form) ruleLine() string {
 	text := ""
 	if f.chosen != nil {
@@ -173,7 +177,8 @@ func (f *form) ruleLine() string {
 	return cutMiddle(text+strings.Repeat("─", max(0, f.width-lipgloss.Width(text))), f.width)
 }
 
-// helpLine returns the help for keys, the most needed first, as far as there is room.
+// helpLine returns the help for keys. It begins with the most important key and is cut to the
+// screen's width.
 func (f *form) helpLine() string {
 	keys := []string{"Return goes on", "Esc leaves", "↑ ↓ move"}
 	switch {
@@ -193,8 +198,8 @@ func (f *form) helpLine() string {
 	return strings.Join(keys, " · ")
 }
 
-// cutLabels cuts labels to the screen. Labels stay distinct, because huh identifies an option by
-// its label.
+// cutLabels shortens labels to the width of the screen. Labels stay distinct, because huh
+// identifies an option by its label.
 func cutLabels(options []Option, width int) []string {
 	labels, used := make([]string, len(options)), map[string]int{}
 	for i, o := range options {
@@ -208,7 +213,8 @@ func cutLabels(options []Option, width int) []string {
 	return labels
 }
 
-// cutMiddle cuts the middle of text that is too wide, because the end of a path identifies it.
+// cutMiddle shortens text that is too wide. It cuts the middle, because the end of a path says
+// which file it is.
 func cutMiddle(s string, width int) string {
 	if lipgloss.Width(s) <= width {
 		return s

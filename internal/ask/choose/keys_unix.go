@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keys is the keyboard. For bubbletea it is a terminal, so that bubbletea sets and restores raw
-// mode and writes raw mode's line ends. It is not a file with a name: bubbletea's way to stop
-// reading such a file has a race and leaves a reader behind that would take the next typed line.
-// After stop has returned, nothing reads.
+// keys is the keyboard. For bubbletea, keys is a terminal, so that bubbletea sets and restores raw
+// mode and writes the line ends of raw mode. keys is not an *os.File: bubbletea's way to stop
+// reading a file has a race, and the reader that remains would take the next typed line. After stop
+// has returned, no goroutine reads.
 type keys struct {
 	in      *os.File
 	over    chan struct{}
 	reading sync.Mutex
 }
 
-// pollInterval is how often a reader checks for its end, in milliseconds.
+// pollInterval is how often a reader checks whether it must stop, in milliseconds.
 const pollInterval = 20
 
 func newKeys(in *os.File) *keys { return &keys{in: in, over: make(chan struct{})} }
@@ -46,7 +46,7 @@ func (k *keys) Read(p []byte) (int, error) {
 		}
 		if ready > 0 {
 			n, err := k.in.Read(p)
-			if errors.Is(err, io.EOF) { // hung up; at io.EOF bubbletea would keep waiting
+			if errors.Is(err, io.EOF) { // the terminal hung up; after io.EOF bubbletea would wait forever
 				err = io.ErrUnexpectedEOF
 			}
 			return n, err

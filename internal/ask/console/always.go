@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// chooseRule asks for one of the offered rules and its confirmation. The proxy writes the rule
-// when it takes the answer.
+// chooseRule asks the person to choose one of the offered rules and to confirm it. The proxy writes
+// the rule when it receives the answer.
 func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 	offers, f := OffersFor(r, reply), m.facts
 	m.openChoice(r.ID, len(offers), func(at int) dialog.Page {
@@ -24,8 +24,8 @@ func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 	}, func(at int) queue.Answer { return queue.Answer{Reply: reply, Scope: offers[at].Scope} })
 }
 
-// openChoice opens a question about request id, with a page for each of n choices. answer returns
-// the answer for the chosen one.
+// openChoice asks about the request with this id. The question has one page for each of n choices.
+// answer returns the answer for the chosen page.
 func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
 	m.chooseOffer(id, n, page, func(at int) {
 		if r := m.pending.findRequest(id); r != nil {
@@ -34,8 +34,8 @@ func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answ
 	})
 }
 
-// chooseOffer opens a question with a page for each of n choices, id is the request that the
-// question is about, or "". yes gets the index of the chosen one.
+// chooseOffer asks a question with one page for each of n choices. id is the request of the
+// question; "" for none. yes receives the index of the chosen page.
 func (m *model) chooseOffer(id string, n int, page func(at int) dialog.Page, yes func(at int)) {
 	at, q := 0, &question{id: id}
 	draw := func() {
@@ -57,7 +57,7 @@ func (m *model) chooseOffer(id string, n int, page func(at int) dialog.Page, yes
 	m.openQuestion(q)
 }
 
-// OffersFor returns the offers whose rule can be written for an answer.
+// OffersFor returns the offers whose rule can be written for this answer.
 func OffersFor(r *queue.Request, reply gate.Reply) []view.Offer {
 	return slices.DeleteFunc(slices.Clone(r.Offers), func(o view.Offer) bool { return o.RuleText(reply.Allows()) == "" })
 }
@@ -77,7 +77,8 @@ func alwaysTitle(f *Facts, reply gate.Reply) string {
 	return title
 }
 
-// dangerLines returns why a call needs care, for the top of a page that allows it permanently.
+// dangerLines returns why a call needs care. The lines stand at the top of the page that allows the
+// call permanently.
 func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 	if !reply.Allows() || len(f.Dangers) == 0 {
 		return nil
@@ -88,7 +89,8 @@ func dangerLines(f *Facts, reply gate.Reply) (lines []string) {
 	return append(lines, "")
 }
 
-// offerLines returns all scopes, and for the chosen one the rule and what else it allows.
+// offerLines returns all scopes. For the chosen scope it adds the rule and another call that the
+// rule would match.
 func offerLines(offers []view.Offer, at int, reply gate.Reply) []string {
 	lines := append(scopeLines(offers, at), "", "The rule, written above the one that asked:", "")
 	for line := range strings.Lines(offers[at].RuleText(reply.Allows())) {

@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// channel is the channel name in the record for answers given here.
+// channel is the name of this channel in the record.
 const channel = "console"
 
-// answerRequest sends the answer for a word to one pending request.
+// answerRequest answers one pending request. word stands for the answer.
 func (m *model) answerRequest(r *queue.Request, word string) {
 	switch word {
 	case dialog.Deny:
@@ -35,7 +35,8 @@ func (m *model) answerRequest(r *queue.Request, word string) {
 	}
 }
 
-// allowRequest sends an allowing answer, after a second key when care is needed.
+// allowRequest sends an answer that allows. If the request needs care, the person must confirm the
+// answer first.
 func (m *model) allowRequest(r *queue.Request, reply gate.Reply, what string) {
 	a := queue.Answer{Reply: reply}
 	if !m.facts.NeedsCare() {
@@ -59,11 +60,11 @@ func (m *model) startNote(r *queue.Request) {
 	}}
 }
 
-// storing is how long the queue may take to store an answer. It continues after the console ends:
-// an answer is stored or refused, and the person is told.
+// storing is how long the queue may take to store an answer. The console waits for this even after
+// the person has left, so that the answer is stored or the person sees an error.
 const storing = 5 * time.Second
 
-// sendAnswer sends one answer for one request to the queue, by the request's id.
+// sendAnswer sends the queue an answer for the request r.
 func (m *model) sendAnswer(r *queue.Request, a queue.Answer) {
 	a.Channel, a.By, a.Words = channel, m.o.By, m.notes[r.ID]
 	id, q := r.ID, m.o.Queue
@@ -76,7 +77,7 @@ func (m *model) sendAnswer(r *queue.Request, a queue.Answer) {
 	})
 }
 
-// reportDecision reports the result of a sent answer.
+// reportDecision shows the person whether the queue took an answer.
 func (m *model) reportDecision(msg decidedMsg) {
 	delete(m.sending, msg.id)
 	var title string
@@ -113,7 +114,8 @@ func (m *model) reportDecision(msg decidedMsg) {
 	}
 }
 
-// answerMarked answers all marked requests, each individually and only once.
+// answerMarked gives the same answer to all marked requests after a confirmation. It leaves out
+// dangerous requests if the answer allows. Each answer is for one call.
 func (m *model) answerMarked(reply gate.Reply) {
 	word, facts, ids, left := "deny", []string(nil), []string(nil), 0
 	var qs []view.Question

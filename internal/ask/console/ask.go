@@ -2,16 +2,18 @@ package console
 
 import "github.com/clawai/clawai/internal/ask/dialog"
 
-// question is one of our own questions that must be answered first. Its page has the choices back
-// and yes; without facts of its own, it shows the facts of the request.
+// question is a question of the console itself, such as a confirmation. The person must answer it
+// before anything else. Its page has the choices "back" and "yes". If the page has no facts, it
+// shows the facts of the request.
 type question struct {
 	dialog.Question
-	id     string                // the question's request: the question closes when the request is resolved; "" for none
-	yes    func()                // runs on y; nil where nothing is asked
-	choose func(key string) bool // handles other keys; nil for none
+	id     string                // id of the request that the question is about; "" for none. When that request is resolved, the question closes.
+	yes    func()                // called when the person presses y; nil if the page asks nothing
+	choose func(key string) bool // handles the other keys and reports whether it knows the key; nil for none
 }
 
-// openQuestion opens a question. Keys typed before the question could be read do not answer it.
+// openQuestion shows a question. A key counts as an answer only after a short time, so that the
+// person can read the question first.
 func (m *model) openQuestion(q *question) {
 	q.Letters, q.Menu, q.Grace, q.Under = true, true, &m.grace, m.shown
 	if q.choose == nil {
@@ -21,8 +23,8 @@ func (m *model) openQuestion(q *question) {
 	m.startGrace()
 }
 
-// pressAsk handles a key for the open question: keys of its menu, y for yes, and keys that
-// choose; every other key goes back.
+// pressAsk handles a key for the open question. The keys of the menu, y and the keys of choose have
+// an effect; every other key closes the question.
 func (m *model) pressAsk(key string) {
 	q := m.ask
 	did, c := q.PressKey(key)

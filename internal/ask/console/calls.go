@@ -16,25 +16,26 @@ import (
 // Row is one row of a page of the overview: a call of the record, a session, a server. All its texts
 // are harmless.
 type Row struct {
-	ID     string                          // id of the call's record; any unique name for other rows
+	ID     string                          // id of the call's record; for another row, any unique name
 	Line   func(width int) string          // the row, at most width cells wide
-	Word   string                          // the word in Line for the decision; "" for none
-	Look   view.Look                       // colour of Word
+	Word   string                          // the word in Line that names the decision; "" for none
+	Look   view.Look                       // colour of Word on the screen
 	Search string                          // the text that the filter searches, in lower case
-	Facts  func(width int) (rows []string) // everything about the row; the first of the rows is a summary
+	Facts  func(width int) (rows []string) // all facts about the row; the first line is a summary
 
-	Session string // for a call: its session
-	Closed  string // for a session: what it may no longer do, in one sentence; "" for nothing
+	Session string // session of the call; "" if the row is not a call
+	Closed  string // if the row is a session: one sentence that says what the session may no longer do; "" for nothing
 	// Explain returns why the call was decided as it was, and the result of each rule. It is nil if
-	// Facts already has all of this.
+	// Facts already contains both.
 	Explain func(ctx context.Context) (why, rules []string, err error)
-	// Open prepares the rules that would allow the call from now on; nil: no rule can.
+	// Open prepares the rules that would allow this call in the future; nil if no rule can allow
+	// it.
 	Open func(ctx context.Context) (*Opening, error)
 }
 
-// FollowCalls calls send with the latest calls of the record and then with each new one, until ctx
-// ends. A call that is sent again, with the same ID, has changed. It calls notice with harmless
-// sentences about the record. The error says why the record cannot be read.
+// FollowCalls calls send with the latest calls of the record and then with each new call, until ctx
+// ends. If a call has changed, FollowCalls sends it again with the same ID. It calls notice with
+// harmless sentences about the record. The error tells why the record cannot be read.
 type FollowCalls func(ctx context.Context, send func(Row), notice func(string)) error
 
 // MaxCalls is how many calls the screen keeps.
@@ -43,14 +44,14 @@ const MaxCalls = 500
 // redrawEvery is the shortest time between two drawings of new calls.
 const redrawEvery = 100 * time.Millisecond
 
-// Messages of followCalls.
+// Messages from followCalls to Update.
 type (
 	callsMsg  []Row
-	recordMsg struct{ err error } // the record cannot be followed any more
+	recordMsg struct{ err error } // the console cannot follow the record any more
 	noticeMsg string
 )
 
-// followCalls sends the calls of the record in batches.
+// followCalls sends the calls of the record to Update in batches.
 func (m *model) followCalls(ctx context.Context, send func(tea.Msg)) {
 	calls, ended := make(chan Row), make(chan error, 1)
 	go func() {
@@ -84,18 +85,18 @@ func (m *model) followCalls(ctx context.Context, send func(tea.Msg)) {
 	}
 }
 
-// rowList holds rows with a cursor. Until the person moves it, the cursor is on the first row.
+// rowList holds rows with a cursor. The cursor is on the first row until the person moves it.
 type rowList struct {
 	all    []Row
 	at     string // id under the cursor; "" for the first row
 	top    int    // first visible row
 	filter string
-	found  []Row // calls that match the filter and are older than all others, the newest first
-	more   bool  // the search found more calls than are kept
+	found  []Row // older calls of the record that match the filter, from a search; the newest first
+	more   bool  // the search found more calls than found can hold
 }
 
-// addCalls adds calls that came later than all others, or replaces those that are there. The call
-// under the cursor stays when it is no longer among the latest.
+// addCalls adds new calls at the top, and replaces calls with the same ID. If the list is full, the
+// oldest calls are removed, but the call under the cursor stays.
 func (l *rowList) addCalls(batch []Row) {
 	for _, c := range batch {
 		if i := slices.IndexFunc(l.all, func(old Row) bool { return old.ID == c.ID }); i >= 0 {
@@ -114,7 +115,7 @@ func (l *rowList) addCalls(batch []Row) {
 	if wanted := strings.ToLower(l.filter); wanted != "" {
 		for _, c := range slices.Backward(l.all[MaxCalls:]) {
 			if strings.Contains(c.Search, wanted) {
-				l.addFound(&c) // the search in the record may have passed it
+				l.addFound(&c) // the search may have read this part of the record before the call was in it
 			}
 		}
 	}
@@ -122,8 +123,8 @@ func (l *rowList) addCalls(batch []Row) {
 	l.all = l.all[:MaxCalls]
 }
 
-// matchingRows returns the rows that match the filter: those that are here, then those that a search
-// in the record has found.
+// matchingRows returns the rows that match the filter: first the latest calls, then the calls that
+// a search found in the record.
 func (l *rowList) matchingRows() (rows []*Row) {
 	wanted, here := strings.ToLower(l.filter), map[string]bool{}
 	for i := range l.all {
@@ -142,12 +143,12 @@ func (l *rowList) matchingRows() (rows []*Row) {
 	return rows
 }
 
-// cursorIndex returns the row of the cursor, 0 for the first.
+// cursorIndex returns the index of the row with the id at; 0 if no row has it.
 func cursorIndex(rows []*Row, at string) int {
 	return max(0, slices.IndexFunc(rows, func(c *Row) bool { return c.ID == at }))
 }
 
-// cursorRow returns the row under the cursor. It returns nil if the list shows none.
+// cursorRow returns the row under the cursor; nil if the list shows no row.
 func (l *rowList) cursorRow() *Row {
 	rows := l.matchingRows()
 	if len(rows) == 0 {
@@ -167,7 +168,8 @@ func (l *rowList) moveCursor(by int) {
 	}
 }
 
-// windowRows returns the visible rows for a window of n rows, and the row of the cursor among them.
+// windowRows returns the rows that are visible in a window of n rows, and the index of the cursor
+// among them.
 func (l *rowList) windowRows(n int) (rows []*Row, at int) {
 	rows = l.matchingRows()
 	at = cursorIndex(rows, l.at)
@@ -175,7 +177,7 @@ func (l *rowList) windowRows(n int) (rows []*Row, at int) {
 	return rows[l.top:min(l.top+n, len(rows))], at - l.top
 }
 
-// pageRows returns the visible rows of a page.
+// pageRows returns at most n visible rows of a page.
 func (m *model) pageRows(p *page, n int) []string {
 	rows, at := p.list.windowRows(n)
 	switch {
@@ -213,7 +215,7 @@ func (m *model) pageRow(c *Row, at bool) string {
 	return before + dialog.RenderLook(c.Word, c.Look) + after
 }
 
-// endRecord notes that the record cannot be followed any more.
+// endRecord tells the person that the console cannot follow the record any more.
 func (m *model) endRecord(err error) {
 	why := "it ended"
 	if err != nil {

@@ -27,44 +27,47 @@ type Queue interface {
 // Options configure a console.
 type Options struct {
 	Queue Queue
-	By    string // the account recorded with answers
+	By    string // account name that the record keeps with each answer
 	Only  string // id of the only request to show; "" shows all
 	Once  bool   // leave after the first answer
-	// OnceOnly leaves out the page of session answers and the keys for lasting answers: an answer holds for one call.
+	// OnceOnly removes the page of session answers and the keys for lasting answers. Each answer is
+	// then for one call.
 	OnceOnly bool
-	Calls    FollowCalls // nil: there is no page of calls, and no further page
-	// Search searches the whole record for the filter of the page of calls; nil: the filter sees only
-	// the latest calls.
+	Calls    FollowCalls // follows the record; nil: no pages of the overview
+	// Search searches the whole record for the filter of the page of calls. If it is nil, the
+	// filter searches only the latest calls.
 	Search SearchCalls
-	// CallsPage describes the page of calls; Pages describes the further pages; the page of
-	// sessions is the first of them.
+	// CallsPage describes the page of calls. Pages describes the pages after it; the first of them
+	// is the page of sessions.
 	CallsPage Page
 	Pages     []Page
-	// Fault returns why the policy does not load, as a harmless sentence; "" if it loads. It is asked
-	// again while the page of calls is shown. It may be nil.
+	// Fault returns why the policy does not load, as a harmless sentence; "" if the policy loads.
+	// The console calls it repeatedly while it shows the page of calls. It may be nil.
 	Fault func() string
-	// CallsFirst makes the screen an overview: it begins with the page of calls if nothing waits, else
-	// with the questions, and says above both what was refused last and what is now forbidden.
+	// CallsFirst makes the screen an overview. If no question waits, the page of calls is shown
+	// first, otherwise the questions. Above the list stands what was refused last and what a
+	// session may no longer do.
 	CallsFirst bool
-	Notice     string       // harmless text that the screen begins with, such as a fault; "" for none
+	Notice     string       // harmless text for the first line of news, such as a fault; "" for none
 	View       view.Options // only Home, Own and ReadFile are used
 	Color      bool
-	Every      time.Duration    // interval for checking the queue even without a change; default 5 s
+	Every      time.Duration    // how often the console reads the queue if it hears of no change; default 5 s
 	Grace      time.Duration    // how long a request must be visible before a key answers it; default 300 ms
 	Now        func() time.Time // default time.Now
 }
 
-// Result is the end of a console that shows one request or leaves after one answer. The zero
-// value means that the person left.
+// Result tells how the console ended, if Options.Only or Options.Once is set. The zero value means
+// that the person left without an answer.
 type Result struct {
 	Request  queue.Request
-	Answered bool // answered here; otherwise resolved elsewhere
+	Answered bool // the person answered in this console; false: the request was resolved elsewhere
 }
 
 // ErrInterrupted means that the person pressed Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// briefView returns the options for a row, which shows no changes.
+// briefView returns the view options for a row of a list. They have no ReadFile, because a row
+// shows no changes of files.
 func (o *Options) briefView() view.Options {
 	short := o.View
 	short.ReadFile = nil
@@ -83,8 +86,8 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Run shows the console on the whole screen of tty until the person leaves, ctx ends (Run returns
-// its cause) or, with Only or Once, there is a result.
+// Run shows the console on the whole screen of tty. It returns when the person leaves, when Only or
+// Once has a result, or when ctx ends; then the error is the cause of ctx.
 func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
 	o.setDefaults()
 	var loop dialog.Loop
@@ -93,7 +96,8 @@ func Run(ctx context.Context, tty dialog.Terminal, o Options) (Result, error) {
 	return m.result, errors.Join(m.err, failed)
 }
 
-// watchQueue sends a message for every change of the queue, and one at each interval Options.Every.
+// watchQueue sends a message to Update after every change of the queue, and also at each interval
+// of Options.Every.
 func (m *model) watchQueue(ctx context.Context, send func(tea.Msg)) {
 	changes := m.o.Queue.Watch(ctx)
 	again := time.NewTicker(m.o.Every)

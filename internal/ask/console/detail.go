@@ -10,15 +10,16 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// refreshDetail lays out the subject under the cursor, and starts anew if it is another subject.
+// refreshDetail draws the details of the row under the cursor. If the cursor is on another row now,
+// the details start at their first line.
 func (m *model) refreshDetail() {
 	what, s := m.cursorSubject()
 	if m.shown == nil || m.shownName != what {
 		m.shownName, m.facts = what, nil
 		m.shown = &dialog.Question{Grace: &m.grace, Letters: true}
 		if s.request != nil {
-			// Changes are compared with the file's content at the time when the request became
-			// visible.
+			// The facts are made only once per request: changes are compared with the file as it is
+			// when the request becomes visible.
 			m.facts = FactsOf(s.request, m.o.View)
 		}
 	}
@@ -27,7 +28,7 @@ func (m *model) refreshDetail() {
 		m.shown.Choices, m.shown.Others = nil, nil
 		m.shown.Hints, m.shown.Prompt = []string{"Return keep it", "Esc leave it as it was"}, m.edit.renderRow(m.width)
 	}
-	// Without a list, arrows choose an answer.
+	// Arrows choose an answer only if there is no list to move in.
 	m.shown.Menu = m.o.Only != "" && len(m.shown.Choices) > 0
 	if m.ask != nil {
 		m.ask.Under = m.shown
@@ -35,7 +36,7 @@ func (m *model) refreshDetail() {
 	m.fits = m.height >= minHeight && m.activeQuestion().FitWindow(m.width, m.height-m.layoutWindow().rowsAbove()-m.layoutWindow().news)
 }
 
-// redrawDetail rebuilds the rows because their subject has changed.
+// redrawDetail rebuilds the detail lines because the row under the cursor has changed.
 func (m *model) redrawDetail() {
 	if m.shown != nil {
 		m.shown.ResetRows()
@@ -50,14 +51,14 @@ func (m *model) activeQuestion() *dialog.Question {
 	return m.shown
 }
 
-// subject holds the row under the cursor. At most one field is set.
+// subject is the thing under the cursor. At most one field is set.
 type subject struct {
 	request *queue.Request
 	grant   *queue.Grant
 	row     *Row
 }
 
-// cursorSubject returns the subject under the cursor, and its name.
+// cursorSubject returns the subject under the cursor, and a name that differs for each subject.
 func (m *model) cursorSubject() (name string, s subject) {
 	if l := m.tabList(); l != nil {
 		if s.request = l.cursorRequest(); s.request != nil {
@@ -73,7 +74,7 @@ func (m *model) cursorSubject() (name string, s subject) {
 	return fmt.Sprint(m.tab, name), s
 }
 
-// subjectPage returns the page of the subject under the cursor.
+// subjectPage returns the page with the details of the subject under the cursor.
 func (m *model) subjectPage(s subject) dialog.Page {
 	r, g := s.request, s.grant
 	move := []string{"↑ ↓ move", "/ filter", "Tab next page", "? help", "q leave"}
@@ -110,7 +111,7 @@ func (m *model) subjectPage(s subject) dialog.Page {
 	return p
 }
 
-// rowHints returns the keys that do something with a row.
+// rowHints returns the help for the keys that have an effect on a row.
 func rowHints(r *Row) (keys []string) {
 	if r == nil {
 		return nil

@@ -17,10 +17,10 @@ const maxTyped = 500
 type editor struct {
 	label string
 	text  []rune
-	done  func(text string) // called on Return; Esc changes nothing
+	done  func(text string) // gets the text on Return; Esc does not call it
 }
 
-// pressKey handles one key and reports whether the editing is over.
+// pressKey handles one key. It reports whether the person has finished the line.
 func (e *editor) pressKey(k tea.KeyPressMsg) (over bool) {
 	switch k.String() {
 	case "enter":
@@ -63,7 +63,7 @@ func (e *editor) dropWord() {
 	e.text = e.text[:n]
 }
 
-// renderRow returns the line so that its end is visible.
+// renderRow returns the line for a screen of this width. If the line is too long, its start is cut.
 func (e *editor) renderRow(width int) string {
 	text := []rune(term.VisibleText(string(e.text)))
 	room := max(1, width-view.Width(e.label)-2)

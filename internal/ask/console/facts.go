@@ -11,21 +11,21 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// dangerous is the value of queue.Request.Risk that requires care.
+// dangerous is the value of queue.Request.Risk for a request that needs care.
 const dangerous = "dangerous"
 
-// Facts is one request as harmless text.
+// Facts holds the harmless texts of one request.
 type Facts struct {
 	view.Question
-	Err error // the request cannot be shown, so it can only be denied
+	Err error // why the request cannot be shown; nil if it can. A request that cannot be shown can only be denied.
 
 	home string // home folder of the owner of the laptop that asks
-	text string // text for the filter
+	text string // text that the filter searches
 }
 
-// FactsOf returns the harmless text of a request. It uses only those options in o that do not
-// depend on the request. For a request of another laptop, it does not use the files and folders of
-// this machine.
+// FactsOf returns the harmless text of a request. It uses only those options in o that are the same
+// for all requests. If the request comes from another laptop, FactsOf does not use the files and
+// folders of this machine.
 func FactsOf(r *queue.Request, o view.Options) *Facts {
 	if r.Centre != nil {
 		o.Home, o.Own, o.ReadFile = r.Centre.Home, nil, nil
@@ -44,10 +44,10 @@ func FactsOf(r *queue.Request, o view.Options) *Facts {
 	return &Facts{Question: q, Err: err, home: o.Home}
 }
 
-// NeedsCare reports whether the person must confirm an answer that allows.
+// NeedsCare reports whether the person must confirm an answer that allows the request.
 func (f *Facts) NeedsCare() bool { return len(f.Dangers) > 0 || f.Err != nil }
 
-// CarefulFirst returns requests with those that need care first, as lists show them.
+// CarefulFirst returns the requests sorted for a list: the requests that need care come first.
 func CarefulFirst(all []queue.Request, o view.Options) []queue.Request {
 	o.ReadFile = nil
 	care := map[string]bool{}
@@ -77,7 +77,7 @@ func (f *Facts) Headline(n int) string {
 	return f.Question.Headline(n)
 }
 
-// briefFacts returns the facts for a list row.
+// briefFacts returns the facts of a request for a row of a list.
 func (m *model) briefFacts(r *queue.Request) *Facts {
 	f := m.known[r.ID]
 	if f == nil {
@@ -116,14 +116,15 @@ func serverName(server string) string {
 	return term.VisibleValue(server)
 }
 
-// detailLines returns the rows of the request under the cursor.
+// detailLines returns the detail rows of the request under the cursor. need is the number of rows
+// that the person must have seen before allowing.
 func (m *model) detailLines(r *queue.Request, width int) (rows []string, need int) {
 	return m.facts.detailRows(r, width, m.notes[r.ID], m.whole)
 }
 
-// detailRows returns everything about one request, in rows of at most width cells, and how many
-// of them must have been visible to allow it: the rows of view.Question.Rows, with our own around
-// them. whole also shows the parts of very long values that package view leaves out.
+// detailRows returns all facts about one request, in rows of at most width cells. need is the
+// number of rows, from the top, that the person must have seen before allowing. If whole is true,
+// the rows show very long values completely.
 func (f *Facts) detailRows(r *queue.Request, width int, note string, whole bool) (rows []string, need int) {
 	lines := f.Lines(0)
 	if f.Err != nil {
@@ -152,13 +153,14 @@ func (f *Facts) detailRows(r *queue.Request, width int, note string, whole bool)
 	return rows, need
 }
 
-// FactLines returns everything about one request, unwrapped.
+// FactLines returns all facts about one request, in lines that are not wrapped.
 func FactLines(r *queue.Request, o view.Options) []string {
 	rows, _ := FactsOf(r, o).detailRows(r, 0, "", false)
 	return rows
 }
 
-// contextLines returns the lines around the call.
+// contextLines returns facts about the request that are not in the call: its client, folder,
+// deadline and id.
 func contextLines(r *queue.Request, home string) []string {
 	var lines []string
 	add := func(word, text string) {
@@ -189,7 +191,7 @@ func contextLines(r *queue.Request, home string) []string {
 	return lines
 }
 
-// unfoldedLines returns the values that are folded above, without gaps.
+// unfoldedLines returns in full the values that the rows above show folded.
 func unfoldedLines(f *Facts) []string {
 	var lines []string
 	for i := range f.Requests {
@@ -206,7 +208,7 @@ func unfoldedLines(f *Facts) []string {
 	return lines
 }
 
-// hasGaps reports whether EntireLines leaves something out.
+// hasGaps reports whether EntireLines leaves out a part of a value.
 func (f *Facts) hasGaps() bool {
 	return slices.ContainsFunc(f.Requests, func(r view.Request) bool {
 		return slices.ContainsFunc(r.Values(), func(a view.Arg) bool { return a.Hidden > 0 })

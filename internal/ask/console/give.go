@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// outcomeWait is how long a person who answers and leaves must wait for the outcome of the call.
+// outcomeWait is the longest wait for the outcome of the call after an answer.
 const outcomeWait = 5 * time.Second
 
-// SendAnswer answers a request and waits a short time for the outcome of the call.
+// SendAnswer answers a request and waits at most outcomeWait for the outcome of the call.
 func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.Request, error) {
 	r, err := q.Decide(ctx, id, a)
 	if err != nil {
@@ -25,7 +25,7 @@ func SendAnswer(ctx context.Context, q Queue, id string, a queue.Answer) (queue.
 	return r, nil
 }
 
-// ResultText returns an answer and its outcome as one sentence that is safe to print.
+// ResultText returns the answer to a request and the outcome of its call as one harmless sentence.
 func ResultText(r queue.Request) string {
 	if r.Outcome == "" {
 		return AnswerText(r.Answer) + "; what became of the call is not known yet"

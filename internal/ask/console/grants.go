@@ -14,7 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// grantList holds the active session answers, with a cursor bound to one of them.
+// grantList holds the active session answers, with a cursor. The cursor stays on its answer when
+// the list changes.
 type grantList struct {
 	all []queue.Grant
 	at  string
@@ -47,7 +48,8 @@ func (l *grantList) cursorGrant() *queue.Grant {
 	return nil
 }
 
-// pressGrant handles a key that revokes a session answer.
+// pressGrant handles a key on the page of session answers. The key r revokes the answer under the
+// cursor.
 func (m *model) pressGrant(key string) {
 	g := m.grants.cursorGrant()
 	if g == nil || key != "r" || m.grace.IsEarly() {
@@ -77,7 +79,7 @@ func (m *model) reportRevocation(msg revokedMsg) {
 	m.loadQueue()
 }
 
-// grantQuestion returns the call that a session answer was given for.
+// grantQuestion returns the call for which a person gave a session answer.
 func grantQuestion(g *queue.Grant, home string) (view.Question, error) {
 	return view.NewQuestion(g.Calls, view.Options{Server: g.Server, Rule: g.Rule, Project: g.Project, Home: home})
 }
@@ -94,7 +96,7 @@ func GrantTitle(g *queue.Grant) string {
 	return q.Title
 }
 
-// GrantLine returns a session answer on one line of at most n characters.
+// GrantLine returns one line about a session answer, of at most n characters.
 func GrantLine(g *queue.Grant, n int) string {
 	q, err := grantQuestion(g, "")
 	if g.Reach != "" || err != nil {
@@ -103,7 +105,7 @@ func GrantLine(g *queue.Grant, n int) string {
 	return q.ShortLine(n)
 }
 
-// grantLines returns everything about a session answer.
+// grantLines returns all facts about a session answer.
 func grantLines(g *queue.Grant, width int, home string) []string {
 	q, err := grantQuestion(g, home)
 	var rows []string

@@ -29,7 +29,7 @@ var help = []struct {
 	{"q", "leave; what waits goes on waiting", onLists | onOne},
 }
 
-// tabKeys are the keys for another page; the digits of pages that there are follow.
+// tabKeys are the keys that show another page. The help adds the digits of the pages.
 const tabKeys = "Tab"
 
 // pages is a set of pages on which a key works.
@@ -41,8 +41,8 @@ const (
 	onAnswers
 	onCalls
 	onOthers
-	onOne   // where only one request is shown
-	lasting // no page: the key is left out with Options.OnceOnly
+	onOne   // the console shows only one request (Options.Only)
+	lasting // not a page: marks a key that Options.OnceOnly removes
 
 	onLists = onWaiting | onHistory | onAnswers | onCalls | onOthers
 )
@@ -58,7 +58,7 @@ func (m *model) currentPage() pages {
 	return onWaiting << m.tab
 }
 
-// startHelp shows the keys until a key is pressed.
+// startHelp shows the help until the person presses a key.
 func (m *model) startHelp() {
 	lines := []string{"What the keys do on this page", ""}
 	for _, row := range help {

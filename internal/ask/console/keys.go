@@ -36,7 +36,7 @@ func (m *model) pressKey(k tea.KeyPressMsg) {
 	}
 }
 
-// navigate handles the keys that answer nothing, and reports whether key was one.
+// navigate handles the keys that are not an answer. It reports whether key is one of them.
 func (m *model) navigate(key string) bool {
 	one := m.o.Only != ""
 	switch key {
@@ -56,7 +56,7 @@ func (m *model) navigate(key string) bool {
 	return true
 }
 
-// pressTab handles the keys that choose what is visible, unless only one request is shown.
+// pressTab handles the keys that choose a page or a row. It reports whether key is one of them.
 func (m *model) pressTab(key string) bool {
 	switch key {
 	case "up", "k":
@@ -77,7 +77,7 @@ func (m *model) pressTab(key string) bool {
 	return true
 }
 
-// moveCursor moves the cursor to another row.
+// moveCursor moves the cursor of the current page by a number of rows.
 func (m *model) moveCursor(by int) {
 	if l, p := m.tabList(), m.page(); p != nil {
 		p.list.moveCursor(by)
@@ -93,7 +93,7 @@ func (m *model) showTab(t tab) {
 	m.tab, m.shownName = t, ""
 	m.loadQueue()
 	if p := m.page(); p != nil {
-		p.loaded = time.Time{} // what was loaded early may be old
+		p.loaded = time.Time{} // the rows may be from an early load, and old
 	}
 	m.loadPages()
 	m.startGrace()
@@ -131,7 +131,8 @@ func (m *model) clearMarksOrFilter() {
 	}
 }
 
-// pressRequest handles a key that may answer the request under the cursor.
+// pressRequest handles a key on a page of requests. Some of the keys answer the request under the
+// cursor.
 func (m *model) pressRequest(key string) {
 	r := m.pending.cursorRequest()
 	if m.tab == pendingTab && r != nil && r.Status != queue.Pending && strings.Contains("asAdDn", key) && !m.grace.IsEarly() {

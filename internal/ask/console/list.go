@@ -8,18 +8,17 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 )
 
-// list is requests with a cursor that is bound to a request, not to a row: changes around it
-// never move it to another request. A request that is resolved under the cursor stays until the
-// cursor moves.
+// list holds requests with a cursor. The cursor stays on its request when other requests come or
+// go. If the request under the cursor is resolved, it stays in the list until the cursor moves.
 type list struct {
 	all    []queue.Request
 	at     string // id under the cursor; "" for none
 	top    int    // first visible row
 	marks  map[string]bool
 	filter string
-	newest bool                        // newest first; otherwise requests that need care first
-	care   func(*queue.Request) bool   // reports whether a request needs care; nil: none does
-	text   func(*queue.Request) string // text that the filter searches, in lower case
+	newest bool                        // the newest request comes first; if false, the requests that need care come first
+	care   func(*queue.Request) bool   // reports whether a request needs care; nil: no request needs care
+	text   func(*queue.Request) string // returns the text that the filter searches, in lower case
 }
 
 // matchingRequests returns the requests that match the filter, in order.
@@ -44,8 +43,8 @@ func (l *list) findRequest(id string) *queue.Request {
 	return nil
 }
 
-// cursorRequest returns the request under the cursor; nil when there is none or the filter hides
-// it.
+// cursorRequest returns the request under the cursor; nil if there is none or the filter hides the
+// request.
 func (l *list) cursorRequest() *queue.Request {
 	if i := l.cursorIndex(); i >= 0 {
 		return l.matchingRequests()[i]
@@ -75,7 +74,7 @@ func (l *list) moveCursor(by int) bool {
 	return true
 }
 
-// nextPending moves the cursor to the next pending request, if there is one.
+// nextPending moves the cursor to the next pending request and reports whether there is one.
 func (l *list) nextPending() bool {
 	rows := l.matchingRequests()
 	i := l.cursorIndex()
@@ -96,8 +95,8 @@ func (l *list) dropRequest(id string) {
 	l.all = slices.DeleteFunc(l.all, func(r queue.Request) bool { return r.ID == id })
 }
 
-// setRequests replaces the whole list and returns the new requests. keep is a request that stays
-// although it is not in next; nil for none.
+// setRequests replaces the whole list and returns the requests that are new. keep is a request that
+// stays in the list even if next does not contain it; nil for none.
 func (l *list) setRequests(next []queue.Request, keep *queue.Request) (came []queue.Request) {
 	known := map[string]bool{}
 	for i := range l.all {
@@ -137,17 +136,18 @@ func carefulFirst(care func(*queue.Request) bool, a, b *queue.Request) int {
 	return 1
 }
 
-// resolveRequest stores the outcome of one request.
+// resolveRequest replaces a request by its resolved form.
 func (l *list) resolveRequest(r queue.Request) {
 	delete(l.marks, r.ID)
 	if old := l.findRequest(r.ID); old != nil {
-		calls := old.Calls // the resolved request may be redacted
+		calls := old.Calls // show the original calls: a resolved request may hold redacted ones
 		*old = r
 		old.Calls = calls
 	}
 }
 
-// ensureCursor puts a cursor without a row on the first row, and reports whether it did.
+// ensureCursor moves the cursor to the first row if the cursor is on no row. It reports whether it
+// moved the cursor.
 func (l *list) ensureCursor() bool {
 	if l.cursorIndex() >= 0 {
 		return false
@@ -160,7 +160,8 @@ func (l *list) ensureCursor() bool {
 	return true
 }
 
-// toggleMark marks the request under the cursor for a common answer, or removes the mark.
+// toggleMark marks the request with this id, or removes its mark. One answer can be for all marked
+// requests.
 func (l *list) toggleMark(id string) {
 	if l.marks == nil {
 		l.marks = map[string]bool{}
@@ -182,7 +183,8 @@ func (l *list) markedRequests() (rows []*queue.Request) {
 	return rows
 }
 
-// windowRows returns the visible rows for a window of n rows, including the cursor.
+// windowRows returns the rows that are visible in a window of n rows. The row of the cursor is one
+// of them.
 func (l *list) windowRows(n int) []*queue.Request {
 	rows := l.matchingRequests()
 	i := max(0, l.cursorIndex())

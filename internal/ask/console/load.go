@@ -14,7 +14,7 @@ import (
 // maxHistory is how many resolved requests the history shows.
 const maxHistory = 200
 
-// loadQueue reads the queue in the background, one read at a time.
+// loadQueue reads the queue in the background. Only one read runs at a time.
 func (m *model) loadQueue() {
 	if m.loading {
 		m.stale = true
@@ -67,7 +67,7 @@ func readQueue(ctx context.Context, q Queue, at tab, only string, look []string)
 	return msg
 }
 
-// applyState shows a loaded state of the queue.
+// applyState shows the requests and session answers that loadQueue has read.
 func (m *model) applyState(msg loadedMsg) {
 	m.loading = false
 	if m.stale {
@@ -114,8 +114,8 @@ func (m *model) applyPending(msg loadedMsg) (came []queue.Request) {
 	return came
 }
 
-// resolvedUnderCursor returns the resolved form of the request under the cursor; nil while it is
-// pending.
+// resolvedUnderCursor returns the request under the cursor in its resolved form; nil while the
+// request is pending.
 func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 	was := m.pending.findRequest(m.pending.at)
 	if was == nil || slices.ContainsFunc(msg.pending, func(r queue.Request) bool { return r.ID == was.ID }) {
@@ -128,12 +128,12 @@ func (m *model) resolvedUnderCursor(msg loadedMsg) *queue.Request {
 			ghost.Status, ghost.Outcome, ghost.Decided = queue.Expired, "it is no longer in the queue", m.o.Now()
 		}
 	}
-	ghost.Calls = was.Calls // the resolved request may be redacted
+	ghost.Calls = was.Calls // show the original calls: a resolved request may hold redacted ones
 	m.redrawDetail()
 	return &ghost
 }
 
-// reportVanished reports that somebody else resolved the request under the cursor.
+// reportVanished tells the person that somebody else resolved the request under the cursor.
 func (m *model) reportVanished(r queue.Request) {
 	if m.o.Only != "" {
 		m.endConsole(Result{Request: r})
@@ -145,7 +145,7 @@ func (m *model) reportVanished(r queue.Request) {
 	m.startGrace()
 }
 
-// reportOutcomes reports the outcomes of the calls that were answered here.
+// reportOutcomes tells the person the outcomes of the calls that were answered in this console.
 func (m *model) reportOutcomes(looked map[string]queue.Request) {
 	for id, r := range looked {
 		title, ok := m.awaited[id]

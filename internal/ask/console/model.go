@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 )
 
-// tab is the list that the screen shows.
+// tab is the number of a list on the screen, from pendingTab on.
 type tab uint8
 
 const (
@@ -25,42 +25,42 @@ const (
 // model is the bubbletea model of the console. Only Update changes it.
 type model struct {
 	o             Options
-	startTask     func(dialog.Task) // runs background work whose messages go to Update
+	startTask     func(dialog.Task) // starts background work; its messages go to Update
 	width, height int
 	tab           tab
 	pending, past list
 	grants        grantList
-	pages         []*page          // pages of the overview, from callsTab on
+	pages         []*page          // pages of the overview; their tabs begin at callsTab
 	fault         string           // why the policy does not load; "" if it does
-	search        *search          // search of the record, for the filter of the page of calls; nil: none
-	shown         *dialog.Question // the subject under the cursor
-	shownName     string           // name of that subject
-	facts         *Facts           // facts of that subject, if it is a request
-	ask           *question        // our own question, on top of shown
-	fits          bool             // the window is large enough
+	search        *search          // search in the record for the filter of the page of calls; nil: none
+	shown         *dialog.Question // page about the subject under the cursor
+	shownName     string           // name of the subject in shown
+	facts         *Facts           // facts of the subject in shown, if it is a request
+	ask           *question        // the console's own question, drawn on top of shown; nil for none
+	fits          bool             // the window is large enough for the questions
 	edit          *editor
-	whole         bool // show very long values in full, without leaving out their middle
+	whole         bool // show very long values completely
 	grace         dialog.Grace
 	known         map[string]*Facts
 	notes         map[string]string
-	sending       map[string]bool   // ids whose answers are being sent to the queue
-	answered      map[string]bool   // ids answered here
-	awaited       map[string]string // titles of answered requests whose outcome is unknown
+	sending       map[string]bool   // ids of requests whose answer is on its way to the queue
+	answered      map[string]bool   // ids of requests that were answered in this console
+	awaited       map[string]string // titles, by id, of answered requests whose outcome is unknown
 	news          []string
 	loading       bool
-	stale         bool // a change came while loading
+	stale         bool // the queue changed during a load: load again
 	loaded        bool // the queue has been loaded once
 	result        Result
-	over          bool // the screen must close
+	over          bool // the console must close
 	err           error
 }
 
-// Messages from the background.
+// Messages to Update from background work.
 type (
 	changedMsg struct{}            // the queue has changed
-	drawMsg    struct{}            // keys now count as answers
-	secondMsg  struct{}            // the countdown goes on
-	failedMsg  struct{ err error } // the console cannot go on
+	drawMsg    struct{}            // the wait after a redraw is over: keys count as answers now
+	secondMsg  struct{}            // a second has passed: redraw the remaining times
+	failedMsg  struct{ err error } // the console must end with an error
 	loadedMsg  struct {
 		pending, past []queue.Request
 		grants        []queue.Grant
@@ -79,7 +79,7 @@ type (
 	}
 )
 
-// job is background work; ctx ends with the console.
+// job is background work whose result is a message. ctx ends with the console.
 type job func(ctx context.Context) tea.Msg
 
 func newModel(o Options, startTask func(dialog.Task)) *model {
@@ -112,8 +112,8 @@ func (m *model) Init() tea.Cmd {
 	return nil
 }
 
-// runJob runs f in the background. A panic there becomes a message, so that the terminal is
-// restored.
+// runJob runs f in the background. If f panics, the console gets a message, so that it can restore
+// the terminal.
 func (m *model) runJob(f job) {
 	m.startTask(func(ctx context.Context, send func(tea.Msg)) {
 		defer func() {
@@ -127,7 +127,7 @@ func (m *model) runJob(f job) {
 
 func panicError(r any) error { return fmt.Errorf("the console failed: %q", fmt.Sprint(r)) }
 
-// sendDelayed sends msg after d.
+// sendDelayed sends msg to Update after the time d.
 func (m *model) sendDelayed(d time.Duration, msg tea.Msg) {
 	m.runJob(func(ctx context.Context) tea.Msg {
 		select {
@@ -139,7 +139,7 @@ func (m *model) sendDelayed(d time.Duration, msg tea.Msg) {
 	})
 }
 
-// Update never panics to its caller, because the terminal must be restored.
+// Update handles a message. It recovers from a panic, because the terminal must be restored.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -165,7 +165,7 @@ func (m *model) handleMessage(msg tea.Msg) {
 			m.edit.insertText(msg.Content)
 			return
 		}
-		m.startGrace() // the input is for another program
+		m.startGrace() // a pasted text is meant for another program
 	case tea.KeyPressMsg:
 		m.pressKey(msg)
 	case changedMsg:
@@ -184,7 +184,7 @@ func (m *model) handleMessage(msg tea.Msg) {
 	case callsMsg:
 		m.pages[0].list.addCalls(msg)
 		if m.tab == callsTab {
-			m.redrawDetail() // the call under the cursor may have its reply now
+			m.redrawDetail() // the call under the cursor may have its reply now, so its details change
 		}
 	case noticeMsg:
 		m.addNews("%s", string(msg))
@@ -203,13 +203,13 @@ func (m *model) handleMessage(msg tea.Msg) {
 	}
 }
 
-// startGrace makes the person wait before a key counts as an answer.
+// startGrace starts the time in which no key counts as an answer.
 func (m *model) startGrace() {
 	m.grace.BeginWait()
 	m.sendDelayed(m.o.Grace, drawMsg{})
 }
 
-// addNews adds a line below the question. The text must be safe to print.
+// addNews adds a line below the question. The text must be harmless.
 func (m *model) addNews(format string, a ...any) {
 	m.news = append(m.news, m.o.Now().Local().Format(time.TimeOnly)+"  "+fmt.Sprintf(format, a...))
 	m.news = m.news[max(0, len(m.news)-20):]
@@ -227,7 +227,7 @@ func (m *model) tabNames(waiting int) []string {
 	return names
 }
 
-// tabFilter returns the filter of the tab; nil if it has none.
+// tabFilter returns the filter text of the current page; nil if the page has no filter.
 func (m *model) tabFilter() *string {
 	if p := m.page(); p != nil {
 		return &p.list.filter
@@ -238,7 +238,7 @@ func (m *model) tabFilter() *string {
 	return nil
 }
 
-// tabList returns the requests of the tab; nil if it has none.
+// tabList returns the requests of the current page; nil if the page has no requests.
 func (m *model) tabList() *list {
 	switch m.tab {
 	case pendingTab:
@@ -250,5 +250,5 @@ func (m *model) tabList() *list {
 	}
 }
 
-// endConsole ends the console with a result.
+// endConsole closes the console with a result.
 func (m *model) endConsole(r Result) { m.result, m.over = r, true }

@@ -14,24 +14,24 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Opening is the choice of rules that would allow a recorded call from now on. All its texts are
-// harmless.
+// Opening holds the rules that could allow a recorded call in the future, for the person to choose
+// one. All its texts are harmless.
 type Opening struct {
-	About   []string     // the recorded decision, and what the record does not keep
+	About   []string     // the recorded decision, and the parts of the call that the record does not have
 	Dangers []string     // why the call needs care
-	Offers  []view.Offer // how far the rule can reach, the nearest first
-	// Preview returns lines about the rule of an offer: its text, its place, what it opens and what
-	// stays refused.
+	Offers  []view.Offer // the possible rules, the narrowest first
+	// Preview returns lines about the rule of Offers[at]: its text, its place, the calls that it
+	// allows and the calls that stay refused.
 	Preview func(at int) ([]string, error)
-	// Write writes the rule of an offer, and returns a sentence that tells how to undo it.
+	// Write writes the rule of Offers[at]. It returns a sentence that tells how to undo this.
 	Write func(ctx context.Context, at int) (string, error)
 }
 
-// Messages of jobs about a call of the record.
+// Messages to Update about a call of the record.
 type (
 	openedMsg struct {
 		what     string
-		about    string // the call in one line
+		about    string // one line about the call
 		opening  *Opening
 		previews [][]string
 		err      error
@@ -42,7 +42,7 @@ type (
 	}
 	explainedMsg struct {
 		what  string
-		lines []string // the call in one line first
+		lines []string // the first line is about the call itself
 		err   error
 	}
 )
@@ -62,8 +62,8 @@ func (m *model) pressRow(key string) {
 	m.startGrace()
 }
 
-// openCall prepares the rules that would allow a call. All are previewed before the person is asked,
-// because a preview takes a while.
+// openCall prepares the rules that would allow a call. It makes all previews before it asks the
+// person, because a preview takes long.
 func (m *model) openCall(c *Row) {
 	switch {
 	case c.Open == nil && c.Look == view.Allowed:
@@ -92,7 +92,7 @@ func (m *model) openCall(c *Row) {
 	})
 }
 
-// askToOpen asks for one of the rules and its confirmation, as for an answer of "always".
+// askToOpen asks the person to choose one of the rules and to confirm it, like an "always" answer.
 func (m *model) askToOpen(msg openedMsg) {
 	if msg.err != nil {
 		m.addNews("%s: %s", msg.what, term.VisibleText(msg.err.Error()))
@@ -152,11 +152,11 @@ func (m *model) showExplanation(msg explainedMsg) {
 	}
 }
 
-// maxNear is how many calls before and after a call are shown with it.
+// maxNear is the maximum number of calls shown before a call, and again after it.
 const maxNear = 3
 
-// neighbourLines returns the calls of the same session before and after a call, as far as the screen
-// has them.
+// neighbourLines returns the calls of the same session before and after a call. It knows only the
+// calls that the screen holds.
 func (m *model) neighbourLines(c *Row) []string {
 	var same []*Row
 	for i := range m.pages[0].list.all {
@@ -179,7 +179,8 @@ func (m *model) neighbourLines(c *Row) []string {
 	return lines
 }
 
-// titleCells is the width of a call's name in the news, which also must say what became of it.
+// titleCells is the width of a call's name in a line of news. The line also needs room for the
+// result.
 const titleCells = 24
 
 // rowTitle returns a short name of a call.
@@ -187,7 +188,7 @@ func rowTitle(c *Row) string {
 	return view.Cut(strings.TrimSpace(strings.TrimPrefix(c.Facts(0)[0], c.Word)), titleCells)
 }
 
-// scopeLines returns how far each offered rule reaches.
+// scopeLines returns a line for each offered rule with its scope. at is the chosen rule.
 func scopeLines(offers []view.Offer, at int) []string {
 	lines := []string{"How far should the rule reach?", ""}
 	for i, o := range offers {

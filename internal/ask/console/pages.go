@@ -14,29 +14,30 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Page is a page of the overview without questions.
+// Page describes a page of the overview, such as the calls or the sessions. It holds no questions.
 type Page struct {
 	Name     string // name in the list of pages
-	Decision string // a sentence about its rows
-	Empty    string // shown in place of rows if there are none
-	// Load returns the rows. It is called when the page is shown, and repeatedly while it is
-	// visible.
+	Decision string // a sentence about the rows, always visible
+	Empty    string // text in place of the rows if there are none
+	// Load returns the rows. The console calls it when the page appears, and again while the page
+	// is visible.
 	Load func(ctx context.Context) ([]Row, error)
-	// Early loads the page before it is shown, because the summary on the first page uses its rows.
+	// Early means that the page is loaded before it is visible, because the summary on the first
+	// page uses its rows.
 	Early bool
 }
 
-// reloadEvery is the time between two loads of a page that is shown.
+// reloadEvery is the time between two loads of a visible page.
 const reloadEvery = 3 * time.Second
 
-// page is a page with its state.
+// page is a Page with its rows and its state.
 type page struct {
 	Page
 	list    rowList
-	fault   string // why the rows cannot be loaded; "" if they were loaded, or not yet tried
+	fault   string // why the rows could not be loaded; "" if they were loaded or not yet requested
 	loaded  time.Time
 	loading bool
-	known   bool // the page was loaded once
+	known   bool // the rows have been loaded at least once
 }
 
 func (p *page) emptyText() string {
@@ -46,7 +47,7 @@ func (p *page) emptyText() string {
 	return p.Empty
 }
 
-// pageMsg holds the rows of the page with an index.
+// pageMsg holds the loaded rows of the page with this index.
 type pageMsg struct {
 	index int
 	rows  []Row
@@ -54,7 +55,8 @@ type pageMsg struct {
 	fault string // why the policy does not load; "" if it does
 }
 
-// page returns the page that is shown; nil if the screen shows requests or session answers.
+// page returns the visible page of the overview; nil if the screen shows requests or session
+// answers.
 func (m *model) page() *page { return m.pageAt(m.tab) }
 
 func (m *model) pageAt(t tab) *page {
@@ -64,7 +66,8 @@ func (m *model) pageAt(t tab) *page {
 	return nil
 }
 
-// loadPages loads the pages that are shown and were not loaded lately.
+// loadPages loads the visible page, and the pages that the summary needs, if their rows are older
+// than reloadEvery.
 func (m *model) loadPages() {
 	for i, p := range m.pages {
 		shown := p == m.page() || p.Early && (m.showsSummary() || !p.known)
@@ -98,10 +101,10 @@ func (m *model) applyPage(msg pageMsg) {
 	}
 }
 
-// wideLine is a width at which the line of a call is never cut.
+// wideLine is a width that is large enough for the whole line of every call.
 const wideLine = 200
 
-// joinColumns returns the line of a call without its id and without the room between its columns.
+// joinColumns returns the line of a call without its id and with single blanks between its columns.
 func joinColumns(c *Row) string {
 	line := strings.TrimSuffix(strings.TrimSpace(c.Line(wideLine)), c.ID)
 	for strings.Contains(line, "   ") {
@@ -110,20 +113,21 @@ func joinColumns(c *Row) string {
 	return strings.TrimSpace(line)
 }
 
-// summaryCells is the width of the labels of the summary.
+// summaryCells is the width of the labels in the summary.
 const summaryCells = len("Refused last  ")
 
-// summaryHeight is the height of the smallest window in which a question leaves room for the summary.
+// summaryHeight is the smallest height of a window that has room for a question and the summary.
 const summaryHeight = 24
 
-// showsSummary reports whether the summary is shown: above the calls, and above the questions of an
-// overview.
+// showsSummary reports whether the summary is visible. It stands above the calls and, in an
+// overview, above the questions.
 func (m *model) showsSummary() bool {
 	return m.ask == nil && (m.tab == callsTab || m.tab == pendingTab && m.o.CallsFirst && m.pageAt(callsTab) != nil && m.height >= summaryHeight)
 }
 
-// summaryRows returns the summary: what waits, what was refused last, and what a session may no
-// longer do. Above the list of questions it omits what waits, because the list shows it.
+// summaryRows returns the summary: the waiting questions, the last refusal, and what a session may
+// no longer do. Above the list of questions it leaves out the waiting questions, because the list
+// shows them.
 func (m *model) summaryRows() []string {
 	row := func(label, text string, look view.Look) string {
 		s := view.Cut(label+text, m.width)

@@ -16,25 +16,25 @@ import (
 // Lines lists the methods of *term.Tty that the line-based console needs.
 type Lines interface {
 	io.Writer
-	ReadLine(ctx context.Context) (string, error) // term.ErrHungUp or io.EOF at the end of input
+	ReadLine(ctx context.Context) (string, error) // reads one line; at the end of the input it returns term.ErrHungUp or io.EOF
 	Flush() error                                 // discards unread input
 }
 
-// plain is a console that never moves the cursor: for terminals that cannot move it, for screen
-// readers, and for input that is no terminal.
+// plain is a console that prints line after line and never moves the cursor. It works on simple
+// terminals, with screen readers, and with input that is no terminal.
 type plain struct {
 	o       Options
 	tty     Lines
 	changes <-chan struct{}
-	number  map[string]int // number of each listed request; never reused
-	ids     []string       // by number, from 1
+	number  map[string]int // number of each request that was listed; a number is never used again
+	ids     []string       // ids[i] is the id of request number i+1
 }
 
-// errChanged ends the wait for a line, because the queue has changed.
+// errChanged ends the reading of a line when the queue has changed.
 var errChanged = errors.New("changed")
 
-// RunPlain shows the console line by line. It ends like Run; the end of the input means that the
-// person left.
+// RunPlain shows the console line by line. It returns the same results as Run. At the end of the
+// input it returns as if the person had left.
 func RunPlain(ctx context.Context, tty Lines, o Options) (Result, error) {
 	o.setDefaults()
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,8 +88,8 @@ func (p *plain) runList(ctx context.Context) (Result, error) {
 	}
 }
 
-// listWaiting prints all pending requests if all is set or a request is new, otherwise only their
-// number.
+// listWaiting prints all pending requests if all is true or a request is new. Otherwise it prints
+// only their number.
 func (p *plain) listWaiting(waiting []queue.Request, all bool) {
 	for i := range waiting {
 		r := &waiting[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// askRequest shows a request and reads its answer.
+// askRequest shows a request, reads the person's answer and sends it.
 func (p *plain) askRequest(ctx context.Context, id string) (Result, error) {
 	r, err := p.o.Queue.Get(ctx, id)
 	if err != nil {
@@ -33,11 +33,12 @@ func (p *plain) askRequest(ctx context.Context, id string) (Result, error) {
 	return Result{Request: r}, nil
 }
 
-// askAnswer asks about a request until it is no longer pending; then it returns errChanged.
+// askAnswer asks for the answer to a request. It returns errChanged if the request is resolved in
+// the meantime.
 func (p *plain) askAnswer(ctx context.Context, r *queue.Request) (a queue.Answer, answered bool, err error) {
 	f := FactsOf(r, p.o.View)
 	page := requestAnswers(r, f).CallPage(func(width int) ([]string, int) { return f.detailRows(r, width, "", false) })
-	page.Choices = page.Choices[:3] // rules are written on the full screen
+	page.Choices = page.Choices[:3] // leave out the choices that write rules: only the full screen has them
 	page.Others = []dialog.Choice{{Word: "skip", Label: "Leave it without an answer"}}
 	l := p.makeLines(func() bool {
 		now, err := p.o.Queue.Get(ctx, r.ID)
@@ -68,7 +69,7 @@ func (p *plain) askAnswer(ctx context.Context, r *queue.Request) (a queue.Answer
 	return a, word == dialog.Yes, err
 }
 
-// reachesPage returns the page for the scope of an answer for the session.
+// reachesPage returns the page that asks for the scope of a session answer.
 func reachesPage(offers []view.Offer) dialog.Page {
 	all := make([]dialog.Reach, len(offers))
 	for i, o := range offers {

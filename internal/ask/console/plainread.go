@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/dialog"
 )
 
-// makeLines returns Lines that read from the terminal. Reading fails with errChanged when a change of
-// the queue makes the question stale.
+// makeLines returns Lines that read from the terminal. Reading fails with errChanged after a change
+// of the queue for which stale returns true.
 func (p *plain) makeLines(stale func() bool) *dialog.Lines {
 	in := func(ctx context.Context) (string, error) {
 		for {
@@ -27,7 +27,7 @@ func (p *plain) makeLines(stale func() bool) *dialog.Lines {
 	return &dialog.Lines{Out: p.tty, In: in, Flush: p.tty.Flush, Grace: p.o.Grace, Again: true}
 }
 
-// readLine reads a line until the queue changes.
+// readLine reads one line. A change of the queue ends it early.
 func (p *plain) readLine(ctx context.Context) (string, error) {
 	reading, stop := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
@@ -36,7 +36,7 @@ func (p *plain) readLine(ctx context.Context) (string, error) {
 		select {
 		case <-reading.Done():
 		case _, open := <-p.changes:
-			if !open { // no further changes come
+			if !open { // the channel is closed: the queue sends no more changes
 				p.changes = nil
 				return
 			}

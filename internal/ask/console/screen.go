@@ -12,10 +12,10 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// minHeight is the height of the smallest window in which keys answer.
+// minHeight is the smallest height of a window in which a key can be an answer.
 const minHeight = 14
 
-// sizes is the number of rows for each part of the screen besides the question.
+// sizes holds the number of rows of each part of the screen except the question.
 type sizes struct{ summary, list, news int }
 
 // rowsAbove returns the number of rows above the question.
@@ -26,7 +26,8 @@ func (s sizes) rowsAbove() int {
 	return s.summary + s.list + 2
 }
 
-// layoutWindow divides the window. The rows that decide always fit.
+// layoutWindow divides the window's rows among its parts. The decision and the choices always have
+// room.
 func (m *model) layoutWindow() sizes {
 	s := sizes{news: 1}
 	if m.height >= 20 {
@@ -35,17 +36,17 @@ func (m *model) layoutWindow() sizes {
 	if m.height >= 30 {
 		s.news = 4
 	}
-	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // the person needs the end of a long line: it tells what to do next
+	if last := m.news[max(0, len(m.news)-2):]; m.height >= 20 { // leave room for the whole last line, because its end tells the person what to do next
 		s.news = max(s.news, min(len(view.Wrap(last, m.width)), s.news+2))
 	}
 	if m.o.Only == "" {
 		rest := m.height - 2 - s.news - m.activeQuestion().FixedRows(m.width)
-		share := 3 // the details of a question need the larger part
+		share := 3 // the details of a question get two thirds of the rows
 		if m.page() != nil {
 			share = 2
 		}
 		if m.page() != nil && m.ask != nil {
-			share = rest // the open question needs the room
+			share = rest // the open question gets the rows of the list
 		}
 		if m.showsSummary() {
 			s.summary = len(m.summaryRows())
@@ -88,7 +89,7 @@ func (m *model) screenRows() []string {
 			rows = append(rows, m.summaryRows()...)
 		}
 		rows = append(rows, dialog.FillRows(m.listRows(size.list), size.list)...)
-		if _, s := m.cursorSubject(); s != (subject{}) || m.ask != nil { // otherwise the next line is a ruler too
+		if _, s := m.cursorSubject(); s != (subject{}) || m.ask != nil { // without details the next row is already a ruler
 			rows = append(rows, strings.Repeat("─", m.width))
 		}
 	}
@@ -97,11 +98,11 @@ func (m *model) screenRows() []string {
 	return append(dialog.FillRows(rows, m.height-len(news)), news...)
 }
 
-// newsRows returns the last lines below the question in at most n rows, each as far as it fits.
+// newsRows returns the last lines of news in at most n rows. A line that does not fit is cut.
 func (m *model) newsRows(n int) (rows []string) {
 	for i := len(m.news) - 1; i >= 0 && len(rows) < n; i-- {
 		line := view.Wrap(m.news[i:i+1], m.width)
-		if room := n - len(rows); len(line) > room { // mark the end of the last row: text is left out
+		if room := n - len(rows); len(line) > room { // the line does not fit: mark its last visible row
 			line = append(line[:room-1:room-1], view.Cut(line[room-1]+strings.TrimPrefix(line[room], view.Continued), m.width))
 		}
 		rows = append(line, rows...)
@@ -109,7 +110,7 @@ func (m *model) newsRows(n int) (rows []string) {
 	return rows
 }
 
-// headerLine returns the tabs with their counts.
+// headerLine returns the names of the pages with the number of their rows.
 func (m *model) headerLine() string {
 	if m.o.Only != "" {
 		r := m.pending.cursorRequest()
@@ -127,7 +128,7 @@ func (m *model) headerLine() string {
 		}
 	} else {
 		for i, name := range names {
-			if tab(i) != m.tab && i > 0 { // the filter needs the room
+			if tab(i) != m.tab && i > 0 { // leave out the other names to make room for the filter
 				names[i], _, _ = strings.Cut(name, " ")
 			}
 		}
@@ -151,10 +152,10 @@ func (m *model) headerLine() string {
 	return "clawai" + gap + strings.Join(names, gap)
 }
 
-// roomyHeader is the smallest width at which there is room between the names of all pages.
+// roomyHeader is the smallest width at which all names of pages fit with space between them.
 const roomyHeader = 100
 
-// countWaiting returns how many requests wait, and the first of them.
+// countWaiting returns the number of waiting requests, and the first of them.
 func (m *model) countWaiting() (n int, first *queue.Request) {
 	for i := range m.pending.all {
 		if r := &m.pending.all[i]; r.Status == queue.Pending {
@@ -199,8 +200,8 @@ func (m *model) listRows(n int) []string {
 	return rows
 }
 
-// requestRow returns one request: cursor, mark, time left or its end, and as much of the call as
-// fits.
+// requestRow returns the row of one request: cursor, mark, remaining time or result, and as much of
+// the call as fits.
 func (m *model) requestRow(r *queue.Request, at, marked bool) string {
 	f := m.briefFacts(r)
 	state := TimeLeft(r, m.o.Now())

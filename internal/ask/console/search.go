@@ -14,19 +14,20 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// SearchCalls calls send with each call of the whole record whose Search holds a text in lower case,
-// the oldest first. It calls progress with the bytes that it has read and has to read. A call that is
-// sent again, with the same ID, has its reply now. The error says why the record cannot be read.
+// SearchCalls searches the whole record, the oldest call first. It calls send with each call whose
+// Row.Search contains text, which is in lower case. If a found call gets its reply later,
+// SearchCalls sends it again with the same ID. It calls progress with the number of bytes read so
+// far and of all bytes. The error tells why the record cannot be read.
 type SearchCalls func(ctx context.Context, text string, send func(Row), progress func(read, all int64)) error
 
 // search is a search in the record for the filter of the page of calls.
 type search struct {
 	text  string
 	stop  context.CancelFunc
-	state string // how far it is, for people
+	state string // progress of the search, in words for a person
 }
 
-// searchMsg holds what a search has found since its last message.
+// searchMsg holds the calls that a search has found since its last message.
 type searchMsg struct {
 	search    *search
 	rows      []Row
@@ -35,8 +36,8 @@ type searchMsg struct {
 	err       error
 }
 
-// searchRecord begins to search the whole record for the filter of the page of calls, unless that
-// is being done already. An empty filter ends the search.
+// searchRecord starts a search in the whole record for the filter of the page of calls. It does
+// nothing if a search for this filter already runs. An empty filter ends the search.
 func (m *model) searchRecord() {
 	if len(m.pages) == 0 || m.o.Search == nil {
 		return
@@ -70,7 +71,7 @@ func (m *model) searchRecord() {
 	})
 }
 
-// run searches, and sends what it finds in batches.
+// run searches the record and sends the found calls in batches.
 func (s *search) run(ctx context.Context, find SearchCalls, send func(tea.Msg)) {
 	var mu sync.Mutex
 	msg, ended := searchMsg{search: s}, make(chan error, 1)
@@ -110,7 +111,7 @@ func (s *search) run(ctx context.Context, find SearchCalls, send func(tea.Msg)) 
 	}
 }
 
-// applySearch shows what a search has found. A search that was ended shows nothing more.
+// applySearch adds the found calls to the page. It ignores the messages of a search that was ended.
 func (m *model) applySearch(msg searchMsg) {
 	s := msg.search
 	if s != m.search {
@@ -137,8 +138,8 @@ func (m *model) applySearch(msg searchMsg) {
 
 func capitalize(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// addFound adds a call that a search has found, which is later than those before it, or replaces it.
-// Only the latest are kept.
+// addFound adds a found call in front of the earlier ones, or replaces the call with the same ID.
+// It keeps only the latest MaxCalls.
 func (l *rowList) addFound(r *Row) {
 	for i := range l.found[:min(len(l.found), MaxCalls)] {
 		if l.found[i].ID == r.ID {

@@ -10,7 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// allowSession allows a call until its session ends. It asks for the scope if there is a choice.
+// allowSession allows a call for the rest of its session. If several scopes are possible, it asks
+// the person for one.
 func (m *model) allowSession(r *queue.Request) {
 	offers, f := view.ForSession(r.Offers), m.facts
 	if len(offers) == 1 {
@@ -29,7 +30,7 @@ func (m *model) allowSession(r *queue.Request) {
 	}, func(at int) queue.Answer { return queue.Answer{Reply: gate.AllowSession, Scope: offers[at].Scope} })
 }
 
-// reachLines returns the possible scopes of an answer for the session.
+// reachLines returns a line for each possible scope of a session answer. at is the chosen one.
 func reachLines(offers []view.Offer, at int) []string {
 	lines := []string{"How far should the answer reach?", ""}
 	for i, o := range offers {

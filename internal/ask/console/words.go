@@ -33,11 +33,11 @@ func scopeText(scope string) string {
 	return " (" + term.VisibleLine(scope) + ")"
 }
 
-// TooLateText returns, in one harmless sentence, how the request was resolved, for a person whose
-// answer came second.
+// TooLateText tells, in one harmless sentence, how a request was resolved. It is for a person whose
+// answer came too late.
 func TooLateText(r queue.Request) string { return "too late: " + StatusText(r) }
 
-// StatusText returns how a request was resolved and its outcome, if known.
+// StatusText tells how a request was resolved, and the outcome of its call if it is known.
 func StatusText(r queue.Request) string {
 	at := r.Decided.Local().Format(time.TimeOnly)
 	if r.Status == queue.Pending {
@@ -60,12 +60,13 @@ func StatusText(r queue.Request) string {
 	return fate
 }
 
-// timedOut reports whether an outcome describes only the end at the deadline.
+// timedOut reports whether the outcome only repeats that the deadline has passed.
 func timedOut(outcome string) bool {
 	return outcome == "" || strings.HasPrefix(outcome, "expired") || strings.HasPrefix(outcome, "nobody answered")
 }
 
-// TookEffect reports whether the outcome of an answered request is what the answer wanted.
+// TookEffect reports whether the answer had the effect that the person wanted. For example, an
+// allowed call may still be denied later.
 func TookEffect(r queue.Request) bool {
 	if strings.Contains(r.Outcome, "nothing was written") {
 		return false
@@ -73,7 +74,7 @@ func TookEffect(r queue.Request) bool {
 	return !r.Answer.Reply.Allows() || !strings.HasPrefix(r.Outcome, "denied") && !strings.HasPrefix(r.Outcome, "too late")
 }
 
-// TimeLeft returns the remaining time of a pending request, in minutes and seconds.
+// TimeLeft returns the time until the deadline of a pending request, as MM:SS.
 func TimeLeft(r *queue.Request, now time.Time) string {
 	if r.Deadline.IsZero() {
 		return "   -"
@@ -82,5 +83,5 @@ func TimeLeft(r *queue.Request, now time.Time) string {
 	return fmt.Sprintf("%2d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// ShortID returns the shortest prefix of an id that names a request.
+// ShortID returns the first 8 characters of an id, which are enough to name a request.
 func ShortID(id string) string { return term.VisibleLine(id[:min(len(id), 8)]) }

@@ -1,11 +1,13 @@
-// Package dialog shows one question on a terminal and interprets keys and typed words. It draws
-// the form at the terminal and the questions of clawai approve, and has a mode for terminals that
-// print line after line. It answers nothing itself; its caller does.
+// Package dialog shows one question on a terminal and interprets keys and typed words. Package ask
+// uses it for the form at the terminal, and package console for the questions of clawai approve. It
+// also works on terminals that only print line after line. It only returns the answer; the caller
+// acts on it.
 //
-// In every mode the first choice denies and is preset. Keys that come before a question could be
-// read are ignored. Nothing is allowed before the end of the question was visible.
+// In every mode the first choice denies and is selected at the start. Keys that come before the
+// person could read the question are ignored. No choice that allows has an effect before the end of
+// the question was visible.
 package dialog
 
-import "github.com/clawai/clawai/internal/ask/lipglossinit"
+import "github.com/clawai/clawai/internal/ask/quietstart"
 
-func init() { lipglossinit.RestoreEnv() }
+func init() { quietstart.RestoreEnv() }

@@ -6,14 +6,14 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FixedRows returns the number of rows that the question takes besides its facts.
+// FixedRows returns the number of rows that the question needs without its facts.
 func (q *Question) FixedRows(width int) int {
 	return 1 + len(q.decisionRows(width)) + len(q.answerRows(width))
 }
 
-// Rows returns the question in the room that FitWindow gave it: facts, the line about hidden
-// rows, the decision, the choices and the keys. It takes no more rows than needed, so that the
-// choices stand near their subject.
+// Rows returns the rows of the question, for the space that FitWindow gave it: facts, the line
+// about hidden rows, the decision, the choices and the keys. It returns no empty rows, so that the
+// choices stand near the facts.
 func (q *Question) Rows() []string {
 	b := q.visibleQuestion()
 	end := min(b.top+b.room, len(b.rows))
@@ -25,7 +25,7 @@ func (q *Question) Rows() []string {
 	return append(rows, q.answerRows(b.width)...)
 }
 
-// rulerRow returns the line below the facts, which describes the hidden rows.
+// rulerRow returns the line below the facts. The line tells which rows are hidden.
 func (q *Question) rulerRow(b *Question, end int) string {
 	text := ""
 	switch {
@@ -44,7 +44,7 @@ func (q *Question) decisionRows(width int) []string {
 	return rows[:min(len(rows), 2)]
 }
 
-// answerRows returns the choices as a menu, if there is one, and the help for keys.
+// answerRows returns the menu of choices, if there is one, and the help for keys.
 func (q *Question) answerRows(width int) (rows []string) {
 	var keys []string
 	all := offeredChoices(q.Choices)
@@ -89,7 +89,7 @@ func (q *Question) choiceRow(c Choice, at bool, width int) string {
 	return s
 }
 
-// FlowParts joins the parts of a legend, with line breaks only between parts.
+// FlowParts joins the parts of a legend into rows. A row breaks only between two parts.
 func FlowParts(parts []string, width int) []string {
 	var rows []string
 	row := ""
@@ -107,7 +107,7 @@ func FlowParts(parts []string, width int) []string {
 	return append(rows, view.Cut(row, width))
 }
 
-// FillRows returns exactly n rows.
+// FillRows returns exactly n rows: it cuts rows, or adds empty ones.
 func FillRows(rows []string, n int) []string {
 	if len(rows) > n {
 		return rows[:n]

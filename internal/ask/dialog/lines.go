@@ -13,27 +13,28 @@ import (
 )
 
 const (
-	// atOnce is how many lines are shown before the person must ask for more.
+	// atOnce is how many lines of facts are printed before the person must type "more".
 	atOnce = 40
-	// more is the word that asks for more.
+	// more is the word that the person types to see more lines.
 	more = "more"
 )
 
-// Lines asks on a terminal that prints line after line: for terminals that cannot move the
-// cursor, for screen readers, and for input that is no terminal. huh's own accessible mode is not
-// used, because it takes end of file for the preset answer and has no deadline.
+// Lines asks on a terminal that prints line after line. It works on simple terminals, with screen
+// readers, and with input that is no terminal. It replaces the accessible mode of huh, which has no
+// deadline and treats the end of the input as the selected answer.
 type Lines struct {
 	Out     io.Writer
 	In      func(ctx context.Context) (string, error) // reads a line
-	Flush   func() error                              // discards unread input
-	Recheck func() error                              // checks that output is allowed; nil: it always is
-	Width   int                                       // facts are wrapped to this width; 0: no wrap
-	Grace   time.Duration                             // input typed within this time after the question is shown is discarded
-	Again   bool                                      // an invalid choice asks again; otherwise it denies
+	Flush   func() error                              // discards input that was not read yet
+	Recheck func() error                              // checks that we may write to the terminal; nil: always
+	Width   int                                       // facts are wrapped to this width, in cells; 0: they are not wrapped
+	Grace   time.Duration                             // input that is typed within this time after the question appears is discarded
+	Again   bool                                      // ask again after an invalid choice; false: an invalid choice denies
 }
 
-// Ask shows p and returns the typed word of a choice. Return alone is the first choice. An
-// invalid or unavailable choice also is the first choice, or asks again.
+// Ask shows p and returns the word of the choice that the person typed. An empty line stands for
+// the first choice. After an invalid or unavailable choice, Ask asks again if Again is set, and
+// otherwise returns the first choice.
 func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 	var rest []string
 	need := 0
@@ -41,7 +42,7 @@ func (l *Lines) Ask(ctx context.Context, p *Page) (string, error) {
 		rest, need = p.Facts(l.Width)
 	}
 	var sight view.Sight
-	var said string // reply to the last input
+	var said string // our message about the last input
 	for all, n := len(rest), min(atOnce, len(rest)); ; {
 		shown := rest[:n]
 		rest, n = rest[n:], 0
@@ -106,7 +107,7 @@ func (l *Lines) writePage(p *Page, said string, facts []string, hidden int) erro
 	return nil
 }
 
-// Read reads one line that was typed after the person could read the question.
+// Read reads one line. It ignores input that was typed before the person could read the question.
 func (l *Lines) Read(ctx context.Context, prompt string) (string, error) {
 	select {
 	case <-ctx.Done():

@@ -7,27 +7,29 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Page is one question in all its presentations. All its texts are harmless.
+// Page is the content of one question, for all ways to show it. All its texts are harmless.
 type Page struct {
-	Facts    Facts    // nil: the page shows no facts, or those of Question.Under
+	Facts    Facts    // nil: the page shows the facts of Question.Under, or none
 	Decision string   // always visible, directly above the choices
-	Choices  []Choice // the first choice allows nothing and is preset
-	Others   []Choice // other keys or words, which do not answer
-	Hints    []string // harmless words after the keys
+	Choices  []Choice // the first choice denies or goes back; it is selected at the start
+	Others   []Choice // other keys or words; they are not answers
+	Hints    []string // harmless words after the keys in the help
 	Prompt   string   // an input line below everything
-	Alarm    bool     // the question needs care: the decision is red where there are colours
+	Alarm    bool     // the question needs care: the decision is red if the terminal has colours
 	Headed   bool     // the first row of the facts is a headline
 }
 
-// MaxRows is the maximum length of several questions together, because a person does not read more
-// before answering.
+// MaxRows is the maximum number of rows of several questions that one answer is for. A person does
+// not read more before answering.
 const MaxRows = 2000
 
-// Facts returns harmless rows, any of which may be scrolled out of sight. need is how many of
-// them must have been visible before a choice that allows. Width 0 does not wrap.
+// Facts returns harmless rows; the page may scroll each of them out of sight. need is the number of
+// rows, from the top, that the person must have seen before a choice that allows. Width 0 does not
+// wrap.
 type Facts func(width int) (rows []string, need int)
 
-// TextFacts returns facts of our own; all of them must have been visible.
+// TextFacts returns facts from texts of our own. The person must have seen all their rows before a
+// choice that allows.
 func TextFacts(lines ...string) Facts {
 	return func(width int) ([]string, int) {
 		rows := view.Wrap(lines, width)
@@ -37,15 +39,15 @@ func TextFacts(lines ...string) Facts {
 
 // Choice is one answer.
 type Choice struct {
-	Word   string // typed in full where there is no menu
+	Word   string // the word that the person types if there is no menu
 	Label  string // text in a menu
-	Key    string // chooses at once, where letters do; "" for none
-	Brief  string // text after Key, where there is no menu
-	Lets   bool   // allows something, or leads to a choice that does
+	Key    string // the key that selects this choice at once, if Question.Letters is set; "" for none
+	Brief  string // text after Key if there is no menu
+	Lets   bool   // the choice allows something, or opens a page with such a choice
 	Closed string // reason why the choice is unavailable; "" if it is available
 }
 
-// The words of the answers to a call.
+// Words of the answers to a question about a call.
 const (
 	Deny    = "deny"
 	Allow   = "allow"
@@ -54,7 +56,7 @@ const (
 	Never   = "never"
 )
 
-// ReplyForWord returns the answer for a word; deny for an unknown word.
+// ReplyForWord returns the answer that a word stands for. An unknown word denies.
 func ReplyForWord(word string) gate.Reply {
 	switch word {
 	case Allow:
@@ -69,20 +71,20 @@ func ReplyForWord(word string) gate.Reply {
 	return gate.DenyOnce
 }
 
-// Asked holds the facts that determine the possible answers to a call.
+// Asked holds the facts about a question that determine its choices.
 type Asked struct {
 	Calls     int    // number of calls in the question
-	Reply     bool   // the calls were made, and the question is about the answer
+	Reply     bool   // the call was made, and the question is about its result
 	Dangerous bool   // the question needs care
 	DenyOnly  string // reason why the call can only be denied; "" for none
 	Session   bool   // a session answer is possible
 	Further   bool   // a session answer can cover more than this call
 	Always    bool   // a rule that allows can be written
-	Never     bool   // a rule that denies can be written
+	Never     bool   // a rule that denies this call can be written
 	NoRule    string // reason why no rule can be written; "" for none
 }
 
-// CallPage returns the page about the call that facts describe.
+// CallPage returns the page of a question about a call. facts are the facts of the page.
 func (a Asked) CallPage(facts Facts) Page {
 	p := Page{Facts: facts, Alarm: a.Dangerous, Headed: true, Choices: []Choice{
 		{Word: Deny, Label: "Deny", Key: "d", Brief: "deny"},
@@ -94,7 +96,7 @@ func (a Asked) CallPage(facts Facts) Page {
 	if a.Further {
 		p.Choices[2].Label, p.Choices[2].Brief = "Allow for this session… (shows how far)", "for the session…"
 	}
-	what, alarm := "it", "" // short, to fit beside DANGEROUS in 40 columns
+	what, alarm := "it", "" // short, so that the line with DANGEROUS fits in 40 columns
 	if a.Dangerous {
 		alarm = "DANGEROUS. "
 	}
@@ -123,13 +125,14 @@ func (a Asked) CallPage(facts Facts) Page {
 	return p
 }
 
-// The words of the answers to ConfirmPage.
+// Words of the answers on a ConfirmPage.
 const (
 	No  = "no"
 	Yes = "yes"
 )
 
-// ConfirmPage asks for a confirmation. Without facts, the facts of Question.Under stay visible.
+// ConfirmPage returns a page that asks for a confirmation. Without facts, the page shows the facts
+// of Question.Under.
 func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	p := Page{
 		Decision: decision,
@@ -141,8 +144,8 @@ func ConfirmPage(decision, what string, lets bool, facts ...string) Page {
 	return p
 }
 
-// DangerPage asks for a confirmation before something dangerous is allowed. It shows the request,
-// and why it needs care. All channels use this page.
+// DangerPage returns the page that asks for a confirmation before a dangerous call is allowed. It
+// shows the request and the reasons for care. All channels use this page.
 func DangerPage(headline string, dangers []string, what string) Page {
 	facts := []string{headline}
 	for _, d := range dangers {
@@ -153,7 +156,7 @@ func DangerPage(headline string, dangers []string, what string) Page {
 	return p
 }
 
-// Phrases for an answer that allows something dangerous, for DangerPage.
+// Phrases that DangerPage uses for an answer that allows.
 const (
 	SureOnce    = "allow it once"
 	SureSession = "allow it this session"

@@ -8,7 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// Styles with a meaning. Without colours, the words and signs carry the same meaning.
+// Styles for words and signs. The words and signs alone also say everything, because a screen may
+// have no colours.
 var (
 	bold  = lipgloss.NewStyle().Bold(true)
 	red   = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))
@@ -18,12 +19,12 @@ var (
 	none  = lipgloss.NewStyle()
 )
 
-// RenderLook returns a word in the colour of its decision.
+// RenderLook returns s in the colour of look.
 func RenderLook(s string, look view.Look) string {
 	return [...]lipgloss.Style{view.Plain: none, view.Allowed: green, view.Asked: amber, view.Refused: red}[look].Render(s)
 }
 
-// RenderBold returns s in bold, and in red if alarms is set and the screen has colours.
+// RenderBold returns s in bold. If alarms is true and the screen has colours, s is also red.
 func RenderBold(s string, alarms bool) string {
 	if alarms {
 		return alarm.Render(s)
@@ -31,12 +32,12 @@ func RenderBold(s string, alarms bool) string {
 	return bold.Render(s)
 }
 
-// RenderSelected returns the row under a cursor.
+// RenderSelected returns a row in the style of the selected row.
 func RenderSelected(s string) string { return lipgloss.NewStyle().Reverse(true).Render(s) }
 
-// paintRows styles rows by their kind: the headline, a reason for care, an added or removed line.
-// The start of a row shows its kind, and no value can imitate it; a continuation row looks like
-// the row before it.
+// paintRows gives each row the style of its kind: a headline, a reason for care, an added or
+// removed line. The start of a row shows its kind, and no foreign value can imitate this start. A
+// row that continues another one gets the same style.
 func paintRows(rows []string, headed bool) []string {
 	looks := []struct {
 		begins string

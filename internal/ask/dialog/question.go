@@ -6,41 +6,42 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// The smallest window for a question. In a smaller one, the choices or all facts would be hidden.
+// Size of the smallest window for a question. A smaller window would hide the choices or all facts.
 const (
 	MinWidth = 40
 	minFacts = 2
 )
 
-// Grace is how long newly visible content takes no answer.
+// Grace is a short time in which no key counts as an answer. It starts when the content of the
+// screen changes.
 type Grace struct {
 	For   time.Duration
 	Now   func() time.Time
 	until time.Time
 }
 
-// BeginWait makes the person wait before a key counts as an answer.
+// BeginWait starts the time in which no key counts as an answer.
 func (g *Grace) BeginWait() { g.until = g.Now().Add(g.For) }
 
-// IsEarly reports whether the content has not been visible long enough.
+// IsEarly reports whether the time since BeginWait is still too short for an answer.
 func (g *Grace) IsEarly() bool { return g.Now().Before(g.until) }
 
-// Question is a page on a full screen, with its visible part and the selected choice.
+// Question is a page on a full screen. It knows its visible rows and the selected choice.
 type Question struct {
 	Page
-	Menu    bool      // arrows and Return choose
-	Letters bool      // the choices' keys choose
-	Grace   *Grace    // shared by the whole screen
-	Under   *Question // its facts are shown when the page has none
+	Menu    bool      // arrows and Return select a choice
+	Letters bool      // the keys of the choices work
+	Grace   *Grace    // all questions of a screen share one Grace
+	Under   *Question // this question's facts are shown if the page has none
 
-	at     int // index of the selected choice among those offered
+	at     int // index of the selected choice among the choices that are offered
 	rows   []string
-	need   int // how many rows must have been visible before allowing
-	top    int // first visible row
-	room   int // number of rows for facts
-	width  int // width that rows are wrapped to; 0: rebuild them
+	need   int // number of rows, from the top, that must have been visible before allowing
+	top    int // index of the first visible row
+	room   int // number of rows that fit for the facts
+	width  int // width in cells of the wrapped rows; 0: wrap them again
 	sight  view.Sight
-	unread bool // the last key would have allowed before all required rows had been visible
+	unread bool // the last key wanted to allow too early: not all required rows had been visible
 }
 
 // Action is the effect of a key.
@@ -48,15 +49,15 @@ type Action uint8
 
 // Effects of keys. After Stray, Early and Unread the person must wait again.
 const (
-	Stray  Action = iota // no meaning here; the preset is selected again
-	Early                // before the question could be read
-	Moved                // scrolled or selected another choice
-	Unread               // would allow something; it scrolls on instead
-	Closed               // an unavailable choice
-	Chosen               // a choice
+	Stray  Action = iota // a key without a meaning; the first choice is selected again
+	Early                // a key before the person could read the question
+	Moved                // a key that scrolled or selected another choice
+	Unread               // a key that would allow before the end was visible; the page scrolls on instead
+	Closed               // the key of an unavailable choice
+	Chosen               // the key of a choice
 )
 
-// visibleQuestion returns the question whose facts are visible.
+// visibleQuestion returns the question whose facts are on the screen: q or q.Under.
 func (q *Question) visibleQuestion() *Question {
 	if q.Facts == nil && q.Under != nil {
 		return q.Under
@@ -64,13 +65,13 @@ func (q *Question) visibleQuestion() *Question {
 	return q
 }
 
-// ResetRows makes the facts be rebuilt, because they may have changed.
+// ResetRows makes FitWindow build the rows again, because the facts may have changed.
 func (q *Question) ResetRows() { q.width = 0 }
 
 // ScrollTop scrolls to the first row.
 func (q *Question) ScrollTop() { q.top = 0 }
 
-// FitWindow gives the question a part of a screen, and reports whether it is large enough.
+// FitWindow gives the question a part of the screen. It reports whether the part is large enough.
 func (q *Question) FitWindow(width, height int) bool {
 	b := q.visibleQuestion()
 	b.room = height - q.FixedRows(width)
@@ -92,7 +93,7 @@ func (q *Question) scrollRows(by int) {
 	q.sight.NoteVisible(q.top+q.room, q.need)
 }
 
-// PressScrollKey handles a key that scrolls the facts, and reports whether key was one.
+// PressScrollKey handles a key that scrolls the facts. It reports whether key is such a key.
 func (q *Question) PressScrollKey(key string) bool {
 	b := q.visibleQuestion()
 	by := 0
@@ -113,7 +114,7 @@ func (q *Question) PressScrollKey(key string) bool {
 	return true
 }
 
-// PressKey handles one key. It returns the choice for Closed and Chosen.
+// PressKey handles one key. For Closed and Chosen it also returns the choice.
 func (q *Question) PressKey(key string) (Action, *Choice) {
 	switch {
 	case q.PressScrollKey(key):
@@ -147,7 +148,8 @@ func (q *Question) PressKey(key string) (Action, *Choice) {
 	return q.RejectInput(), nil
 }
 
-// RejectInput handles input for another program: the next input may be for it too.
+// RejectInput handles input that was meant for another program. The next input may be meant for it
+// too, so the wait starts again.
 func (q *Question) RejectInput() Action {
 	q.at = 0
 	q.Grace.BeginWait()

@@ -2,15 +2,15 @@ package dialog
 
 import "fmt"
 
-// Reach is one possible scope of a session answer; its texts are harmless.
+// Reach is one possible scope of a session answer. Its texts are harmless.
 type Reach struct {
-	Word  string // typed in full where there is no menu
+	Word  string // the word that the person types if there is no menu
 	Label string // what it allows, in a few words
-	Title string // what it allows, and everything that it leaves open
+	Title string // what it allows, and which parts of a call may differ
 }
 
-// ReachPage asks for the scope of a session answer. The first of all is the most common one; the
-// choice that denies stands before it and is preset.
+// ReachPage returns the page that asks for the scope of a session answer. all[0] is the most usual
+// scope. The page adds a choice that denies, puts it first and selects it.
 func ReachPage(all []Reach) Page {
 	facts := []string{
 		"What you allow now ends with the session; no rule is written. What a rule denies stays denied, " +

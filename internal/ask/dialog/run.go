@@ -15,29 +15,29 @@ import (
 // Terminal lists the methods of *term.Tty that a full screen needs.
 type Terminal interface {
 	io.Writer
-	Recheck() error // checks that drawing is allowed
-	Keys() error    // returns every key as it is pressed
-	Lines() error   // undoes Keys
+	Recheck() error // checks that we may draw
+	Keys() error    // starts the mode in which each key is read at once
+	Lines() error   // ends the mode of Keys
 	Size() (width, height int, err error)
 	Resized(ctx context.Context, changed func(width, height int))
 	ReadContext(ctx context.Context, p []byte) (int, error)
 }
 
-// Task is work in the background of a screen; it ends with ctx.
+// Task is work in the background of a screen. It must return when ctx ends.
 type Task func(ctx context.Context, send func(tea.Msg))
 
-// Loop is one full screen. The zero value is ready for one Run.
+// Loop runs one full screen. The zero value can be used for one Run.
 type Loop struct {
 	ctx     context.Context
 	program *tea.Program
 	work    sync.WaitGroup
 }
 
-// Go runs f in the background of the open screen.
+// Go runs f in the background while the screen is open.
 func (l *Loop) Go(f Task) { l.work.Go(func() { f(l.ctx, l.program.Send) }) }
 
-// Run shows m on tty until m quits or ctx ends, and returns ctx's cause then. Afterwards the
-// terminal is restored and no background work runs.
+// Run shows m on tty until m quits or ctx ends. If ctx ends, Run returns its cause. When Run
+// returns, the terminal is restored and no task runs any more.
 func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) error {
 	if err := tty.Recheck(); err != nil {
 		return err
@@ -60,11 +60,11 @@ func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) e
 		tea.WithInput(in),
 		tea.WithOutput(output{tty}),
 		tea.WithWindowSize(width, height),
-		// Use only what all terminals can do. Do not look up the number of colours, because that
-		// starts "tmux info".
+		// TERM=vt100 makes bubbletea use only what all terminals can do. The number of colours is
+		// not looked up, because bubbletea would run "tmux info" for this.
 		tea.WithEnvironment([]string{"TERM=vt100"}),
 		tea.WithColorProfile(profile),
-		tea.WithoutSignalHandler(), // the caller has its own handler, which ends ctx
+		tea.WithoutSignalHandler(), // the caller has its own signal handler, which ends ctx
 	)
 	l.Go(func(ctx context.Context, send func(tea.Msg)) {
 		tty.Resized(ctx, func(w, h int) { send(tea.WindowSizeMsg{Width: w, Height: h}) })
@@ -78,8 +78,8 @@ func (l *Loop) Run(ctx context.Context, tty Terminal, m tea.Model, color bool) e
 	return errors.Join(err, tty.Lines())
 }
 
-// output is a terminal as bubbletea's output. It is not a file, because bubbletea would look up a
-// file's size in a goroutine that no code waits for.
+// output is the terminal as bubbletea's output. It is not a file: for a file, bubbletea would query
+// the size in a goroutine that no code waits for.
 type output struct{ w io.Writer }
 
 func (o output) Write(p []byte) (int, error) {
@@ -89,11 +89,11 @@ func (o output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keyboard is a terminal as bubbletea's input. It is not a file, because bubbletea's way of
-// cancelling a file read leaves a goroutine behind. When the terminal hangs up, bubbletea would
-// keep waiting, so keyboard calls end.
+// keyboard is the terminal as bubbletea's input. It is not a file: bubbletea cannot cancel a read
+// from a file without a goroutine that stays behind. keyboard calls end when the terminal hangs up,
+// because bubbletea would go on waiting.
 type keyboard struct {
-	from func(p []byte) (int, error) // ends with the screen
+	from func(p []byte) (int, error) // reads keys; it returns an error when the screen closes
 	end  context.CancelCauseFunc
 
 	reading sync.Mutex
@@ -110,7 +110,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// stop returns when nothing reads the terminal any more.
+// stop waits until no goroutine reads the terminal any more.
 func (k *keyboard) stop() {
 	k.end(nil)
 	k.reading.Lock()

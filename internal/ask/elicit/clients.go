@@ -12,27 +12,27 @@ import (
 //go:embed clients.toml
 var table string
 
-// Known is one row of the table of clients.
+// Known is one row of the table clients.toml: what is known about the form of a client.
 type Known struct {
-	Names  []string // names in its clientInfo; a * at the end matches any rest
+	Names  []string // names of the client in its clientInfo; a * at the end of a name matches any text
 	Title  string
-	From   string // the first version that the row applies to; "" for all
-	Below  string // the first version that the row no longer applies to
+	From   string // the first version for which the row holds; "" for all versions
+	Below  string // the first version for which the row no longer holds; "" for none
 	Use    Use
-	Why    string // a clause for people
+	Why    string // the reason, as a part of a sentence for people
 	Source string
 }
 
-// Use is how a client's form may be used.
+// Use tells for which calls a client's form can be used.
 type Use string
 
-// The uses. An unknown client is asked about everything.
+// Values of Use. A client that has no row is asked about all calls.
 const (
 	Never   Use = "never"
-	Routine Use = "routine" // not for calls that need care
+	Routine Use = "routine" // only for calls that need no care
 )
 
-// ListClients returns the table of clients; earlier rows match first.
+// ListClients returns the table of clients. The first row that matches a client counts.
 func ListClients() ([]Known, error) {
 	var t struct{ Client []Known }
 	d := toml.NewDecoder(strings.NewReader(table)).DisallowUnknownFields()
@@ -42,7 +42,7 @@ func ListClients() ([]Known, error) {
 	return t.Client, nil
 }
 
-// findClient returns the first row that matches a client; nil when none does.
+// findClient returns the first row that matches a client; nil if no row matches.
 func findClient(all []Known, name, version string) *Known {
 	for i := range all {
 		if all[i].matchesClient(name, version) {
@@ -63,7 +63,8 @@ func (k *Known) matchesClient(name, version string) bool {
 	return false
 }
 
-// matchesRange reports whether a version may lie in a range. An unreadable version matches.
+// matchesRange reports whether a version is, or may be, in the range. A version that cannot be
+// parsed matches.
 func matchesRange(version, from, below string) bool {
 	v, ok := parseVersion(version)
 	if !ok {
@@ -76,7 +77,7 @@ func matchesRange(version, from, below string) bool {
 	return !ok || isOlderVersion(v, b)
 }
 
-// parseVersion parses the dotted start of a version.
+// parseVersion parses the numbers at the start of a version, such as 1.2.3.
 func parseVersion(version string) (n [3]int, ok bool) {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	for i, part := range parts {

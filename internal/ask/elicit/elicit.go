@@ -15,14 +15,14 @@ import (
 
 // Options configure New.
 type Options struct {
-	Project, Home string // for finding what needs care; see view.Options
-	// Reach lists the possible scopes of a session answer beyond q's call, the most sensible
-	// first; nil: only the call.
+	Project, Home string // the working folder and the home folder; view.Options describes them
+	// Reach lists the scopes of a session answer that allow more than q's call. The most usual
+	// scope comes first. If Reach is nil, a session answer is only for the call.
 	Reach func(q gate.Question) []Reach
-	// Clients is the table of clients; nil: ListClients().
+	// Clients is the table of clients; nil means the result of ListClients.
 	Clients []Known
 
-	// tooFast is a time in which no person can read and answer.
+	// tooFast is the longest time in which no person can read the form and answer.
 	tooFast time.Duration
 }
 
@@ -35,10 +35,10 @@ type Reach struct {
 // Form is the channel for one session. It is safe for concurrent use.
 type Form struct {
 	o     Options
-	known func() ([]Known, error) // read when a person is first asked
+	known func() ([]Known, error) // returns the table; called when a person is first asked
 
 	mu        sync.Mutex
-	automatic bool // this client answered faster than a person can
+	automatic bool // the client has answered faster than a person can
 }
 
 // New returns the channel.
@@ -53,7 +53,7 @@ func New(o Options) *Form {
 	return &Form{o: o, known: known}
 }
 
-// Name returns the word for records and configuration.
+// Name returns "elicitation", the channel's name in records and in the configuration.
 func (*Form) Name() string { return "elicitation" }
 
 var (
@@ -63,13 +63,14 @@ var (
 	errCancelled = errors.New("the form was closed without an answer")
 )
 
-// Available returns the reason why the client cannot be asked about q; nil when it can.
+// Available returns the reason why the client cannot ask about q; nil if it can.
 func (f *Form) Available(_ context.Context, q gate.Question) error {
 	_, err := f.formMessage(q)
 	return err
 }
 
-// formMessage returns the message for q, if q may be asked here.
+// formMessage returns the message of the form for q. The error tells why the client cannot ask
+// about q.
 func (f *Form) formMessage(q gate.Question) (string, error) {
 	switch {
 	case q.Client == nil:
@@ -98,7 +99,7 @@ func (f *Form) formMessage(q gate.Question) (string, error) {
 	return renderMessage(v, q)
 }
 
-// Ask shows the form. An error means that there is no answer.
+// Ask shows the form and returns the answer. If there is no answer, it returns an error.
 func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	a := gate.Answer{Digest: q.Digest, Channel: f.Name()}
 	if ctx.Err() != nil {
@@ -114,7 +115,7 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case ctx.Err() != nil: // an answer after the end of ctx is too late
+	case ctx.Err() != nil: // an answer that comes after the end of ctx does not count
 		return a, context.Cause(ctx)
 	case time.Since(sent) < f.o.tooFast:
 		f.mu.Lock()
@@ -134,7 +135,7 @@ func (f *Form) isAutomatic() bool {
 	return f.automatic
 }
 
-// clientText names the source of an answer: only the client is known.
+// clientText returns the client's name for the record. Nothing else is known about who answered.
 func clientText(c gate.Client) string {
 	name, version := c.Name()
 	return term.VisibleValue(name) + " " + term.VisibleValue(version)
@@ -144,7 +145,7 @@ func clientText(c gate.Client) string {
 type choice struct {
 	word, title string
 	reply       gate.Reply
-	scope       string // for a session answer
+	scope       string // the scope of a session answer; "" for other answers
 }
 
 func (f *Form) choicesFor(q gate.Question) []choice {
@@ -160,8 +161,9 @@ func (f *Form) choicesFor(q gate.Question) []choice {
 	return append(cs, choice{"session", "Allow this call until the session ends", gate.AllowSession, ""})
 }
 
-// formSchema returns the form: one required choice, with deny preset. enumNames is the notation
-// for enum titles since MCP 2025-06-18; older clients do not know newer notations.
+// formSchema returns the JSON schema of the form: one required choice; deny is the default. The
+// titles are in enumNames, the notation of MCP 2025-06-18, because older clients do not know newer
+// notations.
 func formSchema(cs []choice) []byte {
 	type enum struct {
 		Type      string   `json:"type"`
@@ -183,7 +185,8 @@ func formSchema(cs []choice) []byte {
 	return out
 }
 
-// readChoice returns the person's choice, if it is exactly one of the choices.
+// readChoice returns the choice that the client sent. It returns an error if the text is not
+// exactly one of the choices.
 func readChoice(got gate.Elicited, cs []choice) (choice, error) {
 	switch got.Action {
 	case "decline":

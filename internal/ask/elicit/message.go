@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Limits of a form. A client shows it in a box without paging; a longer question is asked
-// elsewhere.
+// Limits of a form. A client shows the form in a box that cannot be scrolled. For a longer question
+// another channel is used.
 const (
 	maxLines = 80
 	maxBytes = 12 << 10
@@ -20,16 +20,16 @@ const (
 
 var errTooLong = errors.New("the call holds more than a client's form can show")
 
-// renderMessage returns the question as one text. The client may show it as plain text, Markdown
-// or HTML. So text from the wire stands between fences, where Markdown has no markup, and without
-// characters that begin HTML or a link.
+// renderMessage returns the question as one text. The client may show the text as plain text,
+// Markdown or HTML. For this reason text from the wire stands between fences, where Markdown has no
+// markup. Characters that begin HTML or a link are escaped.
 func renderMessage(v view.Question, q gate.Question) (string, error) {
 	lines := v.Lines(0)
 	if d := q.Rule.Description; d != "" {
 		lines = append(lines, "rule       "+term.VisibleValue(d))
 	}
-	// The hidden middle of a value cannot be looked up from here. Only a call that needs no care
-	// may be asked about in spite of that.
+	// A form cannot show the hidden middle of a value later. So the values are added in full,
+	// unless they are too long and the call needs no care.
 	body, ok := fitBody(append(slices.Clip(lines), v.EntireLines(0)...))
 	if !ok && len(v.Dangers) == 0 {
 		body, ok = fitBody(lines)
@@ -52,15 +52,15 @@ func renderMessage(v view.Question, q gate.Question) (string, error) {
 	return b.String(), nil
 }
 
-// fitBody returns the lines as the text between the fences, if a form can hold it.
+// fitBody returns the text between the fences. ok is false if a form cannot hold the lines.
 func fitBody(lines []string) (body string, ok bool) {
 	body = escapeMarkup(strings.Join(lines, "\n"))
 	return body, len(lines) <= maxLines && len(body) <= maxBytes
 }
 
-// escapeMarkup escapes the start of HTML tags and entities, of Markdown links, and of addresses that
-// programs turn into links. It writes \u{…}, like the other escapes. Fences do not help against HTML
-// and such addresses.
+// escapeMarkup escapes the first character of HTML tags and entities, of Markdown links, and of
+// addresses that programs turn into links. It writes \u{…}, like the other escapes. The fences
+// alone do not stop HTML and links.
 func escapeMarkup(s string) string {
 	return strings.NewReplacer(
 		"<", `\u{3c}`,
@@ -70,7 +70,7 @@ func escapeMarkup(s string) string {
 	).Replace(s)
 }
 
-// longestRun returns the length of the longest run of c.
+// longestRun returns the length of the longest run of the byte c in s.
 func longestRun(s string, c byte) (longest int) {
 	run := 0
 	for i := range len(s) {

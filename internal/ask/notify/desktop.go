@@ -17,19 +17,19 @@ import (
 
 const (
 	defaultEvery = 10 * time.Second
-	limit        = 5 * time.Second // time limit of the program that posts a notification
+	limit        = 5 * time.Second // maximum running time of the program that posts a notification
 )
 
-// Options configure New. The zero value uses this system.
+// Options configure New. The zero value uses the system on which clawai runs.
 type Options struct {
-	Every time.Duration // minimum time between two notifications; those in between are dropped; default 10 s
+	Every time.Duration // minimum time between two notifications; a notification before that time is dropped; default 10 s
 
-	System string // like runtime.GOOS
+	System string // the operating system, in the words of runtime.GOOS
 	Getenv func(string) string
-	Look   func(name string) (string, error) // like exec.LookPath
+	Look   func(name string) (string, error) // finds a program, like exec.LookPath
 }
 
-// Desktop posts notifications. Close waits for the last one.
+// Desktop posts notifications. Close waits until the last one is posted.
 type Desktop struct {
 	o       Options
 	posting sync.WaitGroup
@@ -39,7 +39,7 @@ type Desktop struct {
 	over bool
 }
 
-// New returns a Desktop; it looks for no program before its first use.
+// New returns a Desktop. It looks for the system's program only at the first notification.
 func New(o Options) *Desktop {
 	if o.Every <= 0 {
 		o.Every = defaultEvery
@@ -56,8 +56,8 @@ func New(o Options) *Desktop {
 	return &Desktop{o: o}
 }
 
-// Available returns nil if a notification could be posted, otherwise the reason. The desktop
-// decides whether it shows the notification.
+// Available returns nil if a notification can be posted, otherwise the reason. The desktop may
+// still not show the notification.
 func (d *Desktop) Available() error {
 	_, err := d.findProgram("")
 	return err
@@ -68,12 +68,12 @@ func (d *Desktop) NotifyQuestion(server string, calls []policy.Call) {
 	d.postNotice(questionText(server, calls))
 }
 
-// NotifyMuted posts a notification that server asked too often, and returns at once.
+// NotifyMuted posts a notification that server has asked too many questions. It returns at once.
 func (d *Desktop) NotifyMuted(server string) {
 	d.postNotice("Server " + harmlessName(server) + " asked too often and is denied for a while. See: clawai log")
 }
 
-// Close waits until nothing is being posted.
+// Close waits until no program posts a notification any more.
 func (d *Desktop) Close() {
 	d.mu.Lock()
 	d.over = true
@@ -98,11 +98,11 @@ func (d *Desktop) postNotice(text string) {
 		}
 		cmd := exec.CommandContext(ctx, p.path, p.args...)
 		cmd.Env, cmd.WaitDelay = append(os.Environ(), p.env...), time.Second
-		_ = cmd.Run() // ignore the error: the question works without the notification
+		_ = cmd.Run() // the error is ignored, because the person can answer without the notification
 	})
 }
 
-// program is the program that posts one notification.
+// program is the command that posts one notification.
 type program struct {
 	path      string
 	args, env []string
@@ -124,11 +124,12 @@ func (d *Desktop) findProgram(text string) (program, error) {
 	return program{}, fmt.Errorf("notifications are not known on %s", d.o.System)
 }
 
-// freedesktopProgram posts through org.freedesktop.Notifications, which needs a session bus.
+// freedesktopProgram returns the program that posts through the D-Bus service
+// org.freedesktop.Notifications. It needs a session bus.
 func (d *Desktop) freedesktopProgram(text string) (program, error) {
 	var env []string
 	if d.o.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
-		// Clients start servers with few variables; the bus has a known path.
+		// A client may start us without the variable of the bus. The bus then has its usual path.
 		dir := d.o.Getenv("XDG_RUNTIME_DIR")
 		if dir == "" {
 			dir = fmt.Sprintf("/run/user/%d", os.Getuid())
@@ -156,8 +157,8 @@ func (d *Desktop) lookUpProgram(name string, env []string, args ...string) (prog
 	return program{path: path, args: args, env: env}, nil
 }
 
-// toast shows the text of a variable. A document node is never parsed as markup, and a variable
-// is never run as a script.
+// toast is the PowerShell script that shows a notification. The text is in a variable: it becomes a
+// text node, so it is never parsed as markup, and it is never run as a script.
 var toast = strings.Join([]string{
 	`$m = [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]`,
 	`$x = $m::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)`,

@@ -8,17 +8,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxName is the maximum number of characters shown of a name.
+// maxName is the maximum number of characters of a name in a notification.
 const maxName = 40
 
-// scripts are left-to-right scripts that need no marks.
+// scripts are the writing systems whose letters may stay: they run from left to right and need no
+// combining marks.
 var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 }
 
-// harmlessName returns a name from the wire in which every character except digits, _, -, and
-// letters of scripts is replaced by a dot. No link survives, because colons and slashes are
-// replaced.
+// harmlessName returns a name from the wire with only digits, _, - and letters of scripts. Every
+// other character becomes a dot. So no link remains, because colons and slashes are gone.
 func harmlessName(s string) string {
 	var b strings.Builder
 	for i, n := 0, 0; i < len(s); n++ {
@@ -38,8 +38,8 @@ func harmlessName(s string) string {
 	return b.String()
 }
 
-// questionText returns the sentence about one question. It begins with a word of ours, so that no
-// program takes it for an option.
+// questionText returns the sentence about one question. The sentence begins with our own word, so
+// that no program takes it for an option.
 func questionText(server string, calls []policy.Call) string {
 	text := "Server"
 	if server != "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Answerer marks that a person watches the queue. It ends with the process, however the process
-// ends.
+// Answerer marks that a person watches the queue. The mark disappears when the process ends, even
+// after a crash.
 type Answerer struct {
 	q        *Queue
 	presence *presence
@@ -18,8 +18,8 @@ func isKind(s string) bool {
 	return s != "" && len(s) <= 20 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// AddAnswerer marks that a person watches the queue, until Close. kind is a word such as
-// "console" or "web".
+// AddAnswerer marks that a person watches the queue, until Close. kind names the place of the
+// person, such as "console" or "web".
 func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	if !isKind(kind) {
 		return nil, fmt.Errorf("the queue: %q is not a kind of attendance", kind)
@@ -32,15 +32,15 @@ func (q *Queue) AddAnswerer(kind string) (*Answerer, error) {
 	return &Answerer{q, p}, nil
 }
 
-// Close removes the mark.
+// Close ends the mark that a person watches the queue.
 func (a *Answerer) Close() error {
 	err := a.presence.releaseFile()
 	a.q.notifyAll()
 	return err
 }
 
-// Answerers lists the kinds of those who watch the queue now, without repeats. It costs a few
-// system calls and does not open the database.
+// Answerers lists the kinds of all present answerers, each kind once. It makes a few system calls
+// and does not open the database.
 func (q *Queue) Answerers() ([]string, error) {
 	names, err := namesIn(q.filePath(attending))
 	if err != nil {

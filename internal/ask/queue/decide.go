@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Decide answers a request; id works as in Get. The first answer wins; *ResolvedError tells later
-// callers how the request ended.
+// Decide answers a request. id is an id or a prefix, as for Get. The first answer wins: a later
+// caller gets a *ResolvedError, which tells how the request ended.
 func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error) {
 	if a.Reply > gate.DenyAlways {
 		return Request{}, fmt.Errorf("the queue: there is no reply %d", a.Reply)
@@ -34,7 +34,7 @@ func (q *Queue) Decide(ctx context.Context, id string, a Answer) (Request, error
 	return r, nil
 }
 
-// Await returns when the outcome of a request is known, or when ctx ends.
+// Await waits until the outcome of a request is known or ctx ends, and returns the request.
 func (q *Queue) Await(ctx context.Context, id string) (Request, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

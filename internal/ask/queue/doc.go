@@ -1,8 +1,8 @@
-// Package queue holds questions that wait for a person in another process: a SQLite database in
-// the state directory that any number of proxies and answerers (the terminal interface, the web
-// page, decide) use at the same time.
+// Package queue holds questions that wait for a person in another process. The questions are in a
+// SQLite database in the state directory. Many proxies and answerers (the terminal interface, the
+// web page, the command decide) can use it at the same time.
 //
-// A request is pending until one answer, its deadline or the end of its proxy resolves it. The
-// first of these wins, and all others are told. This package decides no call: it hands the answer
-// to the gate, which judges again.
+// A request is pending until it gets an answer, reaches its deadline, or its proxy ends. The first
+// of these events wins, and all processes learn of it. This package decides no call: the gate gets
+// the answer and judges the call again.
 package queue

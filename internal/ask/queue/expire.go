@@ -6,22 +6,23 @@ import (
 	"slices"
 )
 
-// expireDead ends the requests of proxies that have died. If that cannot be stored, the next
-// reader tries again; left lists the sessions that the caller must leave out.
+// expireDead ends the requests of proxies that have died. left lists the sessions whose end could
+// not be stored; the caller must not remove their files, so that the next reader tries again.
 func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
 	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
 	for _, s := range sessions {
 		if q.isAlive(s) {
 			continue
 		}
-		if left != nil || q.expireSession(ctx, s) != nil { // after the first failure, do not wait for the others
+		if left != nil || q.expireSession(ctx, s) != nil { // after the first error do not try the other sessions, because each try may wait for a lock
 			left = append(left, s)
 		}
 	}
 	return left, err
 }
 
-// removeDead calls expireDead, and removes the files of sessions that left nothing.
+// removeDead calls expireDead. Then it removes the files of the dead sessions that have no open
+// requests.
 func (q *Queue) removeDead(ctx context.Context) error {
 	left, err := q.expireDead(ctx)
 	if err != nil {
@@ -36,13 +37,13 @@ func (q *Queue) removeDead(ctx context.Context) error {
 	return err
 }
 
-// Outcomes of the requests of a proxy that is gone.
+// Outcomes of requests whose proxy has ended.
 const (
 	itsProxyEnded = "its proxy ended"
 	untold        = "its proxy ended before it said what became of the call"
 )
 
-// expireSession ends all requests of a session whose proxy is gone.
+// expireSession ends all requests of a session whose proxy has ended.
 func (q *Queue) expireSession(ctx context.Context, session string) error {
 	waiting, err := q.selectRequests(ctx, "WHERE session = ? AND status = 'pending'", session)
 	if err != nil {
@@ -69,7 +70,7 @@ func (q *Queue) expireSession(ctx context.Context, session string) error {
 	}
 	q.scheduleTidy()
 	if isSession(session) {
-		_ = removeStale(q.filePath(proxies, session)) // nothing depends on the file any more
+		_ = removeStale(q.filePath(proxies, session)) // the error is ignored, because the file has no effect any more
 	}
 	return nil
 }

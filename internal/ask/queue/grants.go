@@ -9,22 +9,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Grant is a session answer, as the gate holds it.
+// Grant is a session answer that is in force in the gate.
 type Grant struct {
 	ID      string
-	Session string // Session, Server, Client and Project name the session; Grants sets them
+	Session string // Session, Server, Client and Project describe the session; the method Grants fills them in
 	Server  string
 	Client  string
 	Project string
-	Rule    policy.Rule   // the rule that asked
+	Rule    policy.Rule   // the rule that led to the question
 	Calls   []policy.Call // the allowed calls; redacted in the result of Grants
-	Reach   string        // what it allows beyond Calls, for people; "" for nothing
+	Reach   string        // in words for people, what the answer allows besides Calls; "" for nothing
 	Since   time.Time
-	Uses    int // number of calls that it has allowed
+	Uses    int // number of calls that the answer has allowed so far
 }
 
-// SetGrants replaces the session's shown grants. A grant that was revoked in the meantime stays
-// revoked.
+// SetGrants replaces the grants that the queue shows for the session. A grant that a person has
+// revoked in the meantime stays revoked.
 func (p *Proxy) SetGrants(ctx context.Context, grants []Grant) error {
 	p.mu.Lock()
 	if p.closed {
@@ -71,10 +71,11 @@ func (p *Proxy) saveGrant(ctx context.Context, t tx, g *Grant) error {
 	return err
 }
 
-// Revoked returns the ids of revoked grants, each once. The channel closes with the Proxy.
+// Revoked returns a channel with the ids of revoked grants. Each id comes once. Close of the Proxy
+// closes the channel.
 func (p *Proxy) Revoked() <-chan string { return p.revoked }
 
-// pollGrants passes on the revoked grants.
+// pollGrants sends the ids of newly revoked grants to the channel of Revoked.
 func (p *Proxy) pollGrants(ctx context.Context) error {
 	p.mu.Lock()
 	granted := p.granted
@@ -90,7 +91,7 @@ func (p *Proxy) pollGrants(ctx context.Context) error {
 		select {
 		case p.revoked <- id:
 			p.reported[id] = true
-		default: // the next poll tries again
+		default: // the channel is full: the next poll sends this id
 		}
 	}
 	return err
@@ -129,7 +130,7 @@ func (q *Queue) selectGrants(ctx context.Context, where string, args ...any) (al
 			g.Rule.Action, _ = policy.ParseAction(action)
 			g.Since, g.Calls = unpackTime(since), unpackCalls(calls, &err)
 			if err != nil {
-				g.Calls = nil // it can still be revoked
+				g.Calls = nil // show the grant without its calls, so that a person can still revoke it
 			}
 			all = append(all, g)
 			return nil
@@ -138,8 +139,8 @@ func (q *Queue) selectGrants(ctx context.Context, where string, args ...any) (al
 	return all, err
 }
 
-// Revoke ends a grant, named by its id or at least 8 characters of a longer id. The gate drops it
-// as soon as its proxy learns of it.
+// Revoke ends a grant. id is the grant's id or at least its first 8 characters. The gate drops the
+// grant when its proxy reads the queue the next time.
 func (q *Queue) Revoke(ctx context.Context, id string) error {
 	all, err := q.Grants(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// text is a string in a JSON column. JSON holds only UTF-8, so other bytes become {"bytes":
-// "base64"}.
+// text is a string in a JSON column. JSON strings are UTF-8. A string with other bytes becomes
+// {"bytes": "base64"}.
 type text string
 
 type rawText struct {
@@ -37,7 +37,7 @@ func (t *text) UnmarshalJSON(src []byte) error {
 	return json.Unmarshal(src, (*string)(t))
 }
 
-// encodeJSON does not escape <, > and &.
+// encodeJSON returns v as JSON. It leaves <, > and & as they are.
 func encodeJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -46,7 +46,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// packList returns the JSON column for a list; nil becomes NULL.
+// packList returns a list as JSON for a column; nil becomes NULL.
 func packList[T any](v []T) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -55,7 +55,7 @@ func packList[T any](v []T) (any, error) {
 	return string(b), err
 }
 
-// unpackList does the reverse of packList. It keeps an earlier error.
+// unpackList decodes the column of packList. If *err is already set, the earlier error stays.
 func unpackList[T any](s sql.NullString, err *error) (v T) {
 	if s.Valid && *err == nil {
 		*err = json.Unmarshal([]byte(s.String), &v)
@@ -63,7 +63,8 @@ func unpackList[T any](s sql.NullString, err *error) (v T) {
 	return v
 }
 
-// convertList converts each element of a list. A nil list stays nil, and an empty list stays empty.
+// convertList returns a list with each element converted by one. A nil list stays nil, and an empty
+// list stays empty.
 func convertList[To, From any](in []From, one func(From) To) (out []To) {
 	if in != nil {
 		out = make([]To, len(in))
@@ -78,7 +79,7 @@ func toTexts(in []string) []text { return convertList(in, func(s string) text { 
 
 func toStrings(in []text) []string { return convertList(in, func(t text) string { return string(t) }) }
 
-// storedCall is a call in a JSON column.
+// storedCall is the JSON form of a call.
 type storedCall struct {
 	Server    text   `json:"server"`
 	Method    text   `json:"method"`
@@ -90,7 +91,7 @@ type storedCall struct {
 }
 
 func packCalls(calls []policy.Call) (any, error) {
-	var out []storedCall // no calls become NULL
+	var out []storedCall // stays nil if there are no calls, so that the column is NULL
 	for _, c := range calls {
 		out = append(out, storedCall{text(c.Server), text(c.Method), packSubject(c.Subject), toTexts(c.Names),
 			optionalText(c.Args), text(c.Malformed), optionalText(c.Extra)})
@@ -98,7 +99,7 @@ func packCalls(calls []policy.Call) (any, error) {
 	return packList(out)
 }
 
-// optionalText returns b as a text; nil stays nil.
+// optionalText returns b as a *text; nil for nil.
 func optionalText(b []byte) *text {
 	if b == nil {
 		return nil
@@ -114,9 +115,9 @@ func (t *text) toBytes() []byte {
 	return []byte(*t)
 }
 
-// storedMore is the column of all further calls if one call has an Extra. An older clawai that
-// does not know this form finds no list there and shows the row as broken, instead of showing a
-// part of a call as the whole.
+// storedMore is the column of all calls after the first, used if one of the calls has an Extra. An
+// older clawai does not know this form. It finds no list in the column and shows the row as broken,
+// which is better than a call with a part missing.
 type storedMore struct {
 	Extra *text           `json:"extra"` // Extra of the first call
 	Calls json.RawMessage `json:"calls"`
@@ -135,7 +136,7 @@ func packMore(calls []policy.Call) (any, error) {
 	return string(b), err
 }
 
-// unpackMore returns the first call's Extra and the other calls.
+// unpackMore returns Extra of the first call, and all other calls.
 func unpackMore(s sql.NullString, err *error) (extra []byte, calls []policy.Call) {
 	if !strings.HasPrefix(s.String, "{") {
 		return nil, unpackCalls(s, err)
@@ -153,7 +154,7 @@ func unpackCalls(s sql.NullString, err *error) (calls []policy.Call) {
 	return calls
 }
 
-// storedOffer is a view.Offer in a JSON column.
+// storedOffer is the JSON form of a view.Offer.
 type storedOffer struct {
 	Scope   text `json:"scope"`
 	Title   text `json:"title"`

@@ -8,12 +8,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Only the proxy knows the values that the vault gave to its server, and another process may
-// resolve the request. So the proxy stores what remains of a request when it puts the request.
+// Only the proxy knows the values that the vault gave to its server, but another process may
+// resolve the request. So the proxy stores the redacted form of a request together with the
+// request.
 
-const keptSteps = 4 // lowest number of schema steps with which the table kept exists
+const keptSteps = 4 // the table "kept" exists if the schema has at least this many steps
 
-// keepScrubbed stores what remains of a request, if the session has known values.
+// keepScrubbed stores the redacted form of a request if the session knows secret values.
 func (p *Proxy) keepScrubbed(ctx context.Context, t tx, r *Request) error {
 	k := p.s.knownValues()
 	if k == nil || len(p.q.o.migrations) < keptSteps {
@@ -28,7 +29,8 @@ func (p *Proxy) keepScrubbed(ctx context.Context, t tx, r *Request) error {
 	return err
 }
 
-// takeKept moves what keepScrubbed stored into the end of a request.
+// takeKept replaces the contents of end by the redacted form that keepScrubbed stored, and deletes
+// that form.
 func (q *Queue) takeKept(ctx context.Context, t tx, end *Request) error {
 	if len(q.o.migrations) < keptSteps {
 		return nil

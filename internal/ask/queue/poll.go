@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// startPolling starts polling for the session's answers, for as long as something is awaited. The
-// caller holds p.mu.
+// startPolling starts pollLoop if it does not run. The caller holds p.mu.
 func (p *Proxy) startPolling() {
 	if p.polling {
 		return
@@ -22,8 +21,8 @@ func (p *Proxy) startPolling() {
 // retryDelay is the wait after a failed poll.
 const retryDelay = 500 * time.Millisecond
 
-// pollLoop is one goroutine for everything that the session waits for: however many requests
-// there are, a wake-up costs one query for the changed ones.
+// pollLoop reads the changes of the session's requests. All requests of a session share this
+// goroutine, so that each wake-up costs one query.
 func (p *Proxy) pollLoop() {
 	heard, stop := p.q.watcher.listenPath(p.q.filePath(proxies, p.s.ID))
 	defer stop()
@@ -49,7 +48,8 @@ func (p *Proxy) pollLoop() {
 	}
 }
 
-// stopIfIdle ends the polling when nothing is awaited.
+// stopIfIdle reports whether the session waits for nothing any more, and then marks the polling as
+// ended.
 func (p *Proxy) stopIfIdle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *Proxy) stopIfIdle() bool {
 	return !p.polling
 }
 
-// change is the end of a request in the database.
+// change is a changed row of a request.
 type change struct {
 	number int64
 	id     string
@@ -65,12 +65,13 @@ type change struct {
 	answer Answer
 }
 
-// pollAnswers passes on the answers since the last poll.
+// pollAnswers reads the rows that have changed since the last poll, and passes the answers to their
+// tickets.
 func (p *Proxy) pollAnswers() error {
 	ctx := context.Background()
 	var changes []change
 	err := p.q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		if opened := p.q.store.opened; opened != p.opened { // a newly opened database may be another one, which numbers its changes from the start
+		if opened := p.q.store.opened; opened != p.opened { // a newly opened database may be a different file, whose numbers of changes begin at 1 again
 			p.opened, p.lastChange = opened, 0
 		}
 		return eachRow(ctx, conn, `SELECT changed, id, status, reply, scope, rung, decided_by, note
@@ -93,7 +94,7 @@ func (p *Proxy) pollAnswers() error {
 	return p.pollGrants(ctx)
 }
 
-// endWaiting ends the wait for a request that has ended.
+// endWaiting gives a ticket its answer if the request has ended.
 func (p *Proxy) endWaiting(c change) {
 	if c.status == Pending {
 		return
@@ -108,8 +109,8 @@ func (p *Proxy) endWaiting(c change) {
 	}
 }
 
-// compareWaiting checks all pending requests against the database, in addition to polling: rows
-// may have been changed by hand, or another database may be in place of ours.
+// compareWaiting looks up all pending requests in the database. Polling alone would miss rows that
+// were changed by hand, and a database that replaced ours.
 func (p *Proxy) compareWaiting() {
 	ctx := context.Background()
 	before := p.copyTickets()
@@ -136,32 +137,32 @@ func (p *Proxy) compareWaiting() {
 	p.saveUnsaved(ctx)
 }
 
-// copyTickets copies the tickets of pending requests.
+// copyTickets returns a copy of the map of pending requests.
 func (p *Proxy) copyTickets() map[string]*Ticket {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.waiting)
 }
 
-// resolution is an end of a request that could not be stored.
+// resolution is how a request has ended, if the database could not store it yet.
 type resolution struct {
 	status  Status
 	answer  Answer
 	outcome string
 }
 
-// saveLater stores the end of a request later.
+// saveLater remembers the end of a request, so that pollLoop can store it later.
 func (p *Proxy) saveLater(id string, d resolution) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.waiting, id)
-	if !p.closed { // Close ends the request
+	if !p.closed { // after Close there is nothing to do, because Close ends all requests
 		p.unsaved[id] = d
 		p.startPolling()
 	}
 }
 
-// expireUnwaited ends a request of ours that has no waiting ticket.
+// expireUnwaited ends a request of this session for which no ticket waits.
 func (p *Proxy) expireUnwaited(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,15 +171,15 @@ func (p *Proxy) expireUnwaited(id string) {
 	}
 }
 
-// saveUnsaved stores the unsaved ends. An answer given in the meantime is lost. If another program
-// holds a lock, it waits only once, not once for each request.
+// saveUnsaved stores the ends in p.unsaved. An answer that a person gave in the meantime is lost.
+// If another program holds the lock, saveUnsaved stops after the first wait.
 func (p *Proxy) saveUnsaved(ctx context.Context) {
 	p.mu.Lock()
 	unsaved := maps.Clone(p.unsaved)
 	p.mu.Unlock()
 	for id, d := range unsaved {
 		select {
-		case <-p.stop: // Close ends them all at once
+		case <-p.stop: // Close stores all ends itself
 			return
 		default:
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// presence is a file that is locked while a process is present. The system releases the lock when
-// the process ends, however it ends.
+// presence is a file that is locked while a process runs. The system releases the lock when the
+// process ends, even after a crash.
 type presence struct {
 	path string
 	lock *flock.Flock
@@ -17,7 +17,8 @@ type presence struct {
 
 var errClaimed = errors.New("somebody is there already")
 
-// claimFile creates and locks the file; errClaimed when another live process holds it.
+// claimFile creates the file and locks it. It returns errClaimed if another live process holds the
+// lock.
 func claimFile(path string) (*presence, error) {
 	for {
 		claimed, err := isClaimed(path)
@@ -32,8 +33,8 @@ func claimFile(path string) (*presence, error) {
 		}
 		p := &presence{path: path, lock: flock.New(path,
 			flock.SetFlag(os.O_CREATE|os.O_EXCL|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
-		// Others lock our file only for a moment: to check whether we are present, or to remove a
-		// dead file.
+		// Another process locks our file only for a moment: to check whether we run, or to remove
+		// the file of a dead process.
 		if err := p.lock.Lock(); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
@@ -42,11 +43,11 @@ func claimFile(path string) (*presence, error) {
 		if p.isHeld() {
 			return p, nil
 		}
-		_ = p.lock.Close() // the file was removed before it was locked
+		_ = p.lock.Close() // another process removed the file before we had the lock: try again
 	}
 }
 
-// isHeld reports whether the file at path is still the locked one.
+// isHeld reports whether the path still leads to the file that we have locked.
 func (p *presence) isHeld() bool {
 	ours, err := p.lock.Stat()
 	if err != nil {
@@ -56,9 +57,10 @@ func (p *presence) isHeld() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// releaseFile removes the file before it unlocks it, so that no other process sees an unlocked file
-// or puts its own file at this path. A system that cannot remove open files (Windows) removes it
-// after the unlock; if another process has opened the file by then, the removal only fails.
+// releaseFile removes the file first and then releases the lock. In the other order, another
+// process could see an unlocked file, or create its own file at this path. On Windows, releaseFile
+// removes the file after the lock, because Windows cannot remove an open file. This fails if
+// another process has opened the file by then, but the failure does no harm.
 func (p *presence) releaseFile() error {
 	var left error
 	if p.isHeld() {
@@ -74,10 +76,10 @@ func (p *presence) releaseFile() error {
 	return errors.Join(left, err)
 }
 
-// isClaimed reports whether a process holds the file.
+// isClaimed reports whether a live process holds the lock of the file.
 func isClaimed(path string) (bool, error) {
 	probe := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
-	free, err := probe.TryRLock() // shared, so that two checks do not see each other
+	free, err := probe.TryRLock() // a shared lock, so that two processes that check at the same time do not disturb each other
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -87,8 +89,9 @@ func isClaimed(path string) (bool, error) {
 	return false, probe.Close()
 }
 
-// removeStale removes the file when no process holds it. A check at this moment sees the file as
-// held, so the caller must first finish everything that depends on the end of the process.
+// removeStale removes the file if no process holds its lock. During removal other processes see the
+// file as locked. So the caller must first finish everything that depends on the end of the
+// process.
 func removeStale(path string) error {
 	found := &presence{path: path, lock: flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))}
 	free, err := found.lock.TryLock()
@@ -101,7 +104,7 @@ func removeStale(path string) error {
 	return found.releaseFile()
 }
 
-// namesIn lists the files in a folder that may be presence files.
+// namesIn lists the names in a folder that may be presence files.
 func namesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

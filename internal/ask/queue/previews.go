@@ -5,11 +5,11 @@ import (
 	"database/sql"
 )
 
-// previewSteps is the lowest number of schema steps with which the table of previews exists.
+// previewSteps is the minimum number of schema steps with which the table of previews exists.
 const previewSteps = 5
 
-// keepPreview stores the preview of a request. It has a table of its own, because it is large, and is
-// of no use once the request has ended.
+// keepPreview stores the preview of a request. A preview is in another table than its request,
+// because it is large and is deleted when the request ends.
 func (q *Queue) keepPreview(ctx context.Context, t tx, r *Request) error {
 	if r.Preview == nil || len(q.o.migrations) < previewSteps {
 		return nil
@@ -18,7 +18,7 @@ func (q *Queue) keepPreview(ctx context.Context, t tx, r *Request) error {
 	return err
 }
 
-// dropPreview forgets the preview of a request that ends.
+// dropPreview deletes the preview of a request that ends.
 func (q *Queue) dropPreview(ctx context.Context, t tx, id string) error {
 	if len(q.o.migrations) < previewSteps {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// privateFolder creates the folder if it is missing. It refuses a folder that other users own or
-// can write, and a symbolic link: anyone who can change the folder could answer in our name. If
-// others can only read the folder, it removes their access.
+// privateFolder creates the folder if it is missing. It refuses a symbolic link and a folder that
+// other users own or can write, because such users could answer in the owner's name. If other users
+// can read the folder, privateFolder removes their access.
 func privateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -24,9 +24,9 @@ func privateFolder(dir string) error {
 	return keepPrivate(dir, info, 0o700)
 }
 
-// privateFile does the same as privateFolder for a file, which is created if it is missing and
-// wanted. It never opens an existing file: SQLite's locks belong to the process, and closing any
-// descriptor of the file would release them.
+// privateFile checks a file as privateFolder checks a folder. If wanted is true, it creates a
+// missing file. It never opens an existing file: if a process closes any descriptor of a file, it
+// loses all SQLite locks on that file.
 func privateFile(path string, wanted bool) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) && wanted {

@@ -13,8 +13,8 @@ import (
 
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// keepPrivate refuses a path that another user owns or may write, and removes other users' read
-// access.
+// keepPrivate returns an error if another user owns the path or may write to it. If other users may
+// read the path, keepPrivate removes their access.
 func keepPrivate(path string, info fs.FileInfo, mode fs.FileMode) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -8,5 +8,5 @@ import (
 
 const noFollow = 0
 
-// keepPrivate refuses a path that another user owns or may write.
+// keepPrivate returns an error if another user owns the path or may write to it.
 func keepPrivate(path string, _ fs.FileInfo, _ fs.FileMode) error { return access.CheckWrite(path) }

@@ -11,17 +11,18 @@ import (
 	"time"
 )
 
-// Proxy is one session's side of the queue. It is safe for concurrent use.
+// Proxy adds the requests of one session to the queue and receives their answers. It is safe for
+// concurrent use.
 type Proxy struct {
 	q *Queue
 	s Session
 
 	mu       sync.Mutex
-	presence *presence // nil while the session has no file
+	presence *presence // the file that marks the session as alive; nil while there is none
 	closed   bool
-	used     bool                  // the database has an entry of ours
-	waiting  map[string]*Ticket    // by id
-	unsaved  map[string]resolution // ends that could not be stored
+	used     bool                  // the database has had an entry of this session
+	waiting  map[string]*Ticket    // tickets of the pending requests, by id
+	unsaved  map[string]resolution // ends of requests that could not be stored yet, by id
 	granted  bool
 	polling  bool // pollLoop runs
 
@@ -30,12 +31,12 @@ type Proxy struct {
 	revoked chan string
 	// Only pollLoop uses the fields below.
 	reported   map[string]bool // revoked grants that were sent to the channel
-	lastChange int64           // the last change that was read
-	opened     int             // number of the database that lastChange belongs to
+	lastChange int64           // number of the last change that was read
+	opened     int             // store.opened at the time of lastChange
 }
 
-// Attach makes this process the proxy of a session until Close. The system detects the end of the
-// process, and the next reader then expires what it left. Attach does not open the database.
+// Attach makes this process the proxy of a session until Close. If the process dies, the next
+// reader of the queue ends the requests of the session. Attach does not open the database.
 func (q *Queue) Attach(s Session) (*Proxy, error) {
 	if !isSession(s.ID) {
 		return nil, fmt.Errorf("the queue: %q cannot name a session", s.ID)
@@ -51,12 +52,12 @@ func (q *Queue) Attach(s Session) (*Proxy, error) {
 	return p, nil
 }
 
-// maxRequest is the maximum size of one request's calls in bytes. A person does not read more
+// maxRequest is the maximum size in bytes of the calls of one request. A person does not read more
 // before answering.
 const maxRequest = 16 << 20
 
-// Put adds a pending request and fills in missing fields from the session. The Ticket must be
-// resolved, or the Proxy closed.
+// Put adds a pending request. It fills empty fields from the session. The caller must resolve the
+// Ticket or close the Proxy.
 func (p *Proxy) Put(ctx context.Context, r Request) (*Ticket, error) {
 	if len(r.Calls) == 0 {
 		return nil, errors.New("the queue: a request without a call")
@@ -94,7 +95,8 @@ func requestSize(r *Request) (n int) {
 	return n
 }
 
-// insertRequest stores r under a new id; errLost when another request's id has the same prefix.
+// insertRequest stores r under a new id. It returns errLost if the id of another request begins
+// with the same characters.
 func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 	r.ID = newID()
 	v, err := rowValues(&r)
@@ -129,7 +131,8 @@ func (p *Proxy) insertRequest(ctx context.Context, r Request) (*Ticket, error) {
 	return t, nil
 }
 
-// newTicket makes a ticket before the request can be answered, so that no answer comes unnoticed.
+// newTicket makes a ticket. This happens before the request is visible to others, so that no answer
+// is missed.
 func (p *Proxy) newTicket(id string) (*Ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 
 // Options configure Open. The zero value is the default.
 type Options struct {
-	Clock    func() time.Time // for displayed times only, not for expiry; nil means time.Now
-	Check    time.Duration    // interval for checks without a notification; 0 means 5 s
-	Keep     int              // resolved requests to keep; 0 means 10,000
-	KeepFor  time.Duration    // their maximum age; 0 means 30 days
-	Patience time.Duration    // wait for another program's write lock; 0 means 3 s
+	Clock    func() time.Time // gives the times that people see; it has no influence on expiry; nil means time.Now
+	Check    time.Duration    // time between two checks if no notification comes; 0 means 5 s
+	Keep     int              // number of resolved requests to keep; 0 means 10,000
+	KeepFor  time.Duration    // maximum age of resolved requests; 0 means 30 days
+	Patience time.Duration    // maximum wait for another program's write lock; 0 means 3 s
 
 	migrations []migration
-	step       func(string) // called between the steps of a transaction
+	step       func(string) // for tests: called between the steps of a transaction
 }
 
 func (o Options) withDefaults() Options {
@@ -49,12 +49,13 @@ type Queue struct {
 
 	closing chan struct{}
 	once    sync.Once
-	tasks   sync.WaitGroup // goroutines that end with closing
+	tasks   sync.WaitGroup // goroutines that run until Close
 	tidy    tidying
 }
 
-// Open creates the folder if it is missing and refuses a folder that other users can change. The
-// first call that needs the database opens it. The caller must check the parent folder.
+// Open creates the folder if it is missing. It refuses a folder that other users can change. The
+// caller must check the parent folder. The database is opened later, by the first call that needs
+// it.
 func Open(dir string, o Options) (*Queue, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,7 +70,7 @@ func Open(dir string, o Options) (*Queue, error) {
 	return q, nil
 }
 
-// makeFolders creates missing folders, and refuses those that others can change.
+// makeFolders creates the missing folders. It refuses folders that other users can change.
 func (q *Queue) makeFolders() error {
 	for _, dir := range []string{q.dir, q.filePath(proxies), q.filePath(attending)} {
 		if err := privateFolder(dir); err != nil {
@@ -79,21 +80,21 @@ func (q *Queue) makeFolders() error {
 	return privateFile(q.filePath(bell), true)
 }
 
-// Contents of the folder.
+// Names in the folder.
 const (
 	database  = "queue.db"
-	opening   = "opening"   // locked by the process that opens the database
-	bell      = "bell"      // touched after every change
-	proxies   = "proxies"   // a file for each session: locked by its proxy, touched to notify the proxy
-	attending = "attending" // a file for each answerer, locked by the answerer
+	opening   = "opening"   // the process that opens the database holds the lock of this file
+	bell      = "bell"      // touched after every change, so that all watchers wake up
+	proxies   = "proxies"   // folder with a file for each session; its proxy holds the lock, and a touch wakes the proxy
+	attending = "attending" // folder with a file for each answerer, who holds its lock
 )
 
 func (q *Queue) filePath(name ...string) string {
 	return filepath.Join(append([]string{q.dir}, name...)...)
 }
 
-// Close closes the database and ends every Watch. Callers must close their proxies and answerers
-// first.
+// Close closes the database and the channels of Watch. Callers must close their Proxy and Answerer
+// values first.
 func (q *Queue) Close() (err error) {
 	q.once.Do(func() {
 		q.stopTidying()
@@ -104,15 +105,15 @@ func (q *Queue) Close() (err error) {
 	return err
 }
 
-// notifyAll notifies everyone who watches the queue.
+// notifyAll wakes all watchers of the queue.
 func (q *Queue) notifyAll() {
 	if errors.Is(touchFile(q.filePath(bell)), fs.ErrNotExist) {
-		_ = privateFile(q.filePath(bell), true) // listeners find it at their next check
+		_ = privateFile(q.filePath(bell), true) // an error is ignored, because watchers also check from time to time
 	}
 }
 
-// Watch ticks once at the start, and then after each possible change. Untaken ticks merge into
-// one. The channel closes when ctx or the queue ends.
+// Watch returns a channel that ticks once at the start and after each possible change. Ticks that
+// are not received merge into one. The channel closes when ctx or the queue ends.
 func (q *Queue) Watch(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	heard, stop := q.watcher.listenPath(q.filePath(bell))

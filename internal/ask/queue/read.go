@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// marks are the placeholders for the columns in a statement.
+// marks holds one ? for each column in columns, for SQL statements.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
 // eachRow runs a query and calls see for each row.
@@ -26,7 +26,7 @@ func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see 
 	return rows.Err()
 }
 
-// selectRequests reads the requests that match the SQL in where.
+// selectRequests reads the requests that a SQL condition selects.
 func (q *Queue) selectRequests(ctx context.Context, where string, args ...any) (all []Request, err error) {
 	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		err := eachRow(ctx, conn, "SELECT "+columns+" FROM requests "+where, args, func(rows *sql.Rows) error {
@@ -54,7 +54,7 @@ func (q *Queue) selectRequest(ctx context.Context, id string) (Request, error) {
 	return all[0], nil
 }
 
-// selectTexts reads one column of texts.
+// selectTexts runs a query and returns its first column as texts.
 func (q *Queue) selectTexts(ctx context.Context, query string, args ...any) (all []string, err error) {
 	err = q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		return eachRow(ctx, conn, query, args, func(rows *sql.Rows) error {
@@ -85,17 +85,17 @@ func (q *Queue) History(ctx context.Context, n int) ([]Request, error) {
 	return q.selectRequests(ctx, "WHERE status <> 'pending' ORDER BY changed DESC LIMIT ?", max(n, 0))
 }
 
-// shortest is the length of the shortest prefix that names a request: no two requests have the same
-// first letters up to this length.
+// shortest is the number of characters after which ids differ: no two requests begin with the same
+// 8 characters.
 const shortest = 8
 
 const idLetters = "0123456789abcdef-"
 
-// isIDPrefix reports whether id may be an id or a long enough prefix of one.
+// isIDPrefix reports whether id can be an id or a prefix of at least shortest characters.
 func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
-// Get finds a request by its id, or by a prefix of it. It returns ErrUnknown if none matches and
-// ErrAmbiguous if several do.
+// Get returns the request whose id begins with prefix. It returns ErrUnknown if there is none, and
+// ErrAmbiguous if there are several.
 func (q *Queue) Get(ctx context.Context, prefix string) (Request, error) {
 	prefix = strings.ToLower(prefix)
 	switch {

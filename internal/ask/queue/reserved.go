@@ -5,12 +5,11 @@ import (
 	"database/sql"
 )
 
-// reservedSteps is the lowest number of schema steps with which the table of reserved requests
-// exists.
+// reservedSteps is the minimum number of schema steps with which the table "reserved" exists.
 const reservedSteps = 6
 
-// keepReserved stores the approvers who alone can allow a request. An older clawai ignores this
-// table, so a person may allow the request there. The gate refuses such an answer.
+// keepReserved stores who alone can allow a request. An older clawai does not read this table, so a
+// person may allow the request there; the gate refuses such an answer.
 func (q *Queue) keepReserved(ctx context.Context, t tx, r *Request) error {
 	if r.Reserved == "" || len(q.o.migrations) < reservedSteps {
 		return nil
@@ -28,7 +27,7 @@ func (q *Queue) dropReserved(ctx context.Context, t tx, id string) error {
 	return err
 }
 
-// fillReserved sets Reserved in the requests that still wait.
+// fillReserved sets Reserved of the pending requests in all.
 func (q *Queue) fillReserved(ctx context.Context, conn *sql.Conn, all []Request) error {
 	if len(q.o.migrations) < reservedSteps {
 		return nil

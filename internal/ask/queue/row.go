@@ -19,7 +19,7 @@ const columns = `id, status, created_at, deadline_at, session, server, client, p
 	policy_revision, reason, findings, risk, lasting, offers, no_offer,
 	decided_at, decided_by, reply, scope, rung, note, outcome`
 
-// rowValues returns the stored values of r, which has at least one call.
+// rowValues returns the values of r for the database. r has at least one call.
 func rowValues(r *Request) ([]any, error) {
 	first := &r.Calls[0]
 	names, err1 := packList(toTexts(first.Names))
@@ -39,9 +39,9 @@ func rowValues(r *Request) ([]any, error) {
 		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Channel, r.Answer.Words, r.Outcome}, nil
 }
 
-// scanRow reads one row. An unknown value, written by a newer clawai or a person, counts as a
-// deny. An unreadable row becomes a Request with Damage, so that it hides no other row; the error
-// is only for a failed read.
+// scanRow reads one row. A value that this version does not know counts as a deny; a newer clawai
+// or a person may have written it. A row that cannot be decoded becomes a Request with Damage, so
+// that the other rows can still be read. scanRow returns an error only if reading itself fails.
 func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	var (
 		r                                           Request
@@ -57,14 +57,14 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 		&action, &r.Rule.Pos.File, &r.Rule.Pos.Line, &r.Rule.Pos.Column, &r.Rule.Index, &r.Rule.Description,
 		&r.Revision, &r.Reason, &findings, &r.Risk, &r.Lasting, &offers, &r.NoOffer,
 		&decided, &r.Answer.By, &reply, &r.Answer.Scope, &r.Answer.Channel, &r.Answer.Words, &r.Outcome)
-	if err != nil && r.ID == unread { // the first column is missing: there was no row to read
+	if err != nil && r.ID == unread { // not even the first column was read, so there is no row
 		return Request{}, err
 	}
 	if err == nil && !isIDPrefix(r.ID) {
 		err = errors.New("its id is gone, so nobody can answer it; it denies by itself within seconds")
 	}
 	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
-	r.Rule.Action, _ = policy.ParseAction(action) // deny if unknown
+	r.Rule.Action, _ = policy.ParseAction(action) // an unknown action counts as deny
 	first.Subject = unpackSubject(subject)
 	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
 	first.Names = toStrings(unpackList[[]text](named, &err))
@@ -73,7 +73,7 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	r.Calls = append([]policy.Call{first}, others...)
 	r.Offers = unpackOffers(offers, &err)
 	if err != nil {
-		// A part of a call is never shown as the whole.
+		// Leave out the whole call, so that no person takes a part for the whole.
 		r.Calls, r.Offers, r.Lasting, r.Damage = nil, nil, false, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	if n, _ := hex.Decode(r.Digest[:], []byte(digest)); n != len(r.Digest) {
@@ -83,7 +83,8 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	return r, nil
 }
 
-// packReply returns the column for the answer of a request; "" if the request has no answer.
+// packReply returns the answer of a request as text for its column; "" if the request has no
+// answer.
 func packReply(r *Request) string {
 	if r.Status != Approved && r.Status != Denied {
 		return ""
@@ -113,7 +114,8 @@ func unpackStatus(status, reply string) (Status, gate.Reply) {
 	return Denied, gate.DenyOnce
 }
 
-// clock is the stored time format: its length is fixed, so that times sort.
+// clock is the format of stored times. All times have the same length, so that their texts sort by
+// time.
 const clock = "2006-01-02T15:04:05.000000000Z"
 
 func packTime(t time.Time) string {
@@ -124,11 +126,12 @@ func packTime(t time.Time) string {
 }
 
 func unpackTime(s string) time.Time {
-	t, _ := time.Parse(clock, s) // the zero time if invalid
+	t, _ := time.Parse(clock, s) // an invalid text gives the zero time
 	return t
 }
 
-// packBytes returns the column for b; nil becomes NULL. The text is stored unchanged, UTF-8 or not.
+// packBytes returns the value of b for a column; nil becomes NULL. The bytes stay unchanged, even
+// if they are not UTF-8.
 func packBytes(b []byte) any {
 	if b == nil {
 		return nil

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// migration is one step of the schema. Steps only add: an older clawai that knows fewer steps
-// still uses the database, because it names its columns. oldest marks the steps where that does
-// not work.
+// migration is one step of the schema. A step only adds tables and columns. So an older clawai that
+// knows fewer steps can still use the database, because its statements name their columns. oldest
+// is for a step where this is not so.
 type migration struct {
 	sql    string
-	oldest int // after this step, only a clawai that knows at least so many steps can use the database
+	oldest int // after this step, only a clawai that knows at least this many steps can use the database
 }
 
-// migrations are in order. A released step never changes.
+// migrations are the steps of the schema, in order. A released step never changes.
 var migrations = []migration{{firstStep, 1}, {grantsStep, 1}, {reachStep, 1}, {keptStep, 1}, {previewStep, 1}, {reservedStep, 1}}
 
 const firstStep = `
@@ -119,8 +119,8 @@ CREATE TABLE reserved (
 ) STRICT, WITHOUT ROWID;
 `
 
-// migrateSchema adds the missing steps to the schema, and refuses a database that this clawai is
-// too old to use.
+// migrateSchema adds the missing steps to the schema. It returns an error if this clawai is too old
+// for the database.
 func migrateSchema(ctx context.Context, conn *sql.Conn, steps []migration, at func(string)) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(steps) {
@@ -131,7 +131,7 @@ func migrateSchema(ctx context.Context, conn *sql.Conn, steps []migration, at fu
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	// Another process may have been faster.
+	// Read the version again, because another process may have added the steps in the meantime.
 	if version, err = schemaVersion(ctx, tx); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func schemaVersion(ctx context.Context, q querier) (n int, err error) {
 	return n, q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&n)
 }
 
-// checkUsable returns an error if this clawai must not use a newer clawai's database.
+// checkUsable returns an error if this clawai is too old for the database.
 func checkUsable(ctx context.Context, q querier, known int) error {
 	var oldest int
 	err := q.QueryRowContext(ctx, "SELECT value FROM about WHERE name = 'oldest'").Scan(&oldest)

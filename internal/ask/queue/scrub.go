@@ -5,9 +5,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// scrubRequest returns the part of a request that is kept after its end: secrets are redacted as
-// in the record; rules that would hold its arguments are removed, and so is the digest, because a
-// short secret could be guessed from it.
+// scrubRequest returns the form of a request that is kept after its end. Secrets are redacted as in
+// the record. Offered rules are removed, because they can contain arguments. The digest is removed
+// too, because a short secret could be guessed from it.
 func scrubRequest(r Request, k *redact.Known) Request {
 	r.Calls = scrubCalls(r.Calls, k)
 	r.Reason = k.ScrubText(r.Reason)

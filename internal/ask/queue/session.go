@@ -7,25 +7,26 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Session describes the session that asks.
+// Session describes a session that adds requests to the queue.
 type Session struct {
 	ID      string // 1 to 64 letters, digits, - and _; unique
-	Server  string // default for requests without one
-	Client  string // as for Server
-	Project string // as for Server
+	Server  string // the server of requests that name none
+	Client  string // the client of requests that name none
+	Project string // the project of requests that name none
 	PID     int    // 0 means this process
 
-	// Known returns the values that must not be kept once a request is resolved; nil for none.
+	// Known returns the secret values that must be removed from a request when it is resolved; nil
+	// for none.
 	Known func() *redact.Known
 }
 
-// isSession reports whether an id is a valid file name on every system.
+// isSession reports whether an id can be a file name on every system.
 func isSession(id string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return id != "" && len(id) <= 64 && strings.Trim(id, letters+"0123456789-_") == ""
 }
 
-// knownValues returns the values that must not be kept.
+// knownValues returns the secret values of the session, or nil.
 func (s *Session) knownValues() *redact.Known {
 	if s.Known == nil {
 		return nil
@@ -33,8 +34,8 @@ func (s *Session) knownValues() *redact.Known {
 	return s.Known()
 }
 
-// claimSession claims the session's file, again if somebody removed it. The caller holds p.mu, or
-// is the only user of p.
+// claimSession creates and locks the session's file, also if somebody has removed it. The caller
+// holds p.mu, or no other goroutine knows p yet.
 func (p *Proxy) claimSession() error {
 	if p.presence != nil {
 		if p.presence.isHeld() {
@@ -55,7 +56,8 @@ func (p *Proxy) claimSession() error {
 	return nil
 }
 
-// isAlive reports whether a session's proxy is alive. If that is unknown, it returns true.
+// isAlive reports whether the proxy of a session runs. If this cannot be determined, it returns
+// true.
 func (q *Queue) isAlive(session string) bool {
 	if !isSession(session) {
 		return false
@@ -64,7 +66,7 @@ func (q *Queue) isAlive(session string) bool {
 	return claimed || err != nil
 }
 
-// notifyProxy wakes a session's proxy.
+// notifyProxy wakes the proxy of a session.
 func (q *Queue) notifyProxy(session string) {
 	if isSession(session) {
 		_ = touchFile(q.filePath(proxies, session))

@@ -15,8 +15,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// store is the only connection of a process. SQLite has only one writer anyway, and taking turns
-// limits everyone's wait.
+// store is the only database connection of the process. SQLite allows only one writer, and if
+// goroutines take turns, each wait has a limit.
 type store struct {
 	q    *Queue
 	turn chan struct{} // holds one element while the connection is in use
@@ -24,14 +24,15 @@ type store struct {
 	db   *sql.DB
 	file fs.FileInfo // identifies the open file
 
-	opened int // number of databases opened so far
+	opened int // number of times that the database was opened
 }
 
-// idle is how long a connection stays open without use.
+// idle is how long an unused connection stays open.
 const idle = time.Minute
 
-// useConn calls fn with the connection. It waits for its turn until ctx ends, with a limit. fn
-// itself is not interrupted: the wait for locks limits each statement.
+// useConn calls fn with the connection, when it is this goroutine's turn. It waits until ctx ends,
+// but not longer than twice Options.Patience. It does not interrupt fn: each statement in fn waits
+// for a lock at most Options.Patience.
 func (s *store) useConn(ctx context.Context, fn func(ctx context.Context, conn *sql.Conn) error) error {
 	patience := time.NewTimer(2 * s.q.o.Patience)
 	defer patience.Stop()
@@ -66,7 +67,7 @@ func (s *store) withConn(ctx context.Context, fn func(ctx context.Context, conn 
 	return fn(ctx, conn)
 }
 
-// openDatabase opens the database, again if its file was replaced or removed.
+// openDatabase opens the database, and opens it again if the file was replaced or removed.
 func (s *store) openDatabase(ctx context.Context) error {
 	select {
 	case <-s.q.closing:
@@ -78,7 +79,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 		if there, err := os.Lstat(path); err == nil && os.SameFile(there, s.file) {
 			return nil
 		}
-		_ = s.db.Close() // SQLite sees that the file has moved, and leaves the new file's log alone
+		_ = s.db.Close() // SQLite notices that its file is gone, and does not touch the log of the new file
 		s.db = nil
 	}
 	if err := s.q.makeFolders(); err != nil {
@@ -90,7 +91,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 			return err
 		}
 	}
-	// Only one process at a time may make a new file into a database.
+	// Only one process may set up a new database file.
 	alone, err := s.lockOpening(ctx)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (s *store) openDatabase(ctx context.Context) error {
 	return err
 }
 
-// lockOpening keeps other processes from opening the database in the meantime.
+// lockOpening takes the lock that a process needs to open the database.
 func (s *store) lockOpening(ctx context.Context) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.q.o.Patience)
 	defer cancel()
@@ -126,7 +127,7 @@ func (s *store) lockOpening(ctx context.Context) (*flock.Flock, error) {
 	return f, err
 }
 
-// prepareDatabase makes a database of the file, or checks that it is one.
+// prepareDatabase sets up the tables in a new file, or checks an existing database.
 func (s *store) prepareDatabase(ctx context.Context, conn *sql.Conn) error {
 	if err := checkLength(ctx, conn, s.q.filePath(database)); err != nil {
 		return err
@@ -134,8 +135,9 @@ func (s *store) prepareDatabase(ctx context.Context, conn *sql.Conn) error {
 	return migrateSchema(ctx, conn, s.q.o.migrations, s.q.o.step)
 }
 
-// checkLength detects a file that lost less than a page at its end, which SQLite would read as
-// zeros. While a log exists, it may hold the missing pages.
+// checkLength returns an error if the end of the file is missing. If less than a page is missing,
+// SQLite itself would read zeros there. While the database has a log, there is no check, because
+// the log may hold the missing pages.
 func checkLength(ctx context.Context, conn *sql.Conn, path string) error {
 	var count, size int64
 	if err := conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&count); err != nil {
@@ -154,11 +156,11 @@ func checkLength(ctx context.Context, conn *sql.Conn, path string) error {
 	return err
 }
 
-// databaseURL returns the database's URL with the settings of every connection. Deleted data is
-// overwritten, and no temporary files are written.
+// databaseURL returns the URL of the database, with the settings of every connection: SQLite
+// overwrites deleted data, and writes no temporary files.
 func databaseURL(path string, patience time.Duration) string {
 	path = filepath.ToSlash(path)
-	if path[0] != '/' { // C:/...
+	if path[0] != '/' { // a path with a drive, such as C:/...
 		path = "/" + path
 	}
 	options := url.Values{

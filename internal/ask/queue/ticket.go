@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// Ticket is a request in the queue, for the proxy that put it there.
+// Ticket is a request in the queue, for the proxy that has added the request.
 type Ticket struct {
 	p      *Proxy
 	id     string
-	stored atomic.Bool // its row is stored
+	stored atomic.Bool // the request is in the database
 
 	once   sync.Once
 	done   chan struct{} // closed when answer and err are set
@@ -24,7 +24,7 @@ type Ticket struct {
 // ID returns the request's id.
 func (t *Ticket) ID() string { return t.id }
 
-// finishWait ends Wait. Only the first call counts.
+// finishWait gives Wait its result. Only the first call has an effect.
 func (t *Ticket) finishWait(a Answer, err error) {
 	t.once.Do(func() {
 		t.answer, t.err = a, err
@@ -32,7 +32,8 @@ func (t *Ticket) finishWait(a Answer, err error) {
 	})
 }
 
-// finishDecided calls finishWait for a request with this status in the database.
+// finishDecided calls finishWait with the result for a request that has this status in the
+// database.
 func (t *Ticket) finishDecided(s Status, a Answer) {
 	if s == Approved || s == Denied {
 		t.finishWait(a, nil)
@@ -45,9 +46,9 @@ func (t *Ticket) finishDecided(s Status, a Answer) {
 	t.finishWait(Answer{}, err)
 }
 
-// Wait returns the answer, from any source. The end of ctx is an error and changes nothing in the
-// queue. *ResolvedError means that the request ended without an answer, ErrClosed that the Proxy
-// was closed, ErrUnknown that somebody removed the request.
+// Wait waits for the answer and returns it. If ctx ends first, Wait returns the cause of ctx; the
+// request stays in the queue. *ResolvedError means that the request ended without an answer,
+// ErrClosed that the Proxy was closed, and ErrUnknown that somebody removed the request.
 func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	select {
 	case <-t.done:
@@ -62,10 +63,11 @@ func (t *Ticket) Wait(ctx context.Context) (Answer, error) {
 	}
 }
 
-// Resolve ends the request: answered elsewhere (Approved, Denied), or Expired. If another answer
-// was first, it returns that answer and false. *ResolvedError means that the request had already
-// ended without an answer. Resolve takes its limited time even after ctx has ended. After any other
-// error it retries while the proxy lives, so that no person answers a question that has ended.
+// Resolve ends the request. s is Approved or Denied if a person has answered elsewhere, otherwise
+// Expired. If the queue already had another answer, Resolve returns that answer and false.
+// *ResolvedError means that the request had already ended without an answer. The end of ctx does
+// not stop Resolve, which takes a limited time. After any other error the proxy tries again later,
+// so that no person answers a question that has ended.
 func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string) (Answer, bool, error) {
 	if s == Pending || s != Expired && s != statusOf(a.Reply) {
 		return Answer{}, false, fmt.Errorf("the queue: a request that is %s cannot be answered %s", s, a.Reply)
@@ -93,8 +95,7 @@ func (t *Ticket) Resolve(ctx context.Context, s Status, a Answer, outcome string
 	return r.Answer, won, nil
 }
 
-// Outcome stores the outcome of the call after an answer, for the person who answered and for the
-// history.
+// Outcome stores what became of the call, for the person who answered and for the history.
 func (t *Ticket) Outcome(ctx context.Context, text string) error {
 	return t.p.q.storeOutcome(context.WithoutCancel(ctx), t.id, text)
 }

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// tidying removes old rows, and redacted data from the disk. It runs shortly after the last
-// change, so that a burst of changes costs one run.
+// tidying removes old rows from the database, and redacted data from its files. A run starts
+// shortly after a change, so that many changes in a short time need only one run.
 type tidying struct {
 	mu    sync.Mutex
-	timer *time.Timer // nil when there is nothing to do
-	due   bool        // the last run did not finish everything
+	timer *time.Timer // nil if no run is scheduled
+	due   bool        // the last run did not do everything
 	over  bool
 	runs  sync.WaitGroup
 }
 
-// soon is how long a run waits for further changes.
+// soon is the time from a change to a run. Changes in this time need no further run.
 const soon = time.Second
 
 // scheduleTidy schedules a run.
@@ -44,20 +44,22 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.due = err != nil
 		t.mu.Unlock()
 		if err != nil {
-			// Another process may be running too: avoid the next collision.
+			// Perhaps another process runs at the same time. A random wait avoids the next
+			// collision.
 			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing it
 		}
 	})
 }
 
-// At the end the run is retried for a moment: a reader of the queue is usually done soon, and
-// otherwise data that must disappear would stay until another process runs.
+// stopTidying tries the last run again for a short time. A reader of the queue can make a run fail,
+// but usually it finishes soon. Without a last run, data that must disappear would stay until
+// another process runs.
 const (
 	lastTries = 100 * time.Millisecond
 	lastPause = 20 * time.Millisecond
 )
 
-// stopTidying runs what is due at once, and prevents later runs.
+// stopTidying makes the run that is due, if there is one, and prevents later runs.
 func (q *Queue) stopTidying() {
 	t := &q.tidy
 	t.mu.Lock()
@@ -76,10 +78,10 @@ func (q *Queue) stopTidying() {
 	}
 }
 
-// tidyUp ends the requests of dead proxies, prunes, and empties the log, which still holds
-// redacted arguments.
+// tidyUp ends the requests of dead proxies and removes old requests. Then it empties the log of the
+// database, because the log still has the arguments that were redacted.
 func (q *Queue) tidyUp(ctx context.Context) error {
-	_ = q.removeDead(ctx) // the next steps do not depend on it
+	_ = q.removeDead(ctx) // an error is ignored, because the next steps do not depend on this one
 	for more := true; more; {
 		err := q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) (err error) {
 			more, err = q.pruneRequests(ctx, conn)
@@ -99,7 +101,8 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 // atOnce is the maximum number of rows that one transaction removes.
 const atOnce = 500
 
-// pruneRequests removes old or surplus requests whose outcome is known.
+// pruneRequests removes old requests, and requests beyond Options.Keep, if their outcome is known.
+// more means that it must be called again.
 func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, err error) {
 	const remove = "DELETE FROM requests WHERE number IN (SELECT number FROM requests WHERE %s LIMIT %d)"
 	for which, limit := range map[string]any{
@@ -117,15 +120,16 @@ func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, e
 		}
 		more = more || n == atOnce
 	}
-	if len(q.o.migrations) >= keptSteps { // an older clawai resolves a request without deleting its row here
+	if len(q.o.migrations) >= keptSteps { // an older clawai resolves a request without deleting its row from the table "kept"
 		_, err = conn.ExecContext(ctx, "DELETE FROM kept WHERE id NOT IN (SELECT id FROM requests WHERE status = 'pending')")
 	}
 	return more, err
 }
 
-// emptyLog rewrites the database, copies the log into it and truncates the log. It does not wait
-// for readers, because it is retried. SQLite overwrites deleted data with zeros, but not the old
-// copies in a page whose rows it moves to another page.
+// emptyLog removes deleted data from the files of the database. VACUUM rewrites the database,
+// because SQLite overwrites deleted data with zeros, but not the old copies of rows that it has
+// moved to another page. Then the log is copied into the database and truncated. If a reader is in
+// the way, emptyLog returns an error and does not wait, because the run is repeated.
 func emptyLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
 	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err

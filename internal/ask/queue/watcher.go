@@ -10,29 +10,29 @@ import (
 	"github.com/clawai/clawai/internal/state/filewatch"
 )
 
-// touchFile wakes the listeners of the file at path. A touch needs no disk space. If it fails,
-// the listeners check by themselves soon.
+// touchFile wakes the processes that listen to the file at path. A touch needs no disk space. If
+// the touch fails, the listeners still check by themselves from time to time.
 func touchFile(path string) error {
 	now := time.Now()
 	return os.Chtimes(path, now, now)
 }
 
-// watcher wakes the listeners of one process. Only while there are listeners does it use a
-// goroutine and one of the few watchers that a system allows each user (128 on Linux).
+// watcher wakes the listeners of this process. It has a goroutine and a file watcher only while
+// there are listeners, because a system allows each user few file watchers (128 on Linux).
 type watcher struct {
 	check time.Duration
 
-	files  sync.Mutex         // held while files are added and removed, and until the goroutine has ended
-	fs     *filewatch.Watcher // nil if the system allows none: then only the slow check works
+	files  sync.Mutex         // held while files are added or removed, and until the goroutine has ended
+	fs     *filewatch.Watcher // nil if the system gives us no file watcher; then only the regular checks work
 	ending chan struct{}
 	ended  chan struct{}
 
 	mu        sync.Mutex
-	listeners map[string]map[chan struct{}]bool // by path
+	listeners map[string]map[chan struct{}]bool // channels of the listeners, by path
 }
 
-// listenPath returns a channel that ticks after the file at path was touched, and at every check.
-// Untaken ticks merge into one.
+// listenPath returns a channel that ticks after each touch of the file at path, and at regular
+// checks. Ticks that are not received merge into one.
 func (e *watcher) listenPath(path string) (heard <-chan struct{}, stop func()) {
 	ch := make(chan struct{}, 1)
 	e.files.Lock()
@@ -58,7 +58,7 @@ func (e *watcher) listenPath(path string) (heard <-chan struct{}, stop func()) {
 	return ch, func() { e.stopListening(path, ch) }
 }
 
-// addPath starts to watch a file; a missing file is retried at the next check.
+// addPath starts to watch a file. If the file is missing, the next check tries again.
 func (e *watcher) addPath(path string) {
 	if e.fs != nil {
 		_ = e.fs.Add(path)
@@ -85,7 +85,7 @@ func (e *watcher) stopListening(path string, ch chan struct{}) {
 	}
 }
 
-// run passes on touches until the last listener has gone.
+// run sends ticks to the listeners until the last one has stopped.
 func (e *watcher) run(w *filewatch.Watcher, ending, ended chan struct{}) {
 	defer close(ended)
 	if w != nil {
@@ -100,7 +100,7 @@ func (e *watcher) run(w *filewatch.Watcher, ending, ended chan struct{}) {
 		case ev := <-w.Events():
 			e.notifyPath(ev.Name)
 		case <-check.C:
-			if e.files.TryLock() { // not while the holder waits for us
+			if e.files.TryLock() { // do not wait for the lock: its holder may be waiting for this goroutine
 				e.rewatchLocked()
 				e.files.Unlock()
 			}
@@ -109,7 +109,8 @@ func (e *watcher) run(w *filewatch.Watcher, ending, ended chan struct{}) {
 	}
 }
 
-// notifyPath ticks for one path, or for all if the path is unknown.
+// notifyPath sends a tick to the listeners of path. If path is unknown, it sends a tick to all
+// listeners.
 func (e *watcher) notifyPath(path string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,14 +125,14 @@ func (e *watcher) notifyPath(path string) {
 	}
 }
 
-// rewatch watches files that were created again.
+// rewatch watches files again that were removed and created anew.
 func (e *watcher) rewatch() {
 	e.files.Lock()
 	defer e.files.Unlock()
 	e.rewatchLocked()
 }
 
-// rewatchLocked is rewatch for a caller that holds e.files.
+// rewatchLocked does the work of rewatch. The caller holds e.files.
 func (e *watcher) rewatchLocked() {
 	e.mu.Lock()
 	paths := slices.Collect(maps.Keys(e.listeners))

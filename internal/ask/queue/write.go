@@ -9,17 +9,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// errLost means that the row had already changed.
+// errLost means that another process changed the row first.
 var errLost = errors.New("somebody was first")
 
-// tx is a transaction that holds the write lock from its start.
+// tx is a transaction that has the write lock from its start.
 type tx struct {
 	*sql.Tx
 	step func(string)
 }
 
-// writeChange runs fn in a transaction and then notifies everyone. If fn fails, nothing has
-// changed.
+// writeChange runs fn in a transaction and then wakes all watchers. If fn returns an error, the
+// transaction has no effect.
 func (q *Queue) writeChange(ctx context.Context, fn func(ctx context.Context, t tx) error) error {
 	err := q.store.useConn(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		inner, err := conn.BeginTx(ctx, nil)
@@ -48,8 +48,8 @@ func (q *Queue) writeChange(ctx context.Context, fn func(ctx context.Context, t 
 	return err
 }
 
-// countChange increments the number of changes. A newer clawai may have closed the database to
-// this version since it was opened.
+// countChange adds one to the number of changes in the database. It returns an error if a newer
+// clawai has made the database unusable for this version in the meantime.
 func (t tx) countChange(ctx context.Context, known int) error {
 	var oldest int
 	err := t.QueryRowContext(ctx, `UPDATE about SET value = value + 1 WHERE name = 'changes'
@@ -61,7 +61,7 @@ func (t tx) countChange(ctx context.Context, known int) error {
 	return err
 }
 
-// exec returns the number of changed rows.
+// exec runs a statement and returns the number of changed rows.
 func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	done, err := t.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) 
 	return done.RowsAffected()
 }
 
-// thisChange is the number of the transaction's change.
+// thisChange is the SQL expression for the number of the current change.
 const thisChange = "(SELECT value FROM about WHERE name = 'changes')"
 
 // finishRequest stores the end of a request that is still pending.
@@ -95,8 +95,8 @@ func (q *Queue) finishRequest(ctx context.Context, t tx, end *Request) error {
 	return err
 }
 
-// resolveRequest ends a pending request: the first caller wins. Then r is its new state;
-// otherwise r is the state that another caller left.
+// resolveRequest ends a pending request. won is true if this call ended the request, and r is then
+// its new state. Otherwise r is the state that another caller stored.
 func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answer, outcome string) (r Request, won bool, err error) {
 	r, err = q.selectRequest(ctx, id)
 	if err != nil || r.Status != Pending {
@@ -115,12 +115,12 @@ func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answe
 	return end, true, nil
 }
 
-// damagedRow stands in place of a call that cannot be read.
+// damagedRow is the text that a call gets if it cannot be read.
 const damagedRow = "its row in the queue was damaged"
 
-// finalRequest returns a pending request in the form that is kept after its end.
+// finalRequest returns a pending request in the form that the database keeps after its end.
 func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Request {
-	if r.Damage != nil { // the stored row is intact again
+	if r.Damage != nil { // the stored form must be readable again
 		r.Calls, r.Damage = []policy.Call{{Malformed: damagedRow}}, nil
 	}
 	r = scrubRequest(r, nil)
@@ -128,7 +128,7 @@ func (q *Queue) finalRequest(r Request, s Status, a Answer, outcome string) Requ
 	return r
 }
 
-// statusOf returns the status of a request with this answer.
+// statusOf returns the status of a request after an answer.
 func statusOf(r gate.Reply) Status {
 	if r.Allows() {
 		return Approved

@@ -12,12 +12,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// bound is the reach of a session answer: a policy with the rule that "always" would write. This
-// rule is not written to the policy file.
+// bound decides which further calls a session answer allows. It holds a policy with the rule that
+// "always" would write; this rule is not in the policy file.
 type bound struct {
 	policy *policy.Policy
 	title  string
-	shown  []string // why the call that the person saw needed care
+	shown  []string // reasons for care that the person saw for the first call
 	view   view.Options
 }
 
@@ -25,8 +25,8 @@ var _ gate.Bound = (*bound)(nil)
 
 func (b *bound) Title() string { return b.title }
 
-// Covers reports whether the policy allows the calls and they need no more care than the call
-// that the person saw.
+// Covers reports whether the session answer allows the calls. The policy must allow them. Each of
+// their reasons for care must also be a reason for care of the call that the person saw.
 func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false
@@ -35,8 +35,8 @@ func (b *bound) Covers(cs []policy.Call) bool {
 	return ok && !slices.ContainsFunc(reasons, func(why string) bool { return !slices.Contains(b.shown, why) })
 }
 
-// careReasons returns the reasons for care that an answer to another call may cover; false when
-// there are others.
+// careReasons returns the reasons for care of the calls. It returns false if one of the reasons
+// cannot be covered by an answer to another call.
 func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 	o.ReadFile, o.Unseen = nil, true
 	v, err := view.NewQuestion(cs, o)
@@ -46,8 +46,8 @@ func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 	return view.BoundReasons(v.Dangers)
 }
 
-// Bound returns the bound of a session answer with a scope of the offers. note describes it for
-// the record. An error is one harmless line for the person.
+// Bound returns the bound of a session answer with a scope from the offers. note describes the
+// bound for the record. The error is one harmless line for the person.
 func (k *Writer) Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error) {
 	if k == nil {
 		return nil, "", errors.New("no answer reaches beyond its call here")

@@ -12,27 +12,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Denied is the record's data about calls that the rules denied.
+// Denied gives access to the calls in the record that the rules denied.
 type Denied interface {
-	// Calls yields the calls, oldest or newest first. An error means that the record cannot be read
-	// completely; then no rule is written.
+	// Calls yields the calls, oldest or newest first. An error means that a part of the record
+	// cannot be read; no rule is written then.
 	Calls() iter.Seq2[DeniedCall, error]
-	// Redacted reports whether a text of the record is, or may be, different from the text that
-	// was sent.
+	// Redacted reports whether a text in the record can differ from the text that was sent, because
+	// a secret was replaced.
 	Redacted(text string) bool
 }
 
-// DeniedCall is one recorded call, as far as the record keeps it.
+// DeniedCall is one denied call, with the parts that the record has.
 type DeniedCall struct {
 	Call   policy.Call
-	Cut    bool     // arguments were left out
-	Looked []string // the kinds that were looked for; for other kinds it is unknown whether the call had any
-	NoRule bool     // no rule matched it
-	Rule   string   // the description of the rule that denied it
+	Cut    bool     // some arguments are missing
+	Looked []string // the kinds of findings for which the call was searched; other kinds are unknown
+	NoRule bool     // the call was denied because no rule matched it
+	Rule   string   // description of the rule that denied the call
 }
 
-// checkDenied judges the new policy against the denied calls in the record. An error tells the
-// person why the rule must not be written.
+// checkDenied judges the denied calls in the record by the new policy. The error tells the person
+// why the rule must not be written.
 func (k *Writer) checkDenied(ctx context.Context, p *proposal) error {
 	for d, err := range k.Denied.Calls() {
 		if err != nil {
@@ -48,8 +48,8 @@ func (k *Writer) checkDenied(ctx context.Context, p *proposal) error {
 	return nil
 }
 
-// opensDenied reports whether the rule may allow a denied call. Data that the record does not
-// keep is assumed to be what the rule wants.
+// opensDenied reports whether the rule may allow a denied call. If the record lacks a fact,
+// opensDenied assumes the value that the rule needs.
 func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	c, exact := k.worstCase(p.call, d)
 	if kinds, ruled := p.old.Screens(policy.OnCall); ruled {
@@ -62,7 +62,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 			exact = false
 		case key.Recorded:
 		case key.Fill == nil:
-			return true // the record cannot show whether the call meets this condition
+			return true // the record does not show whether the call meets this condition, so it may
 		default:
 			key.Fill(&c, p.call)
 			exact = false
@@ -75,13 +75,13 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	if p.rest.hasRefused(&was) && (exact || d.NoRule || d.Rule != "" && d.Rule == p.rest.words) {
 		return false
 	}
-	// For a partly known call, the record's decision to deny is more reliable than a new decision
-	// by the rules.
+	// If parts of the call are unknown, the recorded denial counts more than the new decision of
+	// the old rules.
 	return was.Action == policy.Deny || !exact && was.Action != policy.Allow
 }
 
-// worstCase returns the recorded call with everything unknown set to the asking call's values.
-// exact means that nothing was unknown.
+// worstCase returns the recorded call. Unknown parts get the values of the call that asks now.
+// exact means that no part was unknown.
 func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exact bool) {
 	c, exact = d.Call, !d.Cut
 	c.Names = slices.Clone(c.Names)
@@ -103,7 +103,7 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 	}
 	ours, known := parseFields(asked.Args), parseFields(c.Args)
 	if known == nil {
-		// Not an object: cut so short that it is a text or empty.
+		// The arguments are not an object. They were cut, so that only a text or nothing is left.
 		c.Args = asked.Args
 		return c, false
 	}
@@ -124,11 +124,11 @@ func (k *Writer) worstCase(asked *policy.Call, d DeniedCall) (c policy.Call, exa
 			}
 		}
 	}
-	c.Args, _ = json.Marshal(known) // raw messages that were just parsed
+	c.Args, _ = json.Marshal(known) // the error is ignored, because raw messages that were parsed can be encoded
 	return c, exact
 }
 
-// hasRedacted reports whether a text anywhere in the value was redacted.
+// hasRedacted reports whether any text inside the value was redacted.
 func (k *Writer) hasRedacted(value json.RawMessage) bool {
 	for d := json.NewDecoder(bytes.NewReader(value)); ; {
 		t, err := d.Token()
@@ -141,7 +141,7 @@ func (k *Writer) hasRedacted(value json.RawMessage) bool {
 	}
 }
 
-// parseFields parses a JSON object; nil when it is not one.
+// parseFields parses a JSON object; nil if args is not an object.
 func parseFields(args []byte) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(args, &m) != nil {

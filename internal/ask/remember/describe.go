@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// describeRule describes in few words what a rule allows: "Edit files below ~/projects/app". The
-// text is harmless.
+// describeRule describes in few words which calls a rule allows: "Edit files below ~/projects/app".
+// The text is harmless.
 func (k *Writer) describeRule(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	text := k.describeCall(c, n, s)
 	if n.Cwd != "" {
@@ -55,14 +55,14 @@ func (k *Writer) describeCall(c *policy.Call, n *policy.Narrowed, s policy.Scope
 	return "Call " + name + " with " + joinWords(limits)
 }
 
-// neverText returns the description of the rule that denies the same calls.
+// neverText returns the description of a rule that denies, from the text of the rule that allows.
 func neverText(text string) string { return "Never " + strings.ToLower(text[:1]) + text[1:] }
 
 const readVerb = "Read"
 
-// verbOf returns what a tool does, and to what; "" where the tool's name does not show it. A rule
-// is about one tool: the answer to a tool that writes must not read like the answer to a tool
-// that edits.
+// verbOf returns a verb and an object for what a tool does, such as "Edit" and "files "; "" if the
+// tool's name does not show this. A tool that writes and a tool that edits get different verbs,
+// because a rule is about one tool.
 func verbOf(c *policy.Call) (verb, files string) {
 	if c.Subject != policy.ToolSubject {
 		return "", ""
@@ -76,7 +76,7 @@ func verbOf(c *policy.Call) (verb, files string) {
 	case says&(textclass.Executes|textclass.Reaches) != 0:
 	case textclass.ChangesFiles(words):
 		switch {
-		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // these tools change more than a file's content, or something else
+		case has("move mv rename copy cp clone trash symlink unpack unzip extract"): // these tools do more than change the content of one file
 		case has("edit append apply insert modify patch prepend replace update"):
 			return "Edit", "files "
 		case has("directory dir folder mkdir"):
@@ -90,7 +90,7 @@ func verbOf(c *policy.Call) (verb, files string) {
 	return "", ""
 }
 
-// onlyReads reports whether a call is of a tool whose name suggests only reading.
+// onlyReads reports whether the name of the called tool suggests that the tool only reads.
 func onlyReads(c *policy.Call) bool {
 	if c.Subject == policy.ResourceSubject {
 		return true
@@ -99,7 +99,7 @@ func onlyReads(c *policy.Call) bool {
 	return says&textclass.Reads != 0 && says&(textclass.Acts|textclass.Changes|textclass.Executes) == 0
 }
 
-// isPlace reports whether every glob is a path.
+// isPlace reports whether all globs are paths.
 func isPlace(globs []string) bool {
 	return !slices.ContainsFunc(globs, func(g string) bool { return !strings.ContainsAny(g, `/\`) || strings.Contains(g, "://") })
 }
@@ -114,7 +114,7 @@ func (k *Writer) describePlaces(what string, globs []string) string {
 	return strings.Join(all, " or ")
 }
 
-// describePlace returns a glob in words, with the home folder as ~.
+// describePlace returns a glob in words. The home folder becomes ~.
 func (k *Writer) describePlace(what, glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)

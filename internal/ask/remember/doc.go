@@ -1,7 +1,7 @@
-// Package remember writes a person's lasting answers: the rules of "always" and "deny always"
-// answers, above the rule that asked.
+// Package remember writes the rules of "always" and "deny always" answers into the policy file,
+// above the rule that led to the question.
 //
-// A written rule never allows a call that the policy has denied, never loses a byte of the file,
-// and never goes beyond the rule that asked. On any doubt the package writes nothing and returns
-// the reason; the call can then still be answered once.
+// A written rule never allows a call that the policy has denied before, and never more than the
+// rule that it stands above. All other bytes of the file stay. If the package has any doubt, it
+// writes nothing and returns the reason; the person can still answer for this call alone.
 package remember

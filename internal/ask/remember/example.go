@@ -13,23 +13,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// witness finds further calls that a rule allows besides the call it was written for.
+// witness finds other calls that a new rule allows, to show them to a person.
 type witness struct {
 	old, new *policy.Policy
-	rule     policy.Rule // the rule that asked
+	rule     policy.Rule // the rule that led to the question
 	home     string
-	reads    bool // the tool changes nothing
+	reads    bool // the tool only reads
 }
 
-// isNewlyAllowed reports whether the new policy allows a call that the old policy asked about by
-// the rule.
+// isNewlyAllowed reports whether the new policy allows a call about which the rule of the old
+// policy asks.
 func (w witness) isNewlyAllowed(c *policy.Call) bool {
 	d := w.old.Decide(c)
 	return d.Action == policy.Prompt && d.Rule != nil && *d.Rule == w.rule && w.new.Decide(c).Action == policy.Allow
 }
 
-// findExample describes a further call that the rule allows: among those tried, the one least
-// like c; "" when none is found.
+// findExample describes another call that the rule allows. It tries several calls and takes the
+// first that is allowed; they are sorted so that the calls least similar to c come first. It
+// returns "" if none is allowed.
 func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string) {
 	w.eachVariant(c, n, func(other *policy.Call, text string) bool {
 		if w.isNewlyAllowed(other) {
@@ -40,8 +41,8 @@ func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string)
 	return example
 }
 
-// eachVariant calls try with calls that are like c, and their descriptions, the least like c first,
-// until try returns false.
+// eachVariant makes calls similar to c, and calls try with each call and its description, until try
+// returns false. The calls least similar to c come first.
 func (w witness) eachVariant(c *policy.Call, n *policy.Narrowed, try func(other *policy.Call, text string) bool) {
 	on := ""
 	if c.Server != "" {
@@ -78,7 +79,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// parseMembers parses a JSON object and keeps its order.
+// parseMembers parses a JSON object. The members stay in order.
 func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
@@ -106,12 +107,12 @@ func encodeObject(all []member) []byte {
 }
 
 func encodeText(s string) json.RawMessage {
-	b, _ := json.Marshal(s) // a string can always be encoded
+	b, _ := json.Marshal(s) // the error is ignored, because a string can always be encoded
 	return b
 }
 
-// argumentVariants returns changed arguments, the most telling change first: all arguments at
-// once, then one argument alone, then an additional argument.
+// argumentVariants returns variants of the arguments, the largest change first: all arguments
+// changed, then one argument changed, then one argument added.
 func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]member) {
 	others := make([][]json.RawMessage, len(args))
 	most := 0
@@ -138,7 +139,7 @@ func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]me
 	return append(all, append(slices.Clone(args), member{"another_argument", encodeText("anything")}))
 }
 
-// variedValues returns values that the rule may allow in place of a member's own value.
+// variedValues returns other values for a member that the rule may allow.
 func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMessage) {
 	var s string
 	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
@@ -182,8 +183,8 @@ func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMe
 	return values
 }
 
-// fillGlob returns other texts that a glob matches, the most telling first: files that a person
-// usually does not want to allow, then a text with the same ending as was.
+// fillGlob returns texts that a glob matches, the worst first: files that a person usually does not
+// want to allow, then a text with the same ending as was.
 func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
 		return nil
@@ -203,8 +204,8 @@ func (w witness) fillGlob(glob, was string) (texts []string) {
 	return texts
 }
 
-// worstFiles returns files that a person usually does not want to allow, the worst first: files
-// that run by themselves later, if the tool may write them, and then secret files.
+// worstFiles returns files that a person usually does not want to allow, the worst first. If the
+// tool may write, these are files that run by themselves later; then come files with secrets.
 func (w witness) worstFiles(home bool) (files []string) {
 	if !w.reads {
 		files = textclass.RunsLater.Project
@@ -218,10 +219,11 @@ func (w witness) worstFiles(home bool) (files []string) {
 	return append(slices.Clip(files), ".env")
 }
 
-// keyFile is a file that many home folders have.
+// keyFile is a secret file that exists in many home folders, relative to the home folder.
 const keyFile = ".ssh/id_ed25519"
 
-// describeArguments lists the arguments of a call; unchanged ones by name only.
+// describeArguments lists the arguments of a changed call. For unchanged arguments it gives only
+// the names.
 func describeArguments(before, after []member) string {
 	var same, other []string
 	for i, m := range after {
@@ -243,7 +245,7 @@ func describeArguments(before, after []member) string {
 	return " with the same " + joinWords(same) + ", and " + joinWords(other)
 }
 
-// argumentWord returns an argument's name, in quotes unless it is plain.
+// argumentWord returns the name of an argument. A name with unusual characters is in quotes.
 func argumentWord(name string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if name != "" && strings.Trim(name, letters) == "" {

@@ -14,16 +14,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// file is the policy file at one moment.
+// file is the content of the policy file at one time.
 type file struct {
 	src    []byte
 	policy *policy.Policy
 }
 
-// loadPolicy reads the policy file, even a file that must not be written.
+// loadPolicy reads the policy file. It does not check whether the file may be written.
 func (k *Writer) loadPolicy() (*file, error) {
 	info, err := os.Stat(k.Policy)
-	if err == nil && !info.Mode().IsRegular() { // reading such a file may never end
+	if err == nil && !info.Mode().IsRegular() { // reading a pipe or a device may never end
 		err = fmt.Errorf("%s is not a regular file", k.Policy)
 	}
 	if err != nil {
@@ -50,8 +50,8 @@ func (k *Writer) loadPolicy() (*file, error) {
 	return last, nil
 }
 
-// checkWritable returns nil for a file that its owner may write and that is no symlink: the
-// target of a symlink may be shared, or be under version control.
+// checkWritable returns nil if the owner may write the file and the path is no symlink. The target
+// of a symlink may be shared or under version control.
 func checkWritable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -70,15 +70,15 @@ func checkWritable(path string) error {
 // lockName returns the name of the lock file beside a policy file.
 func lockName(path string) string { return "." + filepath.Base(path) + ".lock" }
 
-// patience limits the wait for another writing process, which takes milliseconds.
+// patience is the longest wait for another process that writes. A write takes milliseconds.
 const patience = 5 * time.Second
 
 var errHeld = fmt.Errorf("another process has held its lock for %v", patience)
 
-// replaceFile replaces the file's content if it is still that of f. The lock beside the file
-// makes writers wait for each other: without it, one writer could overwrite the change that
-// another made between the check and the rename. The replaced text is kept in the journal; undoes
-// names the journal's file that the change uses up, or is "".
+// replaceFile replaces the file's content if it is still the content of f. A lock file makes
+// writers wait for each other: otherwise two writers could both check the file, and one would
+// overwrite the change of the other. The journal keeps the replaced text. undoes is the file of the
+// journal that an undo uses and removes; "" for no undo.
 func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte, undoes string) (changed bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHeld)
 	defer cancel()
@@ -105,12 +105,12 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte, undoes s
 			return false, err
 		}
 	}
-	if k.Wrote != nil { // called first: others may read the file as soon as it is there
+	if k.Wrote != nil { // before the write, because another process may read the new file at once
 		k.Wrote(f.src, next)
 	}
 	err = atomicfile.Write(k.Policy, next, atomicfile.Options{Old: f.src})
 	if err != nil {
-		// It may have failed after the file was replaced.
+		// The write may report an error although the file was replaced.
 		if now, _ := os.ReadFile(k.Policy); bytes.Equal(now, next) {
 			err = nil
 		}
@@ -121,13 +121,13 @@ func (k *Writer) replaceFile(ctx context.Context, f *file, next []byte, undoes s
 	return false, err
 }
 
-// ownWrite is a rule that this Writer wrote into the file.
+// ownWrite describes a rule that this Writer wrote into the file.
 type ownWrite struct {
 	to    string // the revision after the write
 	index int    // index of the new rule
-	line  int    // first line that has moved
-	lines int    // number of lines by which the rules below have moved
-	own   []bool // by the index of a rule before the write: it stands in the file itself
+	line  int    // first line whose number has changed
+	lines int    // number of lines that the write added
+	own   []bool // by the index of a rule before the write: the rule is in the file itself, not in one that the file extends
 }
 
 func newOwnWrite(f *file, p *proposal) ownWrite {
@@ -143,11 +143,11 @@ func newOwnWrite(f *file, p *proposal) ownWrite {
 	return w
 }
 
-// maxGrown is the maximum number of remembered writes.
+// maxGrown is the maximum number of writes that a Writer remembers.
 const maxGrown = 1024
 
-// noteWrite records a write before it happens, because the next reader of the file may ask about
-// it.
+// noteWrite remembers a write. It is called before the write, because another goroutine may read
+// the new file at once.
 func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -157,9 +157,9 @@ func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.writes[from] = g
 }
 
-// relocateRule returns the place of a rule of one revision in another revision; false when
-// anything but this Writer's own rules has changed between them. Without a revision to start
-// from, the rule must be at its old place.
+// relocateRule returns where a rule is in the revision to. r is the rule at its place in the
+// revision from; if from is "", the place stays. It returns false if anything but rules of this
+// Writer has changed between the two revisions.
 func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true

@@ -22,15 +22,15 @@ import (
 // maxEdits is the number of replaced texts that a journal keeps.
 const maxEdits = 32
 
-// edit is one replaced text in the journal. It is written before the policy file is, so the last
-// one may never have happened.
+// edit is one replaced text in the journal. The journal is written before the policy file, so the
+// newest edit may belong to a write that failed.
 type edit struct {
 	Time   time.Time `json:"time"`
 	Policy string    `json:"policy"`
 	Before []byte    `json:"before"`
-	After  string    `json:"after"` // SHA-256 of the new text
+	After  string    `json:"after"` // SHA-256 of the new text, in hex
 
-	name string // name of the edit's file
+	name string // path of the journal file with this edit
 }
 
 func sumOf(text []byte) string {
@@ -38,7 +38,8 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keepText keeps a text that is about to be replaced. The caller holds the lock of the policy file.
+// keepText stores a text in the journal before it is replaced. The caller holds the lock of the
+// policy file.
 func (k *Writer) keepText(before, after []byte) error {
 	if k.Journal == "" {
 		return nil
@@ -62,7 +63,7 @@ func (k *Writer) keepText(before, after []byte) error {
 	return nil
 }
 
-// dropEdits removes the oldest texts of the journal.
+// dropEdits removes the oldest edits beyond maxEdits.
 func (k *Writer) dropEdits() {
 	all, _ := filepath.Glob(filepath.Join(k.Journal, "*.json"))
 	slices.Sort(all)
@@ -72,8 +73,7 @@ func (k *Writer) dropEdits() {
 	}
 }
 
-// lastEdit returns the newest edit that gave the policy file this text. It returns nil if the
-// journal has no such edit.
+// lastEdit returns the newest edit whose new text is text; nil if the journal has none.
 func (k *Writer) lastEdit(text []byte) (*edit, error) {
 	path, err := filepath.Abs(k.Policy)
 	if err != nil {
@@ -97,8 +97,8 @@ func (k *Writer) lastEdit(text []byte) (*edit, error) {
 	return nil, nil
 }
 
-// PlanUndo makes the change that gives the policy file back the bytes that it had before the last
-// rule was written, by an answer or by a command. An error is one harmless line.
+// PlanUndo returns a plan that restores the policy file as it was before the last rule was written.
+// An answer or a command may have written this rule. The error is one harmless line.
 func (k *Writer) PlanUndo() (*Plan, error) {
 	plan, err := k.planUndo()
 	if err != nil {
@@ -126,12 +126,13 @@ func (k *Writer) planUndo() (*Plan, error) {
 	if plan.New, err = policy.Parse(k.Policy, e.Before, k.Options); err != nil {
 		return nil, fmt.Errorf("the text of before does not load: %w", err)
 	}
-	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // the error is ignored, because the undo repairs a file that does not load
+	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // an error is ignored, because an undo can also repair a file that does not load
 	plan.Text = removedText(src, e.Before)
 	return plan, nil
 }
 
-// removedText returns what src has and before lacks: rules, [[extends]], folders of lists.
+// removedText returns the parts of src that before does not have: rules, [[extends]], folders of
+// lists.
 func removedText(src, before []byte) string {
 	rules, old := blockTexts(src), blockTexts(before)
 	var more []string
@@ -148,7 +149,7 @@ func removedText(src, before []byte) string {
 	return strings.Join(more, "\n\n") + "\n"
 }
 
-// blockTexts returns the text of each rule and each [[extends]], and of each pair of another table.
+// blockTexts returns the text of each rule, of each [[extends]], and of each pair in another table.
 func blockTexts(src []byte) (all []string) {
 	doc, err := policytext.ReadDocument(src)
 	if err != nil {

@@ -14,45 +14,45 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Late is an answer to a call long after it was made: from now on, a rule allows or denies it. It
-// has the bounds of "always". A call that is refused, but by no rule of its own, can be allowed
-// as if the policy asked about it.
+// Late is an answer that a person gives long after the call: a rule will allow or deny such calls
+// in the future. The same limits hold as for "always". If a call was refused because no rule allows
+// it, Late can allow it like a call about which a rule asks.
 type Late struct {
-	Call   policy.Call   // as far as the record keeps it
-	Part   bool          // the record keeps only a part of it: no rule names the exact call
+	Call   policy.Call   // the call, with the parts that the record has
+	Part   bool          // the record has only a part of the call, so no rule can be for exactly this call
 	Action policy.Action // allow or deny
-	By     string        // the command, for the comment above the rule
+	By     string        // the command that the person ran, for the comment above the rule
 }
 
-// Plan is a change of the policy file that Apply makes.
+// Plan is a change of the policy file. Apply makes the change.
 type Plan struct {
 	Text     string // the new rules, with their comments
-	Line     int    // line in the new file where they begin, comments included
+	Line     int    // line in the new file where Text begins
 	Old, New *policy.Policy
-	Opened   []Shown // calls whose answer changes, the call itself first
-	Kept     []Shown // calls beside it that stay refused
+	Opened   []Shown // calls whose answer changes; the first is the call itself
+	Kept     []Shown // similar calls that stay refused
 
-	Time time.Time // for an undo: when the text was replaced
+	Time time.Time // only for an undo: the time of the write that is undone
 
 	src, next []byte
-	undoes    string // the file of the journal that Apply removes; "" if the plan undoes nothing
+	undoes    string // the journal file that Apply removes; "" if the plan is no undo
 }
 
-// Shown is a call with the answers of the two policies.
+// Shown is a call with the decisions of the old and the new policy.
 type Shown struct {
 	Call     policy.Call
-	Text     string // for people, harmless
+	Text     string // description of the call for people, harmless
 	Old, New policy.Decision
 }
 
-// target is the place of a new rule, and the rule that the new rule narrows.
+// target is the place of a new rule. It also holds the rule that the new rule narrows.
 type target struct {
 	file  *file
-	rules *policy.Policy // the policy in which rule asks about the call
+	rules *policy.Policy // a policy in which rule asks about the call
 	rule  policy.Rule
-	above *policy.Rule // the file's rule that the new rule stands above; nil for the end
-	rest  *rest        // not nil if the call is refused only because no rule allows it
-	by    string       // the command that writes; "" for an answer to a question
+	above *policy.Rule // the rule in the file above which the new rule goes; nil: at the end
+	rest  *rest        // set if the call is refused only because no rule allows it; otherwise nil
+	by    string       // the command that writes the rule; "" if a question was answered
 }
 
 func (t *target) insertRule(text string) ([]byte, error) {
@@ -62,7 +62,7 @@ func (t *target) insertRule(text string) ([]byte, error) {
 	return policytext.InsertBelow(t.file.src, text), nil
 }
 
-// index returns the place of the new rule among the rules of the new policy.
+// index returns the index of the new rule in the new policy.
 func (t *target) index() int {
 	if t.above != nil {
 		return t.above.Index
@@ -70,21 +70,21 @@ func (t *target) index() int {
 	return policy.EndOfOwn(t.file.policy.Sources())
 }
 
-// rest describes how the policy refuses calls that no rule allows: by a last rule that denies
-// everything, or because no rule matches.
+// rest describes why the policy refuses a call that no rule allows: its last rule denies
+// everything, or no rule matches.
 type rest struct {
-	closing *policy.Rule // the last rule; nil if no rule matches
-	words   string       // its description, if no other rule has it
+	closing *policy.Rule // the last rule, which denies everything; nil if there is none
+	words   string       // description of closing; "" if another rule has the same description
 }
 
-// hasRefused reports whether a decision refuses a call only because nothing allows it.
+// hasRefused reports whether the policy refused a call only because no rule allows it.
 func (r *rest) hasRefused(d *policy.Decision) bool {
 	return r != nil && d.Action == policy.Deny && (d.Rule == nil && d.Reason == "" || d.Rule != nil && r.closing != nil && *d.Rule == *r.closing)
 }
 
 // findRest returns how the policy refuses the calls of a subject that no rule allows. A rule that
-// refuses everything must be the last rule about the subject. If rules follow, findRest returns an
-// error: the owner probably wrote the rule to disable the rules below it.
+// denies everything must be the last rule of its subject. If rules follow, findRest returns an
+// error, because the owner probably wrote the rule to disable the rules below it.
 func findRest(p *policy.Policy, subject policy.Subject) (*rest, error) {
 	r := &rest{}
 	sources := p.Sources()
@@ -114,7 +114,7 @@ func findRest(p *policy.Policy, subject policy.Subject) (*rest, error) {
 	return r, nil
 }
 
-// findLate returns where the rule of a late answer goes.
+// findLate returns the place for the rule of a late answer.
 func (k *Writer) findLate(l *Late, f *file) (*target, error) {
 	t := &target{file: f, rules: f.policy, by: l.By}
 	d := f.policy.Decide(&l.Call)
@@ -149,8 +149,8 @@ func (k *Writer) findLate(l *Late, f *file) (*target, error) {
 	return t, k.askAt(t, l.Call.Subject)
 }
 
-// askAt adds to t.rules, at the place of the new rule, a rule that asks about every call of a
-// subject. Then the rule of a late answer narrows this rule, like the rule of an answer to a
+// askAt adds a rule to t.rules at the place of the new rule. The added rule asks about every call
+// of a subject. So the rule of a late answer can narrow it, like the rule of an answer to a
 // question.
 func (k *Writer) askAt(t *target, subject policy.Subject) error {
 	asks, err := t.insertRule(policytext.WriteRule(policytext.StringPair("action", policy.Prompt.String()), policytext.StringPair(subject.RuleKey(), "**")))
@@ -164,7 +164,7 @@ func (k *Writer) askAt(t *target, subject policy.Subject) error {
 	return nil
 }
 
-// loadLate reads the file and finds the place for a late answer.
+// loadLate reads the policy file and returns the place for the rule of a late answer.
 func (k *Writer) loadLate(l *Late) (*target, error) {
 	if names := view.UnusualMembers(&l.Call); len(names) > 0 {
 		return nil, fmt.Errorf("beside its arguments the call carries %s, which no rule can name", joinWords(argumentWords(names)))
@@ -176,8 +176,8 @@ func (k *Writer) loadLate(l *Late) (*target, error) {
 	return k.findLate(l, f)
 }
 
-// LateOffers lists the possible scopes of a late answer, as Offers does for a question. An error
-// is one harmless line.
+// LateOffers lists the possible scopes of a late answer. Offers does the same for a question. The
+// error is one harmless line.
 func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 	t, err := k.loadLate(l)
 	if err == nil {
@@ -195,7 +195,7 @@ func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 	return offers, nil
 }
 
-// PlanLate makes the change that writes the rule of a scope that LateOffers lists. An error is one
+// PlanLate returns the plan that writes the rule for a scope from LateOffers. The error is one
 // harmless line.
 func (k *Writer) PlanLate(ctx context.Context, l *Late, word string) (*Plan, error) {
 	plan, err := k.planLate(ctx, l, word)
@@ -234,7 +234,7 @@ func (k *Writer) planLate(ctx context.Context, l *Late, word string) (*Plan, err
 	return plan, nil
 }
 
-// describeCall describes a call with all its arguments. For a call without arguments, it returns
+// describeCall describes a call with all its arguments. A call without arguments gets the text of
 // callText.
 func describeCall(c *policy.Call) string {
 	args, ok := parseMembers(c.Args)
@@ -248,10 +248,10 @@ func describeCall(c *policy.Call) string {
 	return text + describeArguments(nil, args)
 }
 
-// maxKept is the maximum number of calls that are shown to stay refused.
+// maxKept is the maximum number of calls in Plan.Kept.
 const maxKept = 3
 
-// showCalls finds calls whose answer changes, and calls beside them that stay refused.
+// showCalls fills Opened and Kept: calls whose answer changes, and similar calls that stay refused.
 func (plan *Plan) showCalls(k *Writer, p *proposal) {
 	judge := func(c *policy.Call, text string) Shown {
 		return Shown{Call: *c, Text: text, Old: p.old.Decide(c), New: p.new.Decide(c)}
@@ -276,8 +276,8 @@ func (plan *Plan) showCalls(k *Writer, p *proposal) {
 	}
 }
 
-// Apply writes a plan. It writes nothing if the file has changed since the plan was made. An error
-// is one harmless line.
+// Apply carries out a plan. It returns an error if the file has changed since the plan was made.
+// The error is one harmless line.
 func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -297,7 +297,8 @@ func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 // Next returns the new text of the file.
 func (plan *Plan) Next() []byte { return plan.next }
 
-// NewPlan returns the change from one text of the file to another, which has more rules.
+// NewPlan returns the plan that replaces before by after. rules is the text of the rules that after
+// adds.
 func NewPlan(before, after []byte, rules string) *Plan {
 	return &Plan{Text: rules, src: before, next: after}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ruleTitle describes in plain words what a rule is about and what it leaves open. Text from the
-// wire is in quotes and harmless.
+// ruleTitle describes in plain words which calls a rule matches and what it leaves open. Text from
+// the wire is in quotes and harmless.
 func ruleTitle(c *policy.Call, n *policy.Narrowed, s policy.Scope) string {
 	on := " on every server (this one's name is not known)"
 	if n.Server != "" {
@@ -101,7 +101,7 @@ func limitNames(n *policy.Narrowed) []string {
 	return names
 }
 
-// globText describes a glob, if it is a folder or a single text.
+// globText describes a glob in words: a folder, a single text, or "like" and the glob.
 func globText(glob string) string {
 	dir := strings.TrimRight(glob, "*")
 	stars := len(glob) - len(dir)
@@ -117,7 +117,7 @@ func globText(glob string) string {
 	return "as " + term.VisibleValue(glob)
 }
 
-// argumentWords returns the names as argumentWord shows them.
+// argumentWords returns argumentWord of each name.
 func argumentWords(names []string) (all []string) {
 	for _, name := range names {
 		all = append(all, argumentWord(name))

@@ -9,19 +9,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// proposal is a rule that could be written, with the policies before and after it.
+// proposal is a rule that can be written, with the policies before and after it.
 type proposal struct {
 	call     *policy.Call
-	rule     policy.Rule     // the rule that asked
-	rest     *rest           // how the policy refuses the call; not nil only if the call is refused because no rule allows it
-	stated   []policy.Stated // conditions of rule on the call as a whole, which the new rule has too
+	rule     policy.Rule     // the rule that led to the question
+	rest     *rest           // set if the call is refused only because no rule allows it; otherwise nil
+	stated   []policy.Stated // conditions of rule about the whole call; the new rule has them too
 	narrowed *policy.Narrowed
 	text     string // the rule with its comment
 	next     []byte // the file with the new rule
 	old, new *policy.Policy
 }
 
-// maxTries is how often a write starts again after others changed the file.
+// maxTries is how often a write is tried if others change the file in between.
 const maxTries = 3
 
 func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r gate.Reply) (note string, err error) {
@@ -51,7 +51,7 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 		if err != nil || note != "" {
 			return note, err
 		}
-		// A rule that denies allows nothing, whatever the record holds.
+		// Only a rule that allows must be checked against the denied calls in the record.
 		if action == policy.Allow {
 			if err := k.checkDenied(ctx, p); err != nil {
 				return "", err
@@ -70,11 +70,12 @@ func (k *Writer) writeRule(ctx context.Context, q gate.Question, word string, r 
 	return "", errors.New("the policy file is being written by others all the time")
 }
 
-// proposeRule makes the new policy, or a note if the old one already has such a rule.
+// proposeRule returns the new rule with its policies. If the policy already has such a rule, it
+// returns a note instead.
 func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action policy.Action) (p *proposal, note string, err error) {
 	t, d, err := k.findTarget(q, f)
 	if err != nil {
-		// Another process may have written the same answer in the meantime.
+		// Perhaps another process has written the same answer in the meantime.
 		if d.Action == action && d.Rule != nil {
 			return nil, fmt.Sprintf("a rule to %s is already at %s", action, ruleLocation(d.Rule)), nil
 		}
@@ -84,7 +85,7 @@ func (k *Writer) proposeRule(q gate.Question, f *file, s policy.Scope, action po
 	return p, "", err
 }
 
-// proposeAt makes the new policy with a rule for a call.
+// proposeAt returns the new policy with a rule for a call at the place t.
 func (k *Writer) proposeAt(t *target, call *policy.Call, s policy.Scope, action policy.Action) (*proposal, error) {
 	p := &proposal{call: call, rule: t.rule, rest: t.rest, stated: t.rules.Sources()[t.rule.Index].Calls, old: t.file.policy}
 	n, err := t.rules.NarrowRule(t.rule, call, s, action)

@@ -15,28 +15,28 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Writer writes rules into one policy file. It is safe for concurrent use, also by several
-// processes. A nil Writer offers nothing.
+// Writer writes rules into one policy file. It is safe for concurrent use; several processes may
+// also use the same file. A nil Writer has no offers.
 type Writer struct {
 	Policy  string // path of the policy file
 	Options policy.Options
-	Denied  Denied                     // the calls that must stay denied; required
-	View    view.Options               // facts about this machine, for finding what needs care
-	Wrote   func(before, after []byte) // called with each replaced text and its replacement; may be nil
-	Journal string                     // folder that keeps the replaced texts; "" for none
+	Denied  Denied                     // the denied calls in the record; no rule may allow them; required
+	View    view.Options               // facts about this machine, needed to find reasons for care
+	Wrote   func(before, after []byte) // called before each write with the old and the new text; may be nil
+	Journal string                     // folder for the replaced texts; "" for none
 	Now     func() time.Time           // nil: time.Now
 
-	writing sync.Mutex // one rule at a time
+	writing sync.Mutex // held while a rule is written
 
 	mu     sync.Mutex
-	last   *file               // the policy file as last read
-	writes map[string]ownWrite // this Writer's writes, by the revision before the write
+	last   *file               // the policy file when it was last read
+	writes map[string]ownWrite // writes of this Writer, by the revision before the write
 }
 
-// Offers lists the possible scopes of an answer to q, narrowest first: the rules that it could
-// write, and the scopes of a session answer. When no rule can be written, whyNot is the reason in
-// one harmless line; it is empty for a nil Writer. Offers reads the policy file and neither waits
-// nor writes.
+// Offers lists the possible scopes of an answer to q, the narrowest first. An offer has the rules
+// that "always" and "deny always" would write, and the scope of a session answer. If no rule can be
+// written, whyNot is the reason in one harmless line; for a nil Writer it is "". Offers reads the
+// policy file. It does not wait and does not write.
 func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	if k == nil {
 		return nil, ""
@@ -48,9 +48,10 @@ func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	return offers, whyNot
 }
 
-// Write writes the rule of the offer for scope, as it was offered: an allow for gate.AllowAlways,
-// a deny for gate.DenyAlways. note tells the record what was written, or that the policy already
-// has the rule. An error is one harmless line for the person; then nothing is written.
+// Write writes the rule that was offered for this scope: r is gate.AllowAlways for a rule that
+// allows, gate.DenyAlways for one that denies. note tells, for the record, what was written, or
+// that the policy already has the rule. After an error nothing is written; the error is one
+// harmless line for the person.
 func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error) {
 	if k == nil {
 		return "", errors.New("no rule can be written here")
@@ -71,8 +72,9 @@ var (
 	errNoRecord = errors.New("there is no record to check a rule against")
 )
 
-// listOffers narrows the rule that asked to each scope. It leaves out a scope that adds nothing
-// or is impossible. If no rule can be written, the error is about the narrowest scope.
+// listOffers makes an offer for each scope. It leaves out a scope that is impossible or gives the
+// same rule as a narrower one. If no rule can be written, the error is the reason for the narrowest
+// scope.
 func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 	f, err := k.loadQuestionPolicy(q)
 	if err != nil {
@@ -86,7 +88,7 @@ func (k *Writer) listOffers(q gate.Question) (offers []view.Offer, err error) {
 	return k.narrowTarget(t, &q.Calls[0], q.Session && careless)
 }
 
-// narrowTarget narrows the rule that asked to each scope.
+// narrowTarget makes an offer for each scope from the rule t.rule.
 func (k *Writer) narrowTarget(t *target, call *policy.Call, session bool) (offers []view.Offer, err error) {
 	closed := k.checkRuleWritable(t)
 	taken, rules := map[string]bool{}, 0
@@ -121,7 +123,7 @@ func (k *Writer) narrowTarget(t *target, call *policy.Call, session bool) (offer
 	return offers, firstError(err)
 }
 
-// fillOffer puts the rules that "always" and "deny always" would write into an offer.
+// fillOffer sets the texts of the rules that "always" and "deny always" would write.
 func (k *Writer) fillOffer(o *view.Offer, t *target, call *policy.Call, n *policy.Narrowed, s policy.Scope) {
 	n.SetDescription(k.describeRule(call, n, s))
 	o.Allow = k.ruleComment(t, call, n, s, gate.AllowAlways) + n.Text
@@ -132,7 +134,7 @@ func (k *Writer) fillOffer(o *view.Offer, t *target, call *policy.Call, n *polic
 	}
 }
 
-// checkRuleWritable returns the reason why no rule can be written above a rule; nil when one can.
+// checkRuleWritable returns the reason why no rule can be written at the place t; nil if one can.
 func (k *Writer) checkRuleWritable(t *target) error {
 	if s := t.rules.Sources()[t.rule.Index]; !s.TakesRulesAbove() {
 		return fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", s.From)
@@ -140,7 +142,7 @@ func (k *Writer) checkRuleWritable(t *target) error {
 	return checkWritable(k.Policy)
 }
 
-// firstError returns the first of several joined errors.
+// firstError returns the first error of a joined error.
 func firstError(err error) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		return firstError(all.Unwrap()[0])
@@ -148,7 +150,8 @@ func firstError(err error) error {
 	return err
 }
 
-// loadQuestionPolicy reads the policy that a question is about.
+// loadQuestionPolicy reads the policy file for an answer to q. It returns an error if no rule can
+// be written for q.
 func (k *Writer) loadQuestionPolicy(q gate.Question) (*file, error) {
 	if q.Reply {
 		return nil, errReply
@@ -171,8 +174,9 @@ func (k *Writer) loadQuestionPolicy(q gate.Question) (*file, error) {
 	return k.loadPolicy()
 }
 
-// findRule returns the rule of the file that asked, and the file's current decision about the
-// call; it looks for the rule where the Writer's own writes have moved it.
+// findRule returns the rule in the file that led to the question, and the decision of the file's
+// policy about the call. The rule may have moved, because this Writer has added rules in the
+// meantime.
 func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decision, error) {
 	d := f.policy.Decide(&q.Calls[0])
 	rule, followed := k.relocateRule(q.Rule, q.Revision, f.policy.Revision())
@@ -189,7 +193,8 @@ func (k *Writer) findRule(q gate.Question, f *file) (policy.Rule, policy.Decisio
 	return *d.Rule, d, nil
 }
 
-// findTarget returns where an answer to a question goes, and the file's current decision.
+// findTarget returns the place for the rule of an answer to q, and the decision of the file's
+// policy about the call.
 func (k *Writer) findTarget(q gate.Question, f *file) (*target, policy.Decision, error) {
 	rule, d, err := k.findRule(q, f)
 	if err != nil {
@@ -198,7 +203,7 @@ func (k *Writer) findTarget(q gate.Question, f *file) (*target, policy.Decision,
 	return &target{file: f, rules: f.policy, rule: rule, above: &rule}, d, nil
 }
 
-// decidedBy names the rule of a decision; "" where none matched.
+// decidedBy returns " by the rule at" and the rule's location; "" if no rule matched.
 func decidedBy(d *policy.Decision) string {
 	if d.Rule == nil {
 		return ""
@@ -206,8 +211,8 @@ func decidedBy(d *policy.Decision) string {
 	return " by the rule at " + ruleLocation(d.Rule)
 }
 
-// isSameRule reports whether two policies have the same rule at the same place; the name of the
-// file may differ.
+// isSameRule reports whether a and b are the same rule at the same place. The name of the file may
+// differ.
 func isSameRule(a, b policy.Rule) bool {
 	a.Pos.File, b.Pos.File = "", ""
 	return a == b
@@ -220,7 +225,8 @@ func (k *Writer) now() time.Time {
 	return time.Now()
 }
 
-// ruleComment returns the comment that tells the file's owner where a rule comes from.
+// ruleComment returns the comment above a written rule. It tells the owner of the file where the
+// rule comes from.
 func (k *Writer) ruleComment(t *target, c *policy.Call, n *policy.Narrowed, s policy.Scope, r gate.Reply) string {
 	asked := "the rule below"
 	if from := t.rules.Sources()[t.rule.Index].From; from != "" {
@@ -239,7 +245,7 @@ func (k *Writer) ruleComment(t *target, c *policy.Call, n *policy.Narrowed, s po
 	return text
 }
 
-// ruleLocation returns a rule's location for the record.
+// ruleLocation returns the file and line of a rule, for the record.
 func ruleLocation(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(r.Pos.File), r.Pos.Line)
 }

@@ -15,29 +15,29 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// client speaks with the centre about one question.
+// client talks to the centre about one question.
 type client struct {
 	joined     enrolment.Enrolment
 	http       http.Client
-	unanswered bool // the last request did not get an answer
+	unanswered bool // the centre has not answered the last request
 }
 
 func newClient(e enrolment.Enrolment, t http.RoundTripper) *client {
 	return &client{joined: e, http: http.Client{
 		Transport: t,
-		// Another host must not get the token.
+		// Follow no redirect, because another host must not get the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// isEnrolled reports whether this laptop is still enrolled at the centre that the client asks. A
-// centre that the owner has left allows nothing any more.
+// isEnrolled reports whether this laptop is still enrolled at the client's centre. After the owner
+// has left the centre, its answers must not allow anything.
 func (c *client) isEnrolled(state string) bool {
 	now, err := enrolment.ReadEnrolment(state)
 	return err == nil && now.URL == c.joined.URL && now.Token == c.joined.Token
 }
 
-// refusalError is an answer of the centre that refuses.
+// refusalError is a refusal from the centre.
 type refusalError struct {
 	status int
 	text   string // harmless
@@ -49,7 +49,7 @@ func (e *refusalError) Error() string {
 
 var errGarbage = errors.New("what answers at the address of the team's centre is no centre")
 
-// isFinal reports whether the same request would be refused again.
+// isFinal reports whether the centre would refuse the same request again.
 func isFinal(err error) bool {
 	refused, ok := errors.AsType[*refusalError](err)
 	return ok && refused.status < 500 && refused.status != http.StatusTooManyRequests
@@ -58,8 +58,8 @@ func isFinal(err error) bool {
 const (
 	maxAnswer = 64 << 10
 	maxReason = 200
-	pollWait  = 20               // seconds
-	quickTime = 10 * time.Second // for a request that the centre answers at once
+	pollWait  = 20               // seconds that the centre may wait for an answer in one request
+	quickTime = 10 * time.Second // time limit for requests that the centre answers at once
 )
 
 func (c *client) putQuestion(ctx context.Context, message []byte) (enrolment.QuestionState, error) {
@@ -79,12 +79,12 @@ func (c *client) cancelQuestion(ctx context.Context, id string) error {
 	return err
 }
 
-// exchange sends a request and reads the state of the question.
+// exchange sends a request and returns the state of the question from the centre's answer.
 func (c *client) exchange(ctx context.Context, method, path string, body []byte, patience time.Duration) (state enrolment.QuestionState, err error) {
 	outer := ctx
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	// If the caller ends the request, this does not show whether the centre can be reached.
+	// If the caller cancels the request, unanswered stays as it is: the centre may be reachable.
 	defer func() {
 		if err == nil || outer.Err() == nil {
 			c.unanswered = err != nil

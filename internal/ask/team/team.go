@@ -1,7 +1,7 @@
-// Package team asks the approvers at a team's centre about the calls whose rule names approvers
-// (policy.Approval). It is the only way of asking that can allow such a call. The centre sees the
-// call as the record keeps it, with secrets replaced and nothing cut; its answer is for the digest
-// of the call.
+// Package team asks the approvers at a team's centre about calls whose rule names approvers
+// (policy.Approval). No other channel can allow such a call. The centre gets the call in the form
+// of the record: secrets are replaced, but nothing is cut. An answer is only for the call with the
+// same digest.
 package team
 
 import (
@@ -21,27 +21,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Name is the word of this way of asking in records.
+// Name is the channel's name in records.
 const Name = "gateway"
 
 // Options configure a Channel.
 type Options struct {
-	State         string               // the folder of the enrolment
-	Transport     http.RoundTripper    // carries requests to the centre
-	Known         func() *redact.Known // returns the values that the centre must not see
+	State         string               // the folder with the files of the enrolment
+	Transport     http.RoundTripper    // the HTTP transport for requests to the centre
+	Known         func() *redact.Known // returns the secret values that the centre must not see
 	Project, Home string
-	Session       string // the agent's session
+	Session       string // id of the agent's session
 }
 
-// Channel asks at the centre at which this laptop is enrolled.
+// Channel asks at the centre where this laptop is enrolled.
 type Channel struct{ o Options }
 
 var _ gate.Approver = (*Channel)(nil)
 
-// New returns a Channel. It sends nothing before the first question.
+// New returns a Channel. The channel sends nothing before the first question.
 func New(o Options) *Channel { return &Channel{o} }
 
-// Name returns the word of this way of asking.
+// Name returns the channel's name in records.
 func (*Channel) Name() string { return Name }
 
 // Available returns nil if this laptop is enrolled.
@@ -65,18 +65,19 @@ func (c *Channel) open() (*client, error) {
 	return newClient(e, c.o.Transport), nil
 }
 
-// Pauses and bounds of asking.
+// Times of a question at the centre.
 const (
-	// reserve is the time that remains before the call's own deadline to tell the agent how to ask
-	// again.
+	// reserve is how long before the call's deadline Ask stops waiting. In this time the agent gets
+	// a note that tells how to ask again.
 	reserve    = 1500 * time.Millisecond
 	retryPause = time.Second
-	leaveTime  = 2 * time.Second // to tell the centre that a call is over
+	leaveTime  = 2 * time.Second // time limit for the message that a call has ended
 	useTime    = 10 * time.Second
 )
 
-// Ask puts the question to the centre and waits for its answer, shortly before the deadline at the
-// latest. It returns gate.ErrKept if no answer came and the centre keeps the question.
+// Ask sends the question to the centre and waits for the answer. It stops waiting shortly before
+// the deadline. If no answer has come and the centre still holds the question, Ask returns
+// gate.ErrKept.
 func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	to, err := c.open()
 	if err != nil {
@@ -109,7 +110,7 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		}
 		next, err := to.awaitQuestion(wait, state.ID)
 		switch {
-		case ctx.Err() != nil: // the call ended for another reason than its deadline
+		case ctx.Err() != nil: // the client withdrew the call, or another cause than the deadline ended it
 			return c.leave(ctx, to, q, state.ID)
 		case err == nil && next.ID != state.ID:
 			return failWith(ctx, q, state.ID, errGarbage)
@@ -129,8 +130,8 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 	}
 }
 
-// handOver gives the question to the centre. If the caller withdraws the call meanwhile, handOver still
-// waits for the centre's answer: it names the question that must end.
+// handOver sends the question to the centre. If the caller withdraws the call meanwhile, handOver
+// still waits for the centre's answer, because it needs the question's id to end the question.
 func handOver(wait context.Context, to *client, message []byte) (enrolment.QuestionState, error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(wait))
 	defer stop()
@@ -144,8 +145,7 @@ func handOver(wait context.Context, to *client, message []byte) (enrolment.Quest
 	return to.putQuestion(ctx, message)
 }
 
-// use asks the centre to use up the approval. Only the centre's answer to this request allows the
-// call.
+// use asks the centre to consume the approval. The call is allowed only if the centre agrees.
 func (c *Channel) use(ctx context.Context, to *client, q gate.Question, approved enrolment.QuestionState) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return c.leave(ctx, to, q, approved.ID)
@@ -168,7 +168,7 @@ func (c *Channel) use(ctx context.Context, to *client, q gate.Question, approved
 	return answerOf(q, gate.AllowOnce, state), nil
 }
 
-// checkVotes returns an error unless as many persons allowed the call as the rule wants.
+// checkVotes returns an error if fewer persons allowed the call than the rule demands.
 func checkVotes(state enrolment.QuestionState, a *policy.Approval) error {
 	var keys []string
 	for _, v := range state.Votes {
@@ -185,15 +185,15 @@ func checkVotes(state enrolment.QuestionState, a *policy.Approval) error {
 	return nil
 }
 
-// leave tells the centre that the call has ended, so that the centre takes no further answer.
+// leave tells the centre that the call has ended, so that it accepts no answer any more.
 func (c *Channel) leave(ctx context.Context, to *client, q gate.Question, id string) (gate.Answer, error) {
 	telling, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 	defer stop()
-	_ = to.cancelQuestion(telling, id) // the error is ignored, because the question expires by itself
+	_ = to.cancelQuestion(telling, id) // an error is ignored, because the centre ends the question at its deadline
 	return gate.Answer{Digest: q.Digest, Channel: Name}, context.Cause(ctx)
 }
 
-// answerOf returns the answer that the centre gave.
+// answerOf returns the gate's form of the answer from the centre.
 func answerOf(q gate.Question, r gate.Reply, state enrolment.QuestionState) gate.Answer {
 	var by, words []string
 	for _, v := range state.Votes {
@@ -210,12 +210,12 @@ func answerOf(q gate.Question, r gate.Reply, state enrolment.QuestionState) gate
 	}
 }
 
-// fail returns an empty answer with an error. The agent reads the note.
+// fail returns an empty answer with an error. note is the text for the agent.
 func fail(q gate.Question, note string, err error) (gate.Answer, error) {
 	return gate.Answer{Digest: q.Digest, Channel: Name, Note: note}, err
 }
 
-// failWith is fail for an error of an exchange with the centre.
+// failWith is fail with the note for an error in the exchange with the centre.
 func failWith(ctx context.Context, q gate.Question, id string, err error) (gate.Answer, error) {
 	if ctx.Err() != nil {
 		return gate.Answer{Digest: q.Digest, Channel: Name}, context.Cause(ctx)
@@ -239,7 +239,7 @@ func wordOf(state string) string {
 	return "unknown"
 }
 
-// makeMessage returns the question as the centre gets it.
+// makeMessage returns the question in the JSON form for the centre.
 func (c *Channel) makeMessage(q *gate.Question) ([]byte, error) {
 	known, a := c.o.Known(), q.Rule.Approval
 	if a == nil {

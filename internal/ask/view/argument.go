@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// mainNames lists the arguments by which a person recognises a call, the most useful first, in
-// lower case and without signs between words.
+// mainNames lists the arguments that tell a person most about a call, the most useful first. The
+// names are in lower case and without signs between words.
 var mainNames = append(slices.Clone(mcp.FileArguments),
 	"command", "cmd", "script", "url", "uri", "query", "sql", "q", "pattern", "expression", "selector", "name", "title", "id",
 )
@@ -20,8 +20,9 @@ var mainNames = append(slices.Clone(mcp.FileArguments),
 // argument is a member of a call's arguments.
 type argument struct{ name, value string }
 
-// MainArgument returns the argument by which a person recognises a call; all arguments when
-// none is in mainNames. The text is foreign.
+// MainArgument returns the value of the argument that tells a person most about a call. If no
+// argument is in mainNames, it returns all arguments. The text comes from the call and is not
+// harmless.
 func MainArgument(args []byte) string {
 	all, ok := parseArguments(args)
 	if !ok {
@@ -41,7 +42,7 @@ func MainArgument(args []byte) string {
 	return strings.Join(words, " ")
 }
 
-// parseArguments returns the members of an object in their order; false when src is not an
+// parseArguments returns the members of a JSON object in their order. ok is false if src is not an
 // object.
 func parseArguments(src []byte) (all []argument, ok bool) {
 	if len(src) == 0 {
@@ -65,8 +66,8 @@ func parseArguments(src []byte) (all []argument, ok bool) {
 	return all, true
 }
 
-// valueText returns a value as a person writes it: a text without its quotes, or the first of
-// several texts.
+// valueText returns a JSON value as a person writes it: a string without its quotes; of a list of
+// strings, the first.
 func valueText(value json.RawMessage) string {
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {

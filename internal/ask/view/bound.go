@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// ofBound are the reasons for care about a tool's place and purpose. The scope of a session
-// answer states the same facts, so it may cover these reasons.
+// ofBound are the reasons for care that come from a tool's place or purpose. A session answer can
+// cover these reasons, because its scope tells the person the same facts.
 var ofBound = []string{whyOutside, whyNoFolder, whyShell}
 
-// BoundReasons returns the reasons why a call needs care, without their examples. ok is false
-// when a reason is about the content of this very call: then no answer to another call covers it.
+// BoundReasons returns the reasons why a call needs care, without their examples. ok is false if a
+// reason is about the content of this one call. An answer to another call cannot cover such a
+// reason.
 func BoundReasons(dangers []string) (reasons []string, ok bool) {
 	for _, d := range dangers {
 		reason, _, _ := strings.Cut(d, ": ")

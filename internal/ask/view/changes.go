@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Member names that file-writing tools of well-known servers use, without _ and - and in lower
-// case.
+// Names of members that well-known servers use for changes of files, in lower case and without _
+// and -.
 var (
 	fileKeys    = []string{"path", "filepath", "file", "filename", "targetfile"}
 	contentKeys = []string{"content", "contents", "filetext", "newcontent", "filecontent"}
@@ -21,16 +21,17 @@ var (
 // replacement is a text and its replacement.
 type replacement struct{ old, new string }
 
-// change is what a call would do to one file. At most one of content, edits and inserted is set.
+// change is what a call would do to one file. At most one of the fields content, edits and inserted
+// is set.
 type change struct {
 	path     string
 	content  *string
 	edits    []replacement
 	inserted *string
-	at       string // place of inserted
+	at       string // phrase that tells where the text goes, such as "into the file"
 }
 
-// changeSize returns the number of bytes that would be written.
+// changeSize returns the number of bytes that the call would write.
 func (c *change) changeSize() int {
 	n := 0
 	for _, s := range []*string{c.content, c.inserted} {
@@ -44,8 +45,8 @@ func (c *change) changeSize() int {
 	return n
 }
 
-// memberText returns the text of the first string member of the object at parent whose name is in
-// names.
+// memberText returns the text of a member of the object at the path parent: the first string member
+// whose name is in names.
 func memberText(leaves []leaf, parent string, names []string) (string, bool) {
 	for i := range leaves {
 		a := &leaves[i]
@@ -60,8 +61,8 @@ func memberText(leaves []leaf, parent string, names []string) (string, bool) {
 	return "", false
 }
 
-// findChanges reads the changes in the arguments: a file with its content, one replacement, or a
-// list of either.
+// findChanges reads the changes in the arguments of a call: a file with its new content, one
+// replacement, or lists of these.
 func findChanges(list []string, leaves []leaf) []change {
 	var parents []string
 	for i := range leaves {
@@ -97,7 +98,7 @@ func findChanges(list []string, leaves []leaf) []change {
 	return all
 }
 
-// numberText returns a number member as written, as harmless text.
+// numberText returns the text of a number member, made harmless.
 func numberText(leaves []leaf, parent, name string) string {
 	for i := range leaves {
 		if a := &leaves[i]; !a.string && plainKey(a.key) == name && strings.HasPrefix(a.path, parent) {
@@ -107,8 +108,8 @@ func numberText(leaves []leaf, parent, name string) string {
 	return "?"
 }
 
-// findReplacements returns the replacements of the object at parent and of the objects in its
-// list edits.
+// findReplacements returns the replacements in the object at the path parent and in its list
+// "edits".
 func findReplacements(leaves []leaf, parents []string, parent string) []replacement {
 	var edits []replacement
 	below := strings.TrimPrefix(parent+".edits[", ".")

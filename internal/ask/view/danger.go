@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// Reasons for care that are not in a table.
+// Reasons for care that are not in the tables of words and places.
 const (
 	whyMalformed = "is malformed: no rule may allow it"
 	whyBeside    = "sends more than its arguments, in a member that MCP does not know"
@@ -30,14 +30,15 @@ const (
 	whyDisguise  = "holds text that hides or passes for other text"
 )
 
-// maxLooked is how many bytes of commands, and of everything else, are searched for dangers;
-// maxTokens is how many words of commands are searched.
+// maxLooked is the maximum number of bytes that are searched for dangers: once for commands, and
+// once for all other texts. maxTokens is the maximum number of words of commands that are searched.
 const (
 	maxLooked = 64 << 10
 	maxTokens = 2000
 )
 
-// findings collects reasons in order, each with its first example.
+// findings collects reasons for care in the order in which they are found. For each reason it keeps
+// the first example.
 type findings struct {
 	order   []string
 	example map[string]string
@@ -74,24 +75,24 @@ func (f *findings) renderFindings() []string {
 
 // dangerFinder looks for reasons for care in one call.
 type dangerFinder struct {
-	base string // counts as the owner's folder when no project is known
+	base string // the owner's folder if no project is known
 	findings
 	o      Options
 	words  []string // words of the tool's name
 	shell  bool
 	writes bool
-	// mayWrite means that no person sees the arguments, and no name shows that the tool only
-	// reads.
+	// mayWrite means that no person sees the arguments, and that the name is not that of a tool
+	// that only reads.
 	mayWrite bool
-	command  strings.Builder // text that would be run
-	rest     strings.Builder // text that is neither run nor prose
+	command  strings.Builder // text that the tool would run
+	rest     strings.Builder // other text, except prose
 	query    strings.Builder
-	cut      bool // command was cut
-	// shellTexts are texts for a shell; shellWords are the words after a program.
+	cut      bool // command is too long and was cut
+	// shellTexts are texts for a shell. shellWords are texts of arguments that follow a program.
 	shellTexts, shellWords []string
 }
 
-// findDangers returns the reasons why a call needs care, nil when it is routine.
+// findDangers returns the reasons why a call needs care; nil if the call is routine.
 func findDangers(c *policy.Call, r *Request, w *walker, unusual []string, o Options) []string {
 	o.Project = workFolder(o.Project, o.Home)
 	l := dangerFinder{o: o, base: ownFolder(o.Home)}
@@ -131,7 +132,8 @@ func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	if textclass.WipesOut(l.words) {
 		l.addFinding(whyWipes, "")
 	}
-	// The words of a command may stand before the program in the arguments.
+	// The words of a command may come in the arguments before the program, so the program is
+	// searched first.
 	for _, later := range []bool{false, true} {
 		for i := range leaves {
 			if key := plainKey(leaves[i].key); slices.Contains(laterKeys, key) == later {
@@ -165,7 +167,7 @@ func (l *dangerFinder) isCommand(key string) bool {
 	return slices.Contains(commandKeys, key)
 }
 
-// sortText adds an argument's text to the texts that are searched for its kind.
+// sortText adds the text of an argument to the texts of its kind: command, query or other text.
 func (l *dangerFinder) sortText(key, text string) {
 	switch {
 	case l.isCommand(key):
@@ -184,8 +186,8 @@ func (l *dangerFinder) sortText(key, text string) {
 	}
 }
 
-// fillBuilder adds as much of the head and tail of s as there is room for, and reports whether
-// something was left out.
+// fillBuilder adds s to b, and leaves out the middle of s if there is too little room. left reports
+// whether something was left out.
 func fillBuilder(b *strings.Builder, s string) (left bool) {
 	room := max(0, maxLooked-b.Len())
 	if left = len(s) > room; left {
@@ -195,7 +197,7 @@ func fillBuilder(b *strings.Builder, s string) (left bool) {
 	return left
 }
 
-// inspectTableWords searches for the words of the table.
+// inspectTableWords searches the texts for the words of the table of dangerous words.
 func (l *dangerFinder) inspectTableWords() {
 	command, query, rest := shellReadings(&l.command), shellReadings(&l.query), shellReadings(&l.rest)
 	for i := range compiledWords() {
@@ -216,7 +218,7 @@ func (l *dangerFinder) inspectTableWords() {
 	}
 }
 
-// shellReadings returns a text and, if it differs, the text as a shell reads it.
+// shellReadings returns the text and, if a shell would read it differently, also this reading.
 func shellReadings(b *strings.Builder) []string {
 	s := strings.TrimSpace(b.String())
 	if s == "" {
@@ -228,14 +230,15 @@ func shellReadings(b *strings.Builder) []string {
 	return []string{s}
 }
 
-// changing are commands that write files.
+// changing are the commands that write files.
 var changing = []string{">", "tee", "cp", "mv", "rm", "ln", "sed", "install", "chmod", "chattr", "touch", "rsync", "scp", "truncate", "unlink", "dd"}
 
 func hasAny(list, of []string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(of, s) })
 }
 
-// inspectTokens checks the words of commands for places and addresses, in each reading.
+// inspectTokens searches the words of commands for dangerous places and addresses, in each reading
+// of the text.
 func (l *dangerFinder) inspectTokens() {
 	texts := shellReadings(&l.command)
 	lists := make([][]string, len(texts))
@@ -265,18 +268,18 @@ func (l *dangerFinder) inspectTokens() {
 	}
 }
 
-// otherLanguages are words in the names of tools that run other code than shell code. "cmd" is
-// not listed, because most tools of that name run a Unix shell.
+// otherLanguages are words in the names of tools that run code of a language other than the
+// shell's. "cmd" is not in the list, because most tools with this name run a Unix shell.
 var otherLanguages = []string{"python", "javascript", "js", "node", "ruby", "code", "powershell", "pwsh", "sql", "applescript", "osascript", "r", "lua"}
 
-// shellKeys are the arguments that hold a shell text or a part of one.
+// shellKeys are the names of arguments that hold a shell text or a part of one.
 var shellKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "shell", "bash", "exec", "run"}
 
-// doubts checks shell texts for effects that no word of them shows. No person sees these texts, and
-// a person who allowed another call did not want such effects.
+// doubts searches shell texts for effects that no single word shows. It is for calls that no person
+// sees. Such effects need care, because the person allowed another call.
 func (l *dangerFinder) doubts() {
 	texts := l.shellTexts
-	if len(texts) > 0 && len(l.shellWords) > 0 { // a program, and a list of its words
+	if len(texts) > 0 && len(l.shellWords) > 0 { // one argument has the program, another has its words
 		texts = append(slices.Clone(texts), strings.Join(texts, " ")+" "+strings.Join(l.shellWords, " "))
 	}
 	for _, text := range texts {
@@ -289,8 +292,8 @@ func (l *dangerFinder) doubts() {
 	}
 }
 
-// inspectSecretPlace looks for secret places in a word that no person sees. It also finds places
-// that are usually harmless, about which a question would not warn.
+// inspectSecretPlace searches a word for places with secrets. It is for calls that no person sees,
+// so it also finds places that are usually harmless.
 func (l *dangerFinder) inspectSecretPlace(word string) {
 	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
 		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && textclass.NamesShut(path) {
@@ -300,8 +303,8 @@ func (l *dangerFinder) inspectSecretPlace(word string) {
 	}
 }
 
-// inspectSearches looks for commands that show the content of every file in a folder, including
-// files with secrets.
+// inspectSearches searches for commands that print the content of every file in a folder, which can
+// include secrets.
 func (l *dangerFinder) inspectSearches(texts []string) {
 	for _, text := range texts {
 		if found := wideSearch().FindString(text); found != "" && !named().MatchString(found) {
@@ -311,7 +314,7 @@ func (l *dangerFinder) inspectSearches(texts []string) {
 	}
 }
 
-// named matches a search that names its files by a source file ending.
+// named matches a search command that is limited to files with the ending of source files.
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\s(?:-i?name|--include|-g|--i?glob)[ =]["']?\*[\w-]*\.(?:go|[jt]sx?|mjs|py|rb|java|kt|rs|c|cc|cpp|h|hpp|cs|swift|php|sh|md|txt|html|css|sql|proto)["']?(?:\s|$)`)
 })

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// namedDeeds are sentences for tools in wide use, by all the words of a tool's name. A sentence has parts
-// between |. A part with a value, {KEYS}, is left out if the call has none of these arguments. The
-// first value is the object of the sentence. KEYS are names in valueKeys, or names of arguments.
+// namedDeeds are sentences for well-known tools. names are the words of a tool's name; several
+// names are separated by commas. The parts of a sentence are separated by |. A part with {KEYS}
+// contains the value of an argument; the part is left out if the call has no such argument. KEYS
+// are names from valueKeys, or names of arguments. The first value is the object of the sentence.
 var namedDeeds = []struct{ names, sentence string }{
 	{"git commit", "commit|{text}|in {repo}"},
 	{"git add", "stage|{files}|in {repo}"},
@@ -68,8 +69,8 @@ var namedDeeds = []struct{ names, sentence string }{
 	{"kill shell, kill bash", "stop command|{handle}"},
 }
 
-// valueKeys are the arguments, in the form of plainKey, that hold a value of a sentence. If quoted
-// is true, the value is free text, which is always shown in quotes.
+// valueKeys lists the names of arguments, in the form of plainKey, for each value of a sentence. If
+// quoted is true, the value is free text and is always shown in quotes.
 var valueKeys = []struct {
 	value, keys string
 	quoted      bool
@@ -95,8 +96,8 @@ var valueKeys = []struct {
 	{"place", "project projectkey projectid team teamid database databaseid table parentid issueid issuekey pageid channel channelid", false},
 }
 
-// These words of a tool's name make a sentence: "create_pull_request" gives "wants to create a pull
-// request". A name with any other word gives no sentence.
+// A tool's name gives a sentence if all its words are in these lists: "create_pull_request" gives
+// "wants to create a pull request".
 const (
 	deedVerbs = `add approve archive assign cancel change close copy create delete deploy edit fork get insert invite list
 		merge modify move open post publish read remove rename reopen reply request resolve revoke run save schedule search send
@@ -111,7 +112,7 @@ const (
 		workflows worksheet`
 	deedJoins       = "for from in of on to with"
 	sendingWords    = "add invite post reply send"
-	attachedWords   = "comment comments label labels reaction review reviews" // words for things that belong to something with a number
+	attachedWords   = "comment comments label labels reaction review reviews" // things that belong to another thing: a number in the call is the number of that other thing
 	repositoryWords = "project repo repository"
 	deedBrands      = "asana atlassian confluence discord git github gitlab gmail google jira linear notion outlook sentry slack stripe teams trello zendesk"
 )
@@ -119,7 +120,8 @@ const (
 // hasWord reports whether a word is in a list.
 func hasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// namedDeed returns the deed of a tool that the tables know; false if they do not.
+// namedDeed returns the deed of a tool in namedDeeds. It returns false if the tool is not in the
+// table.
 func namedDeed(words []string, leaves []leaf, home string) (deed, bool) {
 	s := sentence{leaves: leaves, home: home}
 	name := strings.Join(words, " ")
@@ -134,8 +136,8 @@ func namedDeed(words []string, leaves []leaf, home string) (deed, bool) {
 	return deed{}, false
 }
 
-// composedDeed returns the deed of a tool whose name makes a sentence; false if it makes none, or if the
-// call names a file, which says more.
+// composedDeed returns a deed that is made from the words of the tool's name. It returns false if
+// the words give no sentence, or if the call names a file, because the file tells a person more.
 func composedDeed(words []string, leaves []leaf, home string) (deed, bool) {
 	text, thing := composeWords(words)
 	if text == "" || slices.ContainsFunc(leaves, func(l leaf) bool {
@@ -166,11 +168,12 @@ func composedDeed(words []string, leaves []leaf, home string) (deed, bool) {
 	return s.deed, true
 }
 
-// noFileKeys are keys of isPathKey that name something else in a tool without files.
+// noFileKeys are names of arguments that isPathKey takes for a path, but that are no path in a tool
+// without files.
 var noFileKeys = []string{"repopath", "to", "from", "source", "destination", "target", "location", "link", "image"}
 
-// composeWords returns the words of a tool's name as part of a sentence, and the thing that they end with;
-// "" if they make none.
+// composeWords makes a part of a sentence from the words of a tool's name. thing is the last word.
+// Both are "" if the words give no sentence.
 func composeWords(words []string) (text, thing string) {
 	if len(words) > 1 && hasWord(deedBrands, words[0]) {
 		words = words[1:]
@@ -205,7 +208,8 @@ func composeWords(words []string) (text, thing string) {
 	return text, thing
 }
 
-// articleOf returns the article before the words of a thing, which end at the next small word.
+// articleOf returns the article ("a", "an" or "") for a thing. The words of the thing end at the
+// next word of deedJoins.
 func articleOf(words []string) string {
 	if end := slices.IndexFunc(words, func(word string) bool { return hasWord(deedJoins, word) }); end >= 0 {
 		words = words[:end]
@@ -221,13 +225,13 @@ func articleOf(words []string) string {
 	}
 }
 
-// sentence is a deed while it is being built.
+// sentence is a deed that is being built from parts.
 type sentence struct {
 	deed
 	leaves []leaf
 	home   string
-	used   []string // paths of the arguments that the sentence already names
-	number string   // the object of the sentence, if it is a number; otherwise ""
+	used   []string // paths of the arguments that are already in the sentence
+	number string   // the object of the sentence if it is a number, otherwise ""
 }
 
 func (s *sentence) addParts(parts string) {
@@ -254,12 +258,13 @@ func (s *sentence) addParts(parts string) {
 				s.number = value.text
 			}
 		default:
-			s.tail += " " + before + value.cutText(40) + more // before ends in a blank, or is empty
+			s.tail += " " + before + value.cutText(40) + more // before is empty or ends in a blank
 		}
 	}
 }
 
-// findValue returns the first value of a sentence with this name, and how many more there are.
+// findValue returns the first value of the call for a value's name in a sentence, and a text with
+// the number of further values.
 func (s *sentence) findValue(named string) (name, string) {
 	if named == "repo" {
 		return s.findRepository(), ""
@@ -292,7 +297,7 @@ func (s *sentence) findValue(named string) (name, string) {
 	return name{}, ""
 }
 
-// findRepository returns the repository that a call is about: OWNER/NAME, or the folder of one.
+// findRepository returns the repository of a call: OWNER/NAME, or the folder of a repository.
 func (s *sentence) findRepository() name {
 	first := func(keys ...string) *leaf {
 		for i := range s.leaves {
@@ -317,7 +322,7 @@ func (s *sentence) findRepository() name {
 	return name{}
 }
 
-// shownValue returns a value as the line of its argument shows it.
+// shownValue returns a value in the form that the line of its argument has.
 func shownValue(l *leaf) string {
 	if l.string {
 		return quoteValues([]string{l.text})[0]

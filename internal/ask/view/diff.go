@@ -12,21 +12,21 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// MaxFile is the maximum number of bytes of a file, and of its new content, that are compared.
+// MaxFile is the maximum size in bytes of a file that is compared, and of its new content.
 const MaxFile = 1 << 20
 
-// ErrTooLarge is the error of Options.ReadFile for a file of more than MaxFile bytes.
+// ErrTooLarge is the error that Options.ReadFile returns for a file larger than MaxFile.
 var ErrTooLarge = errors.New("too large for a comparison")
 
 // aNewFile is the note for a file that does not exist yet.
 const aNewFile = "a new file"
 
 const (
-	maxDiff = 2000 // lines for all changes of a question
+	maxDiff = 2000 // maximum number of lines for all changes of a question
 	context = 3    // unchanged lines shown before and after each change
 )
 
-// differ makes the lines of all changes of a call.
+// differ makes the lines that show the changes of a call.
 type differ struct {
 	read  func(string) ([]byte, error)
 	home  string
@@ -38,13 +38,13 @@ type differ struct {
 // changed sums up the changes of a call.
 type changed struct {
 	files, plus, minus int
-	note               string // note of the last change
+	note               string // the note of the last change
 }
 
 // countText returns the number of added and removed lines: "+3 −1".
 func (c *changed) countText() string { return fmt.Sprintf("+%d −%d", c.plus, c.minus) }
 
-// diffFiles returns the changes that a tool call would make to files; nil when they are unknown.
+// diffFiles returns the changes that a call would make to files; nil if they are unknown.
 func diffFiles(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, changed) {
 	d := differ{read: o.ReadFile, home: o.Home, left: left}
 	if patch, ok := memberText(leaves, "", patchKeys); ok && hasAny(list, []string{"patch", "diff"}) {
@@ -59,7 +59,8 @@ func diffFiles(list []string, leaves []leaf, o Options, left *int) ([]DiffLine, 
 	return d.lines, d.changed
 }
 
-// addChange shows one change, compared with the file on disk if that can be read.
+// addChange adds the lines for one change. If the file on disk can be read, the change is compared
+// with the file.
 func (d *differ) addChange(c *change) {
 	was, note, known := d.onDisk(c.path)
 	name := pathName(c.path, d.home).cutText(maxName)
@@ -105,8 +106,8 @@ func (d *differ) addChange(c *change) {
 	d.addEdits(name, cmp.Or(note, "not compared with the file"), edits)
 }
 
-// onDisk returns the file's current text and a note about it; known is false when there is
-// nothing to compare with.
+// onDisk returns the text of a file on disk, or a note that explains why there is none. known is
+// false if the text is unknown. For a missing file, known is true and the text is empty.
 func (d *differ) onDisk(name string) (text, note string, known bool) {
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
 	if d.read == nil || len(name) > maxName || !drive && (!isRooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
@@ -128,8 +129,8 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	return "", "the file on disk cannot be read: " + term.VisibleText(err.Error()), false
 }
 
-// lastLine returns a note about a change that a comparison of lines does not show, such as a new
-// line end in the last line.
+// lastLine returns a note about a difference that the lines do not show: none at all, or a line end
+// in the last line.
 func lastLine(was, will string) string {
 	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
 	case was == will:
@@ -150,7 +151,7 @@ func splitLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// addPatch shows a patch unchanged.
+// addPatch adds the lines of a patch as they are in the call.
 func (d *differ) addPatch(text string) {
 	if len(text) > MaxFile {
 		d.tooLarge("a patch")
@@ -167,13 +168,13 @@ func (d *differ) addPatch(text string) {
 	d.addEdits("a patch", "", edits)
 }
 
-// tooLarge records a change that is not shown.
+// tooLarge adds a note in place of a change that is too large to be shown.
 func (d *differ) tooLarge(name string) {
 	d.note, d.files = "too large for a comparison", d.files+1
 	d.lines = append(d.lines, DiffLine{'#', name + ": " + d.note})
 }
 
-// addEdits adds the lines of one file below a headline.
+// addEdits adds the changed lines of one file below a headline with its name.
 func (d *differ) addEdits(name, note string, edits []edit) {
 	var own changed
 	for _, e := range edits {
@@ -225,7 +226,7 @@ func formatLineCount(n int, one, many string) string {
 	return fmt.Sprintf("%d lines %s", n, many)
 }
 
-// isNearChange reports whether a line is a change or is close to one.
+// isNearChange reports whether line i is a change or at most context lines away from one.
 func isNearChange(edits []edit, i int) bool {
 	for j := max(0, i-context); j <= min(len(edits)-1, i+context); j++ {
 		if edits[j].op != ' ' {

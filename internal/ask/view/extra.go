@@ -7,16 +7,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inParams begins the path of a value in params outside the arguments. An argument's path never
-// has a slash outside quotes.
+// inParams is the start of the path of a value that is in params, but not in the arguments. The
+// path of an argument has a slash only inside quotes.
 const inParams = "params/"
 
-// members are the members of params that versions of the protocol define for a call, besides its
-// name and arguments.
+// members are the members of a call's params that some version of the protocol defines, without the
+// name and the arguments.
 var members = []string{"_meta", "task", "inputResponses", "requestState"}
 
-// walkExtra walks a call's members outside its arguments. unusual are the members that no version
-// defines for a call.
+// walkExtra visits the members of a call's params besides its arguments. unusual lists the members
+// that no version of the protocol defines.
 func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err error) {
 	if w, err = walkJSON(c.Extra, m); err != nil {
 		return w, nil, err
@@ -27,7 +27,7 @@ func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err erro
 	switch c.Subject {
 	case policy.ToolSubject, policy.ResourceSubject, policy.PromptSubject:
 	default:
-		return w, nil, nil // other methods have members of many kinds
+		return w, nil, nil // the params of other methods can have any member
 	}
 	for _, name := range w.top {
 		if !slices.Contains(members, name) && !(name == "notifications" && c.Method == "subscriptions/listen") {
@@ -37,8 +37,8 @@ func walkExtra(c *policy.Call, m *builder) (w walker, unusual []string, err erro
 	return w, unusual, nil
 }
 
-// UnusualMembers returns the names, as on the wire, of members in a tool's, resource's or
-// prompt's call that no version of the protocol defines.
+// UnusualMembers returns the names of a call's members that no version of the protocol defines, as
+// on the wire. It returns none for methods other than the calls of tools, resources and prompts.
 func UnusualMembers(c *policy.Call) []string {
 	_, unusual, err := walkExtra(c, &builder{})
 	if err != nil {

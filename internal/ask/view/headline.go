@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// deed is what a call would do, in the words of a headline: verb, object, tail. It depends on the
-// names of the tool and its arguments, which the server chooses; the call itself is shown below
-// it.
+// deed describes what a call would do, in words for a headline: verb, object, tail. The words come
+// from the names of the tool and its arguments. The server chooses these names, so the call itself
+// is also shown.
 type deed struct {
-	verb   string // our word, or the name of a tool
+	verb   string // our own verb, or the name of the tool
 	object name
 	tail   string   // text after the object, such as "  +3 −1"
-	counts bool     // the headline names the only changed file and counts the changed lines
-	told   []string // values of the arguments in the headline, as shown
+	counts bool     // the headline has the name of the only changed file and the number of its changed lines
+	told   []string // values of the arguments that are in the headline, as shown
 }
 
-// Headline returns the request in one line of at most cells cells: who wants what. The middle of
-// a long object is left out. 0 means at most 240.
+// Headline returns the request in one line of at most cells cells: the server and what it wants. 0
+// means maxHeadline cells. If the object is too long, its middle is left out.
 func (q Question) Headline(cells int) string {
 	if cells <= 0 {
 		cells = maxHeadline
@@ -43,11 +43,11 @@ func (q Question) Headline(cells int) string {
 
 const maxHeadline = 240
 
-// HeadlineServer returns the server that asks, as in a headline.
+// HeadlineServer returns the name of the server as the headline shows it.
 func (q Question) HeadlineServer() string { return q.who.cutText(30) }
 
-// HeadlineRow returns the headline in at most cells cells, followed by as many of its missing
-// arguments as fit.
+// HeadlineRow returns the headline, followed by arguments that are not in it, in at most cells
+// cells.
 func (q Question) HeadlineRow(cells int) string {
 	s := q.Headline(cells)
 	if len(q.Requests) != 1 || q.Requests[0].deed.counts {
@@ -65,13 +65,13 @@ func (q Question) HeadlineRow(cells int) string {
 	return clipText(s, cells)
 }
 
-// setPast changes the words for a call that was already made, when the question is about its
-// answer.
+// setPast changes the verb for a question about the reply to a call, because the call was already
+// made.
 func (d *deed) setPast() {
 	if rest, ok := strings.CutPrefix(d.verb, "wants to "); ok {
 		d.verb = "was asked to " + rest
 	}
-	if strings.HasPrefix(d.object.text, "notifications/") { // a notification answers no call
+	if strings.HasPrefix(d.object.text, "notifications/") { // a notification has no reply: the server itself has sent it
 		d.verb = "has sent"
 	}
 }
@@ -85,7 +85,7 @@ func (d *deed) renderDeed(before string, cells int) string {
 	return clipText(before+d.tail, cells)
 }
 
-// deedOf returns what a call would do.
+// deedOf returns the deed of a call.
 func deedOf(c *policy.Call, r *Request, leaves []leaf, home string) deed {
 	named := func(i int) name {
 		if i >= 0 && i < len(c.Names) {
@@ -119,8 +119,8 @@ func moreText(n int) string {
 	return ""
 }
 
-// fileDeeds are verbs for tools that work on files, by words in the tools' names. More serious
-// verbs come first, because a name may match two.
+// fileDeeds are verbs for tools that work on files. words are words of a tool's name that give the
+// verb. A name may match several rows; the first row counts, so the most serious verbs come first.
 var fileDeeds = []struct{ verb, words string }{
 	{"delete", "delete remove rm rmdir unlink trash erase purge destroy wipe"},
 	{"move", "move mv rename"},
@@ -134,15 +134,15 @@ var fileDeeds = []struct{ verb, words string }{
 	{"read", "read cat view open get show head tail"},
 }
 
-// addressDeeds are verbs for tools that work on an address.
+// addressDeeds are verbs for tools that work on the address of a web page.
 var addressDeeds = []struct{ verb, words string }{
 	{"open", "navigate goto open browse visit new"},
 	{"fetch", "fetch get request download http read scrape crawl"},
 }
 
 var (
-	soughtKeys       = []string{"pattern", "query", "regex", "glob"}        // names of arguments with a search text
-	plainCommandKeys = []string{"command", "cmd", "cmdline", "commandline"} // names of arguments with a command, whatever the tool's name is
+	soughtKeys       = []string{"pattern", "query", "regex", "glob"}        // names of arguments that hold a text to search for
+	plainCommandKeys = []string{"command", "cmd", "cmdline", "commandline"} // names of arguments that hold a command in every tool
 )
 
 func toolDeed(c *policy.Call, r *Request, leaves []leaf, home string) deed {
@@ -224,7 +224,8 @@ func pathDeed(tool string, list, paths []string, r *Request, leaves []leaf, home
 	return d
 }
 
-// commandWords returns the command that a tool would run, the program first.
+// commandWords returns the words of the command that a tool would run. The first word is the
+// program.
 func commandWords(leaves []leaf) []string {
 	is := func(later bool) []string {
 		return findTexts(leaves, func(key string) bool {
@@ -234,7 +235,7 @@ func commandWords(leaves []leaf) []string {
 	return append(is(false), is(true)...)
 }
 
-// quoteValues returns texts quoted as in the lines of arguments.
+// quoteValues returns texts in quotes, in the form of the lines for arguments.
 func quoteValues(texts []string) (values []string) {
 	for _, s := range texts {
 		values = append(values, term.VisibleValue(s))
@@ -242,7 +243,8 @@ func quoteValues(texts []string) (values []string) {
 	return values
 }
 
-// findTexts returns the texts of the members whose plain name fits accepts, in wire order.
+// findTexts returns the texts of the members for whose plain name accepts returns true, in wire
+// order.
 func findTexts(leaves []leaf, accepts func(key string) bool) (texts []string) {
 	for i := range leaves {
 		if a := &leaves[i]; a.string && a.text != "" && accepts(plainKey(a.key)) {
@@ -252,9 +254,9 @@ func findTexts(leaves []leaf, accepts func(key string) bool) (texts []string) {
 	return texts
 }
 
-// pathName returns a path as in a headline: with ~ for the home folder, but only for a clean
-// rooted path. A path that itself begins with ~ is quoted, because the server may take the ~
-// literally.
+// pathName returns a path for a headline. If the path is absolute and clean, the home folder in it
+// becomes ~. If the path itself begins with ~, it is in quotes, because a server may take ~ for the
+// name of a file.
 func pathName(s, home string) name {
 	if home != "" && path.Clean(s) == s {
 		if short := TildePath(s, home); short != s && bareName(short) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Targets of addresses that need care.
+// Reasons why an address needs care.
 const (
 	whyLoopback = "reaches a service of this machine"
 	whyMetadata = "reaches the cloud's metadata service, which holds credentials"
@@ -16,8 +16,8 @@ const (
 	whyUserinfo = "names an address that hides its host behind @"
 )
 
-// hostNames are names with these targets, whatever DNS says; a leading dot stands for all
-// subdomains.
+// hostNames are names of hosts that need care, whatever their address is. A dot at the start stands
+// for all subdomains.
 var hostNames = []struct{ name, why string }{
 	{"localhost", whyLoopback}, {".localhost", whyLoopback}, {"ip6-localhost", whyLoopback}, {".localtest.me", whyLoopback}, {"lvh.me", whyLoopback},
 	{"host.docker.internal", whyLoopback}, {"gateway.docker.internal", whyLoopback},
@@ -28,8 +28,8 @@ var hostNames = []struct{ name, why string }{
 
 var metadataAddresses = []string{"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254"}
 
-// hostOf returns the host in an argument: that of an address, or the whole argument if it is a
-// host. userinfo reports whether something stands before an @.
+// hostOf returns the host in an argument. The argument is an address or only a host. userinfo
+// reports whether there is text before an @.
 func hostOf(key, s string) (host string, userinfo bool) {
 	if len(s) > maxName {
 		return "", false
@@ -55,7 +55,7 @@ func hostOf(key, s string) (host string, userinfo bool) {
 	return strings.ToLower(rest), userinfo
 }
 
-// dangerousHost returns the reason why a host needs care, "" for other hosts. The host may have a
+// dangerousHost returns the reason why a host needs care; "" for other hosts. The host may have a
 // port.
 func dangerousHost(host string) string {
 	if a, ok := parseAddress(host); ok {
@@ -85,8 +85,8 @@ func isMetadata(a netip.Addr) bool {
 	return slices.ContainsFunc(metadataAddresses, func(s string) bool { return a == netip.MustParseAddr(s) })
 }
 
-// parseAddress parses a host that is an address, in every form of the system's resolver
-// (inet_aton): 127.1, 0x7f000001, 017700000001.
+// parseAddress parses an IP address in every form that the system's resolver accepts (inet_aton):
+// 127.1, 0x7f000001, 017700000001.
 func parseAddress(host string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(host); err == nil {
 		return ap.Addr(), true

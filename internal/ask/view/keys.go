@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kinds of arguments by member name, in lower case without _ and -.
+// Names of arguments by kind, in lower case and without _ and -.
 var (
 	commandKeys = []string{"command", "commands", "cmd", "cmdline", "commandline", "script", "args", "argv", "arguments", "shell", "exec",
 		"bash", "powershell", "run", "code", "program", "executable", "expression", "function", "javascript", "python", "applescript"}
@@ -14,7 +14,7 @@ var (
 	proseKeys = []string{"content", "contents", "text", "body", "message", "description", "title", "comment", "comments", "summary", "note",
 		"notes", "thought", "thoughts", "prompt", "subject", "caption", "reason", "question", "answer", "newtext", "oldtext", "newstr", "oldstr",
 		"newstring", "oldstring", "filetext", "inserttext", "markdown", "html", "patch", "diff", "data", "observations", "documentation", "explanation"}
-	// toldKeys are names of arguments that hold prose, even in a shell tool.
+	// toldKeys are names of arguments that hold prose, even if the tool runs a shell.
 	toldKeys = []string{"description", "title", "reason", "thought", "thoughts", "explanation", "summary", "comment"}
 	pathKeys = []string{"path", "paths", "file", "files", "filename", "filenames", "dir", "directory", "folder", "source", "sources", "src",
 		"destination", "dest", "dst", "target", "from", "to", "output", "location", "uri", "link", "notebook", "image"}
@@ -23,7 +23,7 @@ var (
 
 var keySigns = strings.NewReplacer("_", "", "-", "")
 
-// plainKey returns a member name in the form of these lists.
+// plainKey returns a name in lower case and without _ and -, as in the lists above.
 func plainKey(key string) string { return keySigns.Replace(strings.ToLower(key)) }
 
 func isPathKey(key string) bool {

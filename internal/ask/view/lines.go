@@ -7,24 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Gutter begins every line of a value in EntireLines. No value can show its character, so no line
-// of a value can look like our own line.
+// Gutter begins every line of a value in EntireLines. Its line character never appears in a value,
+// so no line of a value looks like one of our own lines.
 const Gutter = "  ┆ "
 
-// ChangePrefix begins every line of a change in Lines and ChangeLines; op is the Op of the
-// DiffLine. It stands before the gutter, where no line of a value can have it.
+// ChangePrefix begins every line of a change in Lines and ChangeLines. op is DiffLine.Op. op stands
+// before the line character of Gutter; in a line of a value, only blanks are there.
 func ChangePrefix(op byte) string { return "  " + string(op) + " ┆ " }
 
-// Careful begins a line with a reason why a call needs care.
+// Careful begins each line that gives a reason why a call needs care.
 var Careful = LabelLine("careful", "")
 
-// LabelLine returns a line that begins with a padded label.
+// LabelLine returns a line with a label, padded to a column, and a text.
 func LabelLine(word, text string) string { return fmt.Sprintf("%-11s%s", word, text) }
 
-// Lines returns the question as plain text, in rows of at most width cells; 0 does not wrap. It
-// begins with the request in one sentence and the reasons for care; then come the changes, all
-// arguments, and at the end the server and the names. Long values are folded; EntireLines returns
-// them whole.
+// Lines returns the question as plain text, in rows of at most width cells; 0 does not wrap. The
+// order is: the request in one sentence, the reasons for care, the changes, all arguments, the
+// server and the names. Long values are folded; EntireLines returns them in full.
 func (q Question) Lines(width int) []string {
 	lines := []string{q.Headline(2 * width)}
 	for _, d := range q.Dangers {
@@ -48,8 +47,8 @@ func (q Question) Lines(width int) []string {
 	return Wrap(append(lines, q.tailFacts()...), width)
 }
 
-// RenderSeveral returns several questions with one common answer, each like Lines: its changes
-// and arguments first, then the facts that all have in common, once.
+// RenderSeveral returns several questions that get one common answer. For each question it returns
+// changes and arguments, as Lines does. At the end come, once, the facts that all questions share.
 func RenderSeveral(qs []Question, width int) (rows []string) {
 	shared := qs[0].tailFacts()
 	for i := range qs {
@@ -72,7 +71,7 @@ func RenderSeveral(qs []Question, width int) (rows []string) {
 	return append(rows, Wrap(shared, width)...)
 }
 
-// tailFacts returns the facts below the arguments.
+// tailFacts returns the facts that Lines shows below the arguments.
 func (q *Question) tailFacts() []string {
 	facts := q.sharedFacts()
 	if q.Rule != "" {
@@ -81,7 +80,7 @@ func (q *Question) tailFacts() []string {
 	return facts
 }
 
-// sharedFacts returns the facts that hold for all requests of a question.
+// sharedFacts returns the facts that are the same for all requests of the question.
 func (q *Question) sharedFacts() (facts []string) {
 	for i := range q.Requests {
 		if own := q.Requests[i].requestFacts(q); i == 0 {
@@ -93,7 +92,7 @@ func (q *Question) sharedFacts() (facts []string) {
 	return facts
 }
 
-// requestFacts returns the facts that identify a request.
+// requestFacts returns the facts about the server, the method and the names of a request.
 func (r *Request) requestFacts(q *Question) []string {
 	facts := []string{LabelLine("server", q.Server)}
 	if r.Server != q.Server {
@@ -105,7 +104,8 @@ func (r *Request) requestFacts(q *Question) []string {
 	return append(facts, r.nameLines()...)
 }
 
-// hasReadableNames reports whether a request's names are texts for a reader.
+// hasReadableNames reports whether the names of a request are texts that a person reads, such as a
+// question to the person.
 func (r *Request) hasReadableNames() bool { return r.Word == "text" || r.Word == "asks" }
 
 func (r *Request) nameLines() (lines []string) {
@@ -124,8 +124,8 @@ func removeLines(lines, shared []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return slices.Contains(shared, s) })
 }
 
-// bodyLines returns a request's changes and its arguments. alone means that there is no other
-// request.
+// bodyLines returns the lines for the changes and the arguments of a request. alone means that the
+// question has only this request.
 func (r *Request) bodyLines(alone bool) (lines []string) {
 	changes := r.ChangeLines()
 	if alone || changes != nil {
@@ -156,7 +156,7 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	return lines
 }
 
-// PathLine returns path and value on one line, with the value's marks.
+// PathLine returns one line with the path and the value, and with what is unusual about the value.
 func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
 func (a *Arg) valueText() string {
@@ -170,8 +170,8 @@ func (a *Arg) valueText() string {
 	return s
 }
 
-// ChangeLines returns Diff as plain text, nil without one. A file in the headline is not named
-// again.
+// ChangeLines returns Diff as lines of plain text; nil if there is no Diff. If the headline names
+// the file, the lines do not name it again.
 func (r *Request) ChangeLines() (lines []string) {
 	for i, d := range r.Diff {
 		text := d.Text
@@ -194,9 +194,9 @@ func (r *Request) ChangeLines() (lines []string) {
 	return lines
 }
 
-// EntireLines returns every value that Lines folds, line by line, wrapped like Lines; nil if
-// there is none. Of more than three equal lines in a row it shows the first, with the number of
-// repeats.
+// EntireLines returns in full, line by line, every value that Lines folds, wrapped like Lines; nil
+// if there is none. If more than three equal lines follow each other, only the first is shown, with
+// the number of repeats.
 func (q Question) EntireLines(width int) []string {
 	var lines []string
 	for i := range q.Requests {
@@ -234,8 +234,8 @@ func gutterLines(text []string) []string {
 	return lines
 }
 
-// ShortLine returns the question on one line of at most n characters: whether it is dangerous,
-// the request, and as many of the arguments as fit.
+// ShortLine returns the question on one line of at most n characters: a word if it needs care, the
+// request, and the arguments that fit.
 func (q Question) ShortLine(n int) string {
 	var b strings.Builder
 	if len(q.Dangers) > 0 {
@@ -264,8 +264,8 @@ func (q Question) ShortLine(n int) string {
 	return s[:end] + "…"
 }
 
-// IsShortComplete reports whether ShortLine(n) shows everything that Lines shows of a call,
-// without its method and the rule that asked.
+// IsShortComplete reports whether ShortLine(n) shows the whole call. The method and the rule may be
+// missing.
 func (q Question) IsShortComplete(n int) bool {
 	if len(q.Requests) != 1 {
 		return false

@@ -9,22 +9,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listedMethod is the method of a question about a server's list. No message with this method
-// exists without a subject.
+// listedMethod is the method of the call that stands for a question about a server's list. A real
+// message with this method always has a subject, so it cannot be mistaken for such a question.
 const listedMethod = "clawai/listed"
 
-// Listed is one difference between a server's list and the approved one, or a whole new entry.
+// Listed is a difference between a server's list and the approved list, or a new entry.
 type Listed struct {
-	Entry   string `json:"entry"` // "tool get_issue"
-	Class   string `json:"class"` // "text", "new", ... (docs/pins.md)
-	At      string `json:"at"`    // "description"; "" for the whole
+	Entry   string `json:"entry"` // the changed entry, such as "tool get_issue"
+	Class   string `json:"class"` // kind of difference: "text", "new", ... (docs/pins.md)
+	At      string `json:"at"`    // the changed member, such as "description"; "" for the whole entry
 	Was     string `json:"was"`
 	Is      string `json:"is"`
-	What    string `json:"what"`    // description where Was and Is do not show the change
-	Refused bool   `json:"refused"` // no answer can allow it
+	What    string `json:"what"`    // description of the change if Was and Is do not show it
+	Refused bool   `json:"refused"` // the difference cannot be allowed by any answer
 }
 
-// ListedCall returns the call that stands for a question about a server's list.
+// ListedCall returns the call that stands for a question about the differences of a server's list.
 func ListedCall(server string, all []Listed) policy.Call {
 	args, err := json.Marshal(all)
 	if err != nil {
@@ -35,8 +35,8 @@ func ListedCall(server string, all []Listed) policy.Call {
 
 const whyListed = "an allow lets these words and parameters reach the agent from now on, in every session"
 
-// listedRequest returns the request for a question about a server's list: a headline for each
-// entry, and the changes of its text.
+// listedRequest returns the request of a question about a server's list. It has a headline for each
+// entry and the changes of the entry's text.
 func (m *builder) listedRequest(c *policy.Call) (Request, error) {
 	r := Request{Server: serverName(c.Server), Method: "what the server lists", Word: "method", Dangers: []string{whyListed}}
 	var all []Listed

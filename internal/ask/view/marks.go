@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// The texts of Marks, in order.
+// Texts in Arg.Marks, in the order in which they are shown.
 const (
 	markControl   = "control characters"
 	markDirection = "characters that turn the direction of text"
@@ -26,13 +26,13 @@ var allMarks = []string{markControl, markDirection, markTags, markHidden, markRi
 	markPrivate, markBroken, markBlanks}
 
 const (
-	manyBlanks = 40      // number of blanks in a row, line ends included
-	manyMarks  = 4       // number of combining marks on one letter
-	maxAlike   = 1 << 20 // bytes that are searched for look-alike letters
+	manyBlanks = 40      // this many blanks in a row are unusual; line ends count as blanks
+	manyMarks  = 4       // this many combining marks on one letter are unusual
+	maxAlike   = 1 << 20 // number of bytes that are searched for look-alike letters
 )
 
-// findMarks returns everything odd about s. It searches only the first and last half of maxAlike
-// bytes for look-alike letters, because that is slow.
+// findMarks returns everything that is unusual about s. The search for look-alike letters is slow,
+// so it covers only maxAlike bytes: half of them from the start of s, and half from its end.
 func findMarks(s string) []string {
 	found := map[string]bool{}
 	blanks, stacked, letters := 0, 0, false
@@ -92,13 +92,13 @@ func findMarks(s string) []string {
 	return list
 }
 
-// isUsual reports whether r is one of the most common letters beyond ASCII that are never odd by
-// themselves: Latin, Cyrillic, Han and Hangul letters.
+// isUsual reports whether r is a Latin, Cyrillic, Han or Hangul letter beyond ASCII that is common
+// and never unusual by itself.
 func isUsual(r rune) bool {
 	return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x482 || r >= 0x48a && r <= 0x52f || r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3
 }
 
-// markOf returns the mark of a single character beyond ASCII.
+// markOf returns what is unusual about a single character beyond ASCII; "" for nothing.
 func markOf(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):
@@ -117,7 +117,7 @@ func markOf(r rune) string {
 	return ""
 }
 
-// hasLookalike searches for look-alike letters in s, within the limit maxAlike.
+// hasLookalike reports whether s has look-alike letters. It searches at most maxAlike bytes.
 func hasLookalike(s string) bool {
 	if len(s) <= maxAlike {
 		return term.HasLookalike(s)

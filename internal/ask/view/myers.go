@@ -2,20 +2,20 @@ package view
 
 import "slices"
 
-// maxSteps is the maximum number of different lines before the comparison gives up; the cost
-// grows with its square.
+// maxSteps is the number of differing lines after which the comparison gives up. The time grows
+// with the square of this number.
 const maxSteps = 1000
 
-// edit is one line of a comparison.
+// edit is one line in the result of a comparison.
 type edit struct {
 	op   byte // '+', '-' or ' '
 	line string
 }
 
-// compareLines returns the lines of a and b in one order: at each difference first the removed
-// lines, then the added ones. It finds the fewest changes (E. Myers, "An O(ND) Difference
-// Algorithm and Its Variations", 1986). If there are more than maxSteps, everything between the
-// first and the last change counts as changed.
+// compareLines returns the lines of a and b in one list. At each difference the removed lines come
+// first, then the added lines. It finds the smallest number of changes (E. Myers, "An O(ND)
+// Difference Algorithm and Its Variations", 1986). If there are more than maxSteps changes, all
+// lines from the first to the last change count as changed.
 func compareLines(a, b []string) []edit {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -38,14 +38,13 @@ func appendAll(edits []edit, op byte, lines []string) []edit {
 	return edits
 }
 
-// compareMiddle compares lines whose first and last lines differ; so no unchanged line precedes
-// the first change.
+// compareMiddle compares two lists of lines without a common start and a common end.
 func compareMiddle(a, b []string) []edit {
 	reached := walkDiagonals(a, b)
 	if reached == nil {
 		return appendAll(appendAll(nil, '-', a), '+', b)
 	}
-	var edits []edit // in reverse order: the walk starts at the end
+	var edits []edit // in reverse order, because the loop below starts at the end
 	x, y := len(a), len(b)
 	for d := len(reached) - 1; d > 0; d-- {
 		k, before := x-y, reached[d-1]
@@ -70,20 +69,20 @@ func compareMiddle(a, b []string) []edit {
 	return edits
 }
 
-// diagonals holds how far each diagonal k (lines of a minus lines of b) has come, in lines of a;
-// k runs from -d to d.
+// diagonals holds, for each diagonal k, how many lines of a have been compared on it. k is the
+// number of lines of a minus the number of lines of b, and runs from -d to d.
 type diagonals []int32
 
 func (v diagonals) furthestX(k int) int { return int(v[k+len(v)/2]) }
 
-// isDown reports whether the d-th change on the best way to diagonal k is an added line;
-// otherwise it is a removed line.
+// isDown reports whether the d-th change on the best path to diagonal k adds a line; otherwise it
+// removes a line.
 func (v diagonals) isDown(k, d int) bool {
 	return k == -d || k != d && v.furthestX(k-1) < v.furthestX(k+1)
 }
 
-// walkDiagonals returns how far each diagonal comes with 0, 1, 2, ... changes, until both ends
-// are reached; nil when that takes more than maxSteps.
+// walkDiagonals returns the furthest points of all diagonals after 0, 1, 2, ... changes, until the
+// ends of a and b are reached. It returns nil if that takes more than maxSteps changes.
 func walkDiagonals(a, b []string) []diagonals {
 	var reached []diagonals
 	last := diagonals{}

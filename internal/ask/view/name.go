@@ -9,15 +9,15 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// name is a name in a headline, as harmless text without quotes. It is shown without quotes only if
-// a reader cannot mistake it for our own words.
+// name is a name in a headline, as harmless text. It has quotes if a reader could mistake it for
+// our own words.
 type name struct {
 	text  string
 	quote bool
 }
 
-// maxNamed is the number of bytes that a headline uses of the beginning of a text, and again of its
-// end.
+// maxNamed is the number of bytes from the start of a text, and again from its end, that a headline
+// uses.
 const maxNamed = 1 << 10
 
 func nameOf(s string) name {
@@ -32,12 +32,12 @@ func (n name) withQuotes() name {
 	return n
 }
 
-// bareName reports whether a text is a single word that can only be a name.
+// bareName reports whether a text is one word without blanks that needs no quotes.
 func bareName(s string) bool {
 	return s != "" && strings.Trim(s, bareLetters+"./~@:+,=%#?&") == ""
 }
 
-// cutText returns the name in at most cells cells; a longer name loses its middle.
+// cutText returns the name in at most cells cells. It replaces the middle of a longer name by ….
 func (n name) cutText(cells int) string {
 	if n.text == "" && !n.quote {
 		return ""
@@ -48,8 +48,8 @@ func (n name) cutText(cells int) string {
 	return shortenText(n.text, cells)
 }
 
-// shortenText returns escaped text in at most cells cells; a longer text has … in place of its
-// middle, which no value can show.
+// shortenText returns escaped text in at most cells cells. It replaces the middle of a longer text
+// by …, a character that no value can show.
 func shortenText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -70,13 +70,13 @@ func shortenText(s string, cells int) string {
 			tail--
 		}
 	}
-	for tail < len(all) && Width(all[tail]) == 0 { // a mark without its letter
+	for tail < len(all) && Width(all[tail]) == 0 { // do not begin the tail with a combining mark, because its letter is cut off
 		tail++
 	}
 	return strings.Join(all[:head], "") + "…" + strings.Join(all[tail:], "")
 }
 
-// clipText returns escaped text in at most cells cells; a longer text has … in place of its end.
+// clipText returns escaped text in at most cells cells. It replaces the end of a longer text by ….
 func clipText(s string, cells int) string {
 	if Width(s) <= cells {
 		return s
@@ -90,8 +90,8 @@ func clipText(s string, cells int) string {
 	return strings.Join(all[:n], "") + "…"
 }
 
-// textUnits splits escaped text into units that must not be cut: a character, or a whole escape. A
-// backslash that begins no escape stays with the ASCII character after it.
+// textUnits splits escaped text into units that must stay whole: a character, or an escape. A
+// backslash that begins no escape forms a unit with the ASCII character after it.
 func textUnits(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {

@@ -6,18 +6,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Offer is one possible scope of an answer beyond one call: what a session answer covers, and the
-// rule that a lasting answer writes.
+// Offer is one possible scope of an answer that is for more than one call. It says what a session
+// answer would allow, and which rule a lasting answer would write.
 type Offer struct {
-	Scope   string // "exact", "file", "folder", "tool": the word on the command line
+	Scope   string // "exact", "file", "folder" or "tool", as on the command line
 	Title   string // for people: "this tool in ~/projects/x"
-	Session string // what a session answer allows, for people: "Edit files below ~/projects/x"; "" when a session answer cannot have this scope
-	Allow   string // the TOML that allows; "" when it cannot be written
-	Deny    string // the TOML that denies; "" when it cannot be written
-	Example string // another call that the rule would allow; "" when none is known
+	Session string // what a session answer would allow, for people: "Edit files below ~/projects/x"; "" if there is no session answer of this scope
+	Allow   string // TOML of the rule that allows; "" if it cannot be written
+	Deny    string // TOML of the rule that denies; "" if it cannot be written
+	Example string // another call that the rule would allow; "" if none is known
 }
 
-// ScopeLabel returns the label of a scope where each has one line.
+// ScopeLabel returns a short label of a scope for lists.
 func ScopeLabel(scope string) string {
 	switch scope {
 	case "exact":
@@ -30,7 +30,7 @@ func ScopeLabel(scope string) string {
 	return "All of it"
 }
 
-// RuleText returns the TOML that a lasting answer would write; "" when it cannot be written.
+// RuleText returns the TOML that a lasting answer would write; "" if it cannot be written.
 func (o *Offer) RuleText(allows bool) string {
 	if allows {
 		return o.Allow
@@ -38,8 +38,8 @@ func (o *Offer) RuleText(allows bool) string {
 	return o.Deny
 }
 
-// ForSession lists the possible scopes of a session answer, the preset first: the folder if there
-// is one, then the narrower ones first. One of them is the call alone.
+// ForSession lists the possible scopes of a session answer. A folder comes first, because it is
+// selected at the start; the others are sorted from narrow to wide. One scope is the call alone.
 func ForSession(offers []Offer) []Offer {
 	all := []Offer{{Scope: policy.Exact.String(), Title: "this exact call again, and no other", Session: "This exact call"}}
 	for _, o := range offers {

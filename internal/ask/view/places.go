@@ -10,12 +10,12 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// place is a place that a person is warned of: one from internal/text/textclass, or one that is
-// dangerous only to a person.
+// place is a place on disk for which a call needs care. Most places come from
+// internal/text/textclass; the others matter only when a person is asked.
 type place struct {
 	textclass.Place
 	why   string
-	write bool // only a write is dangerous
+	write bool // only a call that writes needs care
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 	whyPersonal = "reads what a browser keeps"
 )
 
-// places are built when a call is first shown.
+// places is the table of all places. It is built at the first question.
 var places = sync.OnceValue(func() []place {
 	return append(screenedPlaces(), []place{
 		{textclass.Place{Path: ".config/clawai", Hit: "~/.config/clawai/policy.toml", Miss: "/p/clawai/policy.toml"}, whyOwn, false},
@@ -58,20 +58,20 @@ func screenedPlaces() (all []place) {
 
 func isRooted(plain string) bool { return strings.HasPrefix(plain, "/") }
 
-// pathReadings returns the readings of a path: each with / between its parts, with . and .. only
-// at the start, with the home folder for ~, without drive and scheme. A rooted path begins with
-// /; a path from an unknown base begins with a variable or ~.
+// pathReadings returns the readings of a path, in one form: / between the parts, . and .. only at
+// the start, the home folder in place of ~, and no drive and scheme. An absolute path begins with
+// /. A path whose base is unknown begins with a variable or ~.
 func pathReadings(s, home string) []string {
 	s = strings.TrimSpace(s)
 	if len(s) > 5 && strings.EqualFold(s[:5], "file:") {
 		s = strings.TrimPrefix(s[5:], "//")
-		if s != "" && s[0] != '/' && s[0] != '\\' { // a host
+		if s != "" && s[0] != '/' && s[0] != '\\' { // file://HOST/PATH: leave the host out
 			_, s, _ = strings.Cut(s, "/")
 			s = "/" + s
 		}
 	}
 	readings := []string{s}
-	for range 2 { // some programs decode %252e twice
+	for range 2 { // twice, because some programs also decode %252e
 		decoded, err := url.PathUnescape(s)
 		if err != nil || decoded == s {
 			break
@@ -97,9 +97,9 @@ func pathReadings(s, home string) []string {
 	return readings
 }
 
-// workFolder returns the working folder; "" when it is unknown. It also returns "" for / and the
-// home folder, where desktop applications start servers, and for folders between the two: a person
-// does not mean such a folder as the project.
+// workFolder returns the working folder of the project; "" if it is unknown. It also returns "" for
+// /, for the home folder and for a parent of the home folder: desktop applications start servers
+// there, and a person does not mean such a folder as a project.
 func workFolder(project, home string) string {
 	if project == "" {
 		return ""
@@ -110,9 +110,9 @@ func workFolder(project, home string) string {
 	return project
 }
 
-// ownFolder returns the home folder, inside which a write causes no warning: desktop applications
-// write there all the time, and people would ignore the warning. It returns "" if the home folder
-// is unknown or is /.
+// ownFolder returns the home folder; "" if it is unknown or /. If no project is known, a write
+// inside this folder causes no warning, because desktop applications often write there and people
+// would ignore the warning.
 func ownFolder(home string) string {
 	if home == "" || pathReadings(home, "")[0] == "/" {
 		return ""
@@ -120,7 +120,7 @@ func ownFolder(home string) string {
 	return home
 }
 
-// isOutside reports whether a reading of a path lies outside the folder.
+// isOutside reports whether a reading of a path is outside the folder.
 func isOutside(plain, folder string) bool {
 	switch {
 	case isRooted(plain):
@@ -132,8 +132,8 @@ func isOutside(plain, folder string) bool {
 	return unknownBase().MatchString(plain)
 }
 
-// unknownBase matches the start of a path at a place that only the server knows: a variable, a
-// drive's own folder, another user's home.
+// unknownBase matches a path whose start only the server knows: a variable, or the home folder of
+// another user.
 var unknownBase = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\$[A-Za-z_{]|%[A-Za-z_]+%|~[\w.+-]*(?:/|$))`)
 })

@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Bounds of what a question shows of a preview. Changes that are not listed are still counted.
+// Maximum numbers in the preview part of a question. Changes that are not listed are still counted.
 const (
-	maxListed  = 30  // changes
-	maxChanged = 120 // lines of changes of texts
-	maxSaid    = 5   // lines of what a failed command wrote
+	maxListed  = 30  // changed files
+	maxChanged = 120 // lines that show changed text
+	maxSaid    = 5   // output lines of a command that failed
 )
 
-// PreviewLines returns what a preview found, as harmless text.
+// PreviewLines returns the results of a preview as harmless lines.
 func PreviewLines(r *report.Result, home string) []string {
 	return listPreview(r, Options{Home: home})
 }
 
-// BriefPreview returns what a preview found, on one line.
+// BriefPreview returns the results of a preview on one line.
 func BriefPreview(r *report.Result) string {
 	if r.Fault != "" {
 		return "none: " + term.VisibleText(r.Fault)
@@ -38,7 +38,7 @@ func BriefPreview(r *report.Result) string {
 	return text
 }
 
-// previewLines returns the lines of a question's preview.
+// previewLines returns the lines about a preview in a question.
 func previewLines(text []byte, o Options) []string {
 	var r report.Result
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -82,7 +82,7 @@ func programNames(r *report.Result) (names []string) {
 	return names
 }
 
-// countChanges returns how many files a command would write.
+// countChanges returns a text with the number of files that a command would write.
 func countChanges(r *report.Result) string {
 	var parts []string
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func countChanges(r *report.Result) string {
 	return "it would " + strings.Join(parts, ", ") + " files"
 }
 
-// endText returns how a command ended.
+// endText tells how a command ended.
 func endText(r *report.Result) (text string) {
 	switch r.Ended {
 	case report.ByTime:
@@ -129,7 +129,7 @@ func formatCount(n int, one, many string) string {
 	return fmt.Sprintf(many, n)
 }
 
-// doubtsOf returns sentences about effects that a preview cannot show.
+// doubtsOf returns sentences about effects that the preview of a command could not show.
 func doubtsOf(r *report.Result) (doubts []string) {
 	add := func(on bool, text string) {
 		if on {
@@ -150,8 +150,8 @@ func doubtsOf(r *report.Result) (doubts []string) {
 // changeWords holds the verb for each kind of change.
 var changeWords = map[string]string{report.Created: "create", report.Changed: "change", report.Deleted: "delete", report.Replaced: "replace", report.Modified: "mode"}
 
-// listFiles returns lines with the changed files. Lines with the changed text follow a file whose
-// change is small.
+// listFiles returns a line for each changed file. If a change is small, lines with the changed text
+// follow.
 func listFiles(r *report.Result, home string) (lines []string) {
 	left := maxChanged
 	for i := range r.Changes[:min(len(r.Changes), maxListed)] {
@@ -176,7 +176,7 @@ func listFiles(r *report.Result, home string) (lines []string) {
 	return lines
 }
 
-// noteChange returns a note about a change; "" if the name of the file says enough.
+// noteChange returns a note about a change of a file; "" if the file's name tells enough.
 func noteChange(c *report.Change) string {
 	var notes []string
 	switch {

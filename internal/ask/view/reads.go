@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// maxBraces limits the words from one word's braces; maxLetters limits the option letters before
-// a value.
+// maxBraces limits how many words one word with braces can become. maxLetters limits the number of
+// option letters before a value.
 const (
 	maxBraces  = 64
 	maxLetters = 32
 )
 
-// wordsOf splits a command into words, without quotes and with braces expanded.
+// wordsOf splits a command into words. It removes quotes and expands braces.
 func wordsOf(text string) (all []string) {
 	for _, field := range strings.Fields(text) {
 		for _, w := range expandBraces(field) {
@@ -49,7 +49,7 @@ func expandBraces(word string) []string {
 	return list
 }
 
-// pathsIn lists the paths that a command word may hold: the whole word, the part after a sign
+// pathsIn lists the possible paths in a word of a command: the whole word, the part after a sign
 // (@x, host:x), and the part after option letters (-d@x, -rfx).
 func pathsIn(word string) (all []string) {
 	add := func(s string) {
@@ -77,7 +77,7 @@ func pathsIn(word string) (all []string) {
 	return all
 }
 
-// mayName reports whether a path with wildcards may match a path in the place.
+// mayName reports whether a path with wildcards can match a path inside the place.
 func (p *place) mayName(glob string) bool {
 	if !strings.ContainsAny(glob, "*?[") {
 		return false
@@ -95,8 +95,8 @@ func (p *place) mayName(glob string) bool {
 	return p.ContainsPath(strings.Join(parts, "/"))
 }
 
-// choosesName reports whether a wildcard selects a name by more than one letter or by a leading
-// dot. A star alone and *.go match everything.
+// choosesName reports whether a wildcard pattern is made for a name: it has more than one letter of
+// the name, or a leading dot. A pattern such as * or *.go matches everything and does not count.
 func choosesName(glob, name string) bool {
 	letters := strings.Trim(glob, "*?[]")
 	if !strings.ContainsAny(glob, "*?[") || len(letters) < 2 && !strings.HasPrefix(glob, ".") || strings.HasPrefix(glob, "*.") ||

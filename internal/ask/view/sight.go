@@ -2,11 +2,10 @@ package view
 
 import "fmt"
 
-// Rows returns the rows of Lines followed by those of EntireLines. need is how many of them, from
-// the top, must have been visible before anything is allowed: those of Lines, with every argument
-// and change. For values that Lines folds, the head, the tail and the length are enough, unless
-// the question needs care: then all rows must have been visible, because the reason may be in the
-// middle of a value.
+// Rows returns the rows of Lines, followed by the rows of EntireLines. need is the number of rows,
+// from the top, that a person must have seen before allowing: all rows of Lines. If the question
+// needs care, need is the number of all rows, because the reason may be in the middle of a value
+// that Lines folds.
 func (q Question) Rows(width int) (rows []string, need int) {
 	rows = q.Lines(width)
 	need = len(rows)
@@ -17,19 +16,20 @@ func (q Question) Rows(width int) (rows []string, need int) {
 	return rows, need
 }
 
-// Sight records whether a person has seen the end of something. An allow requires this on every
-// channel that does not show everything at once; a deny never waits for it. With the zero value
-// nothing was seen.
+// Sight records whether a person has seen all rows that must be seen. An answer that allows
+// requires this on every channel that scrolls; an answer that denies does not. The zero value means
+// that the person has seen nothing.
 type Sight struct{ end bool }
 
-// NoteVisible records that the row before bottom is visible, of need rows that must be.
+// NoteVisible records that all rows before the row bottom have been visible. need is the number of
+// rows that the person must see.
 func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need }
 
-// SawEnd reports whether the last row that must be visible has been visible.
+// SawEnd reports whether the person has seen all rows that must be seen.
 func (s Sight) SawEnd() bool { return s.end }
 
-// RestLine returns the line below the rows from top to before bottom, when there are more rows
-// above or below: it tells how to see the rest, and whether allowing requires that.
+// RestLine returns the line below the visible rows, which are top to bottom-1 of all rows. The line
+// tells how to see the other rows, and whether the person must see them before allowing.
 func (s Sight) RestLine(top, bottom, all int) string {
 	at := fmt.Sprintf("lines %d-%d of %d; ", top+1, bottom, all)
 	if s.end {
@@ -38,7 +38,7 @@ func (s Sight) RestLine(top, bottom, all int) string {
 	return "── read to the end to allow: " + at + "PgDn, End"
 }
 
-// ReadOn returns the line of RestLine for a person who has just tried to allow before the end.
+// ReadOn returns the line in place of RestLine after a person has tried to allow too early.
 func ReadOn(top, bottom, all int) string {
 	return fmt.Sprintf("── read on first: lines %d-%d of %d; nothing was answered", top+1, bottom, all)
 }

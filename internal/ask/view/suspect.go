@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// looksLikePath reports whether a value looks like a path although its argument's name does not
-// show that.
+// looksLikePath reports whether a value looks like a path. It is used for arguments whose name does
+// not say that they hold a path.
 func looksLikePath(s string) bool {
 	for _, root := range []string{"~/", "../", "./", "file:", "$HOME", "%", `\\`, "/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/",
 		"/tmp/", "/opt/", "/mnt/", "/media/", "/srv/", "/dev/", "/proc/", "/sys/", "/boot/", "/private/", "/Library/", "/System/", "/Volumes/"} {
@@ -19,7 +19,7 @@ func looksLikePath(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
 }
 
-// inspectPath checks an argument that names a file.
+// inspectPath searches an argument that is a path for reasons for care.
 func (l *dangerFinder) inspectPath(s string) {
 	if s == "" || len(s) > maxName || strings.Contains(s, "://") && !strings.HasPrefix(strings.ToLower(s), "file:") {
 		return
@@ -38,7 +38,7 @@ func (l *dangerFinder) inspectPath(s string) {
 	l.matchPlaces(s)
 }
 
-// matchPlaces looks up a path in the table of places.
+// matchPlaces compares a path with the table of places.
 func (l *dangerFinder) matchPlaces(s string) {
 	if len(s) > maxName {
 		return
@@ -63,7 +63,7 @@ func (l *dangerFinder) matchPlaces(s string) {
 	}
 }
 
-// inspectHost checks an argument that names a host or an address.
+// inspectHost searches an argument that is a host or an address for reasons for care.
 func (l *dangerFinder) inspectHost(key, s string) {
 	if !slices.Contains(hostKeys, key) {
 		key = ""
@@ -91,13 +91,14 @@ func (l *dangerFinder) inspectElicitation(names []string) {
 	}
 }
 
-// grave are the marks that are dangerous even in prose.
+// grave are the entries of Arg.Marks that need care even in prose.
 var grave = []string{markDirection, markTags}
 
-// ordinary are the marks that are never dangerous.
+// ordinary are the entries of Arg.Marks that never need care.
 var ordinary = []string{markRight, markStacked, markBlanks}
 
-// inspectDisguises reports misleading characters (Arg.Marks) in names and values.
+// inspectDisguises adds a reason for care if a name or a value has misleading characters
+// (Arg.Marks).
 func (l *dangerFinder) inspectDisguises(r *Request, names []string) {
 	for i := range r.Named {
 		l.inspectDisguise(&r.Named[i], r.Word == "text" || r.Word == "asks" && i == 0)

@@ -11,19 +11,20 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Limits on a question's text in bytes: for Whole of one value and of all values, and for
-// everything else that grows with the call.
+// Limits on the texts of a question, in bytes. maxWhole is for Arg.Whole of one value,
+// maxWholeTotal for Arg.Whole of all values, maxShown for all other texts from the call.
 const (
 	maxWhole      = 64 << 10
 	maxWholeTotal = 1 << 20
 	maxShown      = 4 << 20
 )
 
-// maxIndent is the maximum number of leading blanks in a line of Whole or of a change; a longer
-// run is escaped from its fourth blank on.
+// maxIndent is the maximum number of blanks at the start of a line in Whole or in a change. Of a
+// longer run, all blanks after the third are escaped.
 const maxIndent = 40
 
-// EachLine yields the lines of the entire value, whatever its size; each line is made on demand.
+// EachLine yields the lines of the entire value, which may be very long. It makes each line only
+// when the line is needed.
 func (a *Arg) EachLine() iter.Seq[string] {
 	if a.Hidden == 0 {
 		return slices.Values(a.Whole)
@@ -37,23 +38,23 @@ func (a *Arg) EachLine() iter.Seq[string] {
 	}
 }
 
-// builder makes the values of one question and counts their cost.
+// builder makes the values of one question and counts their sizes.
 type builder struct {
 	values int // number of values made
-	whole  int // bytes of text in Whole
-	shown  int // bytes of everything else
-	diff   int // lines left for changes
+	whole  int // bytes of text in Arg.Whole
+	shown  int // bytes of all other texts
+	diff   int // number of lines that may still be used for changes
 }
 
-// makeValue makes one value of s: the text of a string (Type "string") or the token of another
-// value.
+// makeValue makes the Arg for s. If kind is "string", s is the text of a JSON string; otherwise it
+// is the token of a number or another value.
 func (m *builder) makeValue(where, kind, s string) (Arg, error) {
 	a := Arg{Path: where, Type: kind, Value: term.VisibleValue(s), Marks: findMarks(s)}
 	switch kind {
 	case "string":
 		a.Clean = cleanPath(s)
 	case "name":
-	default: // such a value has no quotes of its own: VisibleValue has added them
+	default: // remove the quotes that VisibleValue has added, because only strings have quotes
 		a.Value = strings.ReplaceAll(a.Value, `"`, "")
 	}
 	a.Folded = isFolded(s)
@@ -72,7 +73,7 @@ func (m *builder) makeValue(where, kind, s string) (Arg, error) {
 // isFolded reports whether term.VisibleValue leaves out the middle of s.
 func isFolded(s string) bool { return len(s) > 300 && utf8.RuneCountInString(s) > 300 }
 
-// cleanPath returns, in quotes, the clean form of a path with .. or repeated slashes; "" for
+// cleanPath returns the clean form of a path with .. or repeated slashes, in quotes; "" for any
 // other text.
 func cleanPath(s string) string {
 	if len(s) > maxName || !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, ".") && !strings.HasPrefix(s, "~") {
@@ -84,8 +85,8 @@ func cleanPath(s string) string {
 	return ""
 }
 
-// wholeLines returns s line by line, and how many characters it leaves out in the middle if s is
-// too long.
+// wholeLines returns s line by line. If s is too long, it leaves out the middle; hidden is the
+// number of characters left out.
 func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	room := min(maxWhole, max(4096, maxWholeTotal-m.whole))
 	if len(s) <= room {
@@ -103,7 +104,7 @@ func (m *builder) wholeLines(s string) (lines []string, hidden int) {
 	return appendLines(lines, s[tail:]), hidden
 }
 
-// cutOffset returns the greatest offset up to n at which a character starts.
+// cutOffset returns the largest offset up to n that is not inside a character.
 func cutOffset(s string, n int) int {
 	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
@@ -118,8 +119,8 @@ func appendLines(to []string, s string) []string {
 	return to
 }
 
-// lineText returns one line of a longer text. Unlike in a value, leading blanks stay, and a trailing
-// blank is escaped.
+// lineText returns one line of a longer text, escaped. Blanks at the start stay, and blanks at the
+// end are escaped.
 func lineText(s string) string {
 	body := strings.TrimLeft(s, " ")
 	indent := len(s) - len(body)
@@ -134,13 +135,13 @@ func lineText(s string) string {
 	return strings.Repeat(" ", indent) + term.VisibleLine(body) + strings.Repeat(`\u{20}`, trailing)
 }
 
-// tab is the display of a tab in a line of a change.
+// tab is shown in place of a tab in a line of a change.
 const tab = "→   "
 
-// plainLine returns one line of a change. A line whose characters can all be shown unchanged has
-// no escapes: quotes and backslashes stay, a tab is an arrow, and runs of up to maxIndent blanks
-// stay. Any other line is a lineText with an escape that no plain line can hold. So two different
-// lines never look alike.
+// plainLine returns one line of a change, so that two different lines never look alike. If all
+// characters can be shown unchanged, the line has no escapes: quotes and backslashes stay, a tab
+// becomes an arrow, and runs of up to maxIndent blanks stay. Any other line gets the form of
+// lineText, with an escape that no unescaped line can have.
 func plainLine(s string) string {
 	bare := strings.NewReplacer("\t", ".", `\`, ".", `"`, ".", " ", ".").Replace(s)
 	if !strings.HasSuffix(s, " ") && term.VisibleLine(bare) == bare && !strings.Contains(s, "→") &&

@@ -10,11 +10,12 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// folderKeys are names of arguments with the folder in which a command starts.
+// folderKeys are the names of arguments that hold the folder in which a command starts.
 var folderKeys = []string{"cwd", "workdir", "workingdirectory", "workingdir", "directory", "dir", "basepath"}
 
-// CommandOf returns the words of the command that a call would run, and the folder that the call
-// names for it. One word is a text for a shell. There are no words if the call runs no command.
+// CommandOf returns the words of the command that a call would run, and the folder in which the
+// call would run it. A single word is a text for a shell. If the call runs no command, there are no
+// words.
 func CommandOf(c *policy.Call) (words []string, folder string) {
 	w, err := walkJSON(c.Args, &builder{})
 	if err != nil || c.Subject != policy.ToolSubject || len(c.Names) == 0 {
@@ -32,10 +33,11 @@ func runWords(tool string, leaves []leaf) []string {
 	return findTexts(leaves, func(key string) bool { return slices.Contains(plainCommandKeys, key) })
 }
 
-// maxTold is the maximum number of names in a line about a command.
+// maxTold is the maximum number of names in one line about a command.
 const maxTold = 8
 
-// tellCommand returns what the shell parser finds in a command: one line for each kind of fact.
+// tellCommand returns the facts that the shell parser finds in a command, with one line for each
+// kind of fact.
 func tellCommand(words []string) (lines []string) {
 	if len(words) == 0 {
 		return nil
@@ -66,7 +68,7 @@ func tellCommand(words []string) (lines []string) {
 	return lines
 }
 
-// joinNames returns the first names as harmless text, and the number of further names.
+// joinNames returns the first maxTold names as harmless text, and the number of further names.
 func joinNames(names []string) string {
 	var shown []string
 	for _, s := range names[:min(len(names), maxTold)] {

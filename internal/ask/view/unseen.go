@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// inspectUnseen searches every text of a call that may write, whatever its member's name, for
-// files that run later: also member names, and each word of a patch.
+// inspectUnseen looks for the names of files that run later. It searches all texts of a call that
+// may write, the names of its members, and each word of a patch. It is for calls that no person
+// sees.
 func (l *dangerFinder) inspectUnseen(leaves []leaf) {
 	if !l.mayWrite {
 		return

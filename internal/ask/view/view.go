@@ -13,105 +13,105 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits of one question. A person does not read more before answering.
+// Limits of one question, because a person does not read more before answering.
 const (
 	maxRequests = 100
 	maxValues   = 1000 // names and argument values of all requests
 )
 
-// ErrTooMany means that the calls hold more than a person can be shown. It leads to a deny.
+// ErrTooMany means that the calls have more requests or values than a person can read. The question
+// is denied.
 var ErrTooMany = fmt.Errorf("the call holds more than can be shown (%d requests, %d values)", maxRequests, maxValues)
 
-// ErrUnreadable means that arguments are not JSON. No admitted frame has such arguments.
+// ErrUnreadable means that the arguments of a call are not JSON. The frame reader admits no such
+// call.
 var ErrUnreadable = errors.New("the arguments cannot be read")
 
 // Options are the inputs of NewQuestion besides the calls.
 type Options struct {
-	Server  string      // the name to show; "" takes the first call's
-	Rule    policy.Rule // the rule that asked; the zero value shows none
+	Server  string      // the server's name as shown; "" means the server of the first call
+	Rule    policy.Rule // the rule that led to the question; the zero value shows none
 	Digest  [32]byte    // digest of the frame; the zero value shows none
-	Why     string      // reason for asking besides the rule; "" for none
-	Reply   bool        // the calls were made, and the question is about their answer
-	Project string      // absolute working folder; "" when unknown; / and Home, or a parent of Home, count as unknown
-	Home    string      // the owner's home, for ~; "" when unknown
-	Own     []string    // clawai's own folders: rules, record
-	// Unseen means that an answer would also allow other calls, which no person sees. Then a call
-	// that may write and that names a file that runs later counts as a call that writes this file.
+	Why     string      // a further reason for the question; "" for none
+	Reply   bool        // the calls were already made, and the question is about their reply
+	Project string      // absolute path of the working folder; "" if unknown; /, Home and a parent of Home count as unknown
+	Home    string      // home folder of the owner, shown as ~; "" if unknown
+	Own     []string    // folders of clawai itself: rules, record
+	// Unseen means that the answer would also allow other calls, which no person sees. A call that
+	// may write is then treated as a write to each file that it names, if the file runs later.
 	Unseen bool
-	// Preview holds the result of a preview of the call's command (gate.Question.Preview). It is
-	// nil if there was no preview. Brief leaves out the texts and the names of files, for people
-	// who are not the owner.
+	// Preview is what a preview of the command found (gate.Question.Preview); nil if there was no
+	// preview. Brief leaves out texts and file names, for people who are not the owner.
 	Preview []byte
 	Brief   bool
-	// ReadFile reads a file that a call would change; without it there is no Diff. It gets only
-	// absolute, clean paths, which an attacker chooses. It must refuse everything but a regular
-	// file, must not wait for one (O_NONBLOCK) or follow a link in the last name (O_NOFOLLOW),
-	// must stop after MaxFile bytes with ErrTooLarge, and returns fs.ErrNotExist for a missing
-	// file.
+	// ReadFile reads a file that a call would change. Without it the question has no Diff. It gets
+	// only absolute, clean paths, but an attacker can choose them. So it must refuse everything but
+	// a regular file (O_NONBLOCK), must not follow a link in the last name (O_NOFOLLOW), and must
+	// return ErrTooLarge for more than MaxFile bytes. For a missing file it returns fs.ErrNotExist.
 	ReadFile func(path string) ([]byte, error)
 }
 
-// Question is the shown question. All of it is harmless text.
+// Question is a question as text. All its texts are harmless.
 type Question struct {
 	Title    string    // the request in a few words: `"write_file" on "files"`
-	Server   string    // in quotes; "not named" without one
-	Rule     string    // file, line and description of the rule that asked; "" without one
-	Why      string    // reason for asking besides the rule; "" for none
-	Reply    bool      // the question is about the answer to the calls
+	Server   string    // name of the server, in quotes; "not named" if it has none
+	Rule     string    // file, line and description of the rule that led to the question; "" if there is none
+	Why      string    // a further reason for the question; "" for none
+	Reply    bool      // the question is about the reply to the calls
 	Digest   string    // the first 12 hex digits of the frame's SHA-256; "" without one
 	Requests []Request // one for each call, in order
-	Dangers  []string  // reasons for care in plain words, without repeats; nil when it is routine
+	Dangers  []string  // reasons for care in plain words, each once; nil if the question is routine
 
-	who name // the server
+	who name // the server's name for the headline
 }
 
-// Request is one call.
+// Request is one call as text.
 type Request struct {
-	Server  string     // in quotes, as the call names it
-	Method  string     // in quotes if it has characters that no method has, or is long
+	Server  string     // in quotes, as in the call
+	Method  string     // in quotes if it is long or has a character that no method has
 	Word    string     // kind of Names: "tool", "resource", "prompt", "text", "asks" or "method"
-	Names   []string   // in quotes; long ones are folded
-	Named   []Arg      // the names with their whole text
+	Names   []string   // in quotes; long names are folded
+	Named   []Arg      // Names in full
 	Args    []Arg      // in wire order
-	Extra   int        // number of Args, at the end, that stand in params outside the arguments
-	Diff    []DiffLine // changes of a call that writes files; nil when unknown
+	Extra   int        // how many of Args, at the end, are from params but not from the arguments
+	Diff    []DiffLine // the changes that the call would make to files; nil if unknown
 	Dangers []string
 
-	// Told are lines on what a command would do: what its words show, and what a preview found.
+	// Told are lines about the effects of a command: what its words show, and what a preview found.
 	Told []string
 
 	deed    deed
 	changed changed
 }
 
-// Arg is one value of a call's arguments: a string, a number, true, false, null, an empty object
-// or an empty array.
+// Arg is one value in the arguments of a call: a string, a number, true, false, null, an empty
+// object or an empty array.
 type Arg struct {
-	Path   string   // place: edits[0].newText; odd member names are in quotes
-	Type   string   // "string", "number", "boolean", "null"; "object" or "array" when empty; "name": a long member name
-	Value  string   // one line; strings are in quotes; a long one shows head, tail, length and digest
-	Clean  string   // clean form, in quotes, of a path with .. or // in it; "" for none
+	Path   string   // path of the value in the arguments, such as edits[0].newText; unusual names are in quotes
+	Type   string   // "string", "number", "boolean" or "null"; "object" or "array" if empty; "name" for a long member name
+	Value  string   // one line; a string is in quotes; of a long value only start, end, length and digest
+	Clean  string   // clean form, in quotes, of a path that has .. or repeated slashes; "" for any other value
 	Whole  []string // the entire value, one element per line
-	Folded bool     // Value does not show everything
-	Hidden int      // number of characters that Whole leaves out; a line of Whole tells so
-	Marks  []string // oddities of its text: "look-alike letters", "hidden characters", ...
+	Folded bool     // Value leaves something out
+	Hidden int      // number of characters that Whole leaves out; a line of Whole tells the number
+	Marks  []string // unusual things in the value: "look-alike letters", "hidden characters", ...
 
-	text string // set if Whole leaves something out
+	text string // the whole value, if Whole leaves something out
 }
 
-// Values returns the names and the arguments in display order.
+// Values returns the names and the arguments, in the order in which they are shown.
 func (r *Request) Values() []Arg { return slices.Concat(r.Named, r.Args) }
 
-// DiffLine is one line of a change. Each file in Diff begins with a line of ours that names the
-// file and counts all its lines. Removed and unchanged lines are the owner's text: do not show
-// them to anybody else, such as the client that asked.
+// DiffLine is one line of a change. For each file, Diff begins with our own line, which has the
+// file's name and the number of changed lines. Removed and unchanged lines come from the owner's
+// files: show them to the owner only, and not to the client that made the call.
 type DiffLine struct {
-	Op   byte   // '+' added, '-' removed, ' ' unchanged, '@' neither (in a patch), '#' our own text
-	Text string // without its line end; our own text only for '#'
+	Op   byte   // '+' added, '-' removed, ' ' unchanged, '@' the position in a patch, '#' our own text
+	Text string // the line without its line end
 }
 
-// NewQuestion makes the question about calls. Its errors wrap ErrTooMany and ErrUnreadable; each
-// error is a reason to deny.
+// NewQuestion makes the question about calls. Its errors wrap ErrTooMany or ErrUnreadable. The
+// caller must deny after an error.
 func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 	if len(calls) == 0 {
 		return Question{}, errors.New("a question without a call")
@@ -120,7 +120,7 @@ func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 		return Question{}, ErrTooMany
 	}
 	if o.Reply {
-		o.ReadFile = nil // the call has already changed the files
+		o.ReadFile = nil // the calls have already changed the files
 	}
 	if o.Server == "" {
 		o.Server = calls[0].Server
@@ -155,8 +155,8 @@ func NewQuestion(calls []policy.Call, o Options) (Question, error) {
 	return q, nil
 }
 
-// makeReply turns a question about calls into one about their answer: the calls are done, and
-// only the answer needs care.
+// makeReply turns a question about calls into a question about their reply. The calls cannot be
+// stopped any more, so only the reply needs care.
 func (q *Question) makeReply() {
 	for i := range q.Requests {
 		q.Requests[i].deed.setPast()
@@ -238,8 +238,8 @@ func ruleText(r policy.Rule, home string) string {
 	return s
 }
 
-// TildePath replaces the home folder by ~ at the start of an owner's path; paths in a call are
-// shown unchanged.
+// TildePath replaces the home folder at the start of a path by ~. It is for paths of the owner;
+// paths in a call are shown unchanged.
 func TildePath(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, home); ok && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest

@@ -12,33 +12,33 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxName is the maximum length in bytes of a member name in a path; maxBare that of a name
-// without quotes.
+// maxName is the maximum length in bytes of a member's name in a path. maxBare is the maximum
+// length of a name without quotes.
 const (
 	maxName = 4096
 	maxBare = 64
 )
 
-// leaf is one value for the search for dangers and changes. Its text is not harmless.
+// leaf is one value, for the search for dangers and changes. Its texts are not harmless.
 type leaf struct {
-	path   string // as in its Arg, with odd names in quotes
-	key    string // name of the nearest enclosing member
-	text   string // a decoded string, or the token
+	path   string // the same as Arg.Path
+	key    string // name of the nearest object member around the value
+	text   string // the decoded string, or the token of another value
 	string bool
 }
 
-// walker walks valid JSON in wire order.
+// walker visits the values of valid JSON in wire order.
 type walker struct {
 	jsonscan.Cursor
 	make   *builder
 	args   []Arg
 	leaves []leaf
-	odd    []string // member names that are quoted in a path
-	top    []string // members of the outermost object
+	odd    []string // names of members that have quotes in a path
+	top    []string // names of the members of the outermost object
 	err    error
 }
 
-// walkJSON visits every value in the JSON text src.
+// walkJSON visits every value of the JSON text src and makes its Arg.
 func walkJSON(src []byte, m *builder) (walker, error) {
 	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.ValueOf(src))}, make: m}
 	w.SkipBlanks()
@@ -49,7 +49,7 @@ func walkJSON(src []byte, m *builder) (walker, error) {
 		return w, ErrUnreadable
 	}
 	if !w.walkValue("", "") && w.err == nil {
-		w.err = ErrTooMany // valid, but nested deeper than anyone reads
+		w.err = ErrTooMany // the JSON is valid, but nested too deep for a person to read
 	}
 	return w, w.err
 }
@@ -124,8 +124,8 @@ func (w *walker) addValue(path, kind, text string) {
 	w.args, w.err = append(w.args, a), err
 }
 
-// joinPath returns the path of a member. A name that would be folded in the path is added as a
-// value of its own, so that it is fully visible.
+// joinPath returns the path of a member. A name that is too long for a path also becomes a value,
+// so that the person can read the whole name.
 func (w *walker) joinPath(path, key string) string {
 	if len(key) > maxName {
 		w.err = ErrTooMany
@@ -146,7 +146,7 @@ func (w *walker) joinPath(path, key string) string {
 }
 
 // unescapeJSON decodes the escapes of a valid JSON string. A lone surrogate becomes three bytes
-// that are not UTF-8, and is shown as such.
+// that are not UTF-8, so the person sees these bytes.
 func unescapeJSON(raw []byte) string {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {

@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// around is how many unchanged words are shown beside a change.
+// around is the maximum number of unchanged words that are shown before and after a change.
 const around = 6
 
-// DiffWords returns the changes of a text, word by word, as harmless lines: removed words, added
-// words, and a few unchanged words around them.
+// DiffWords compares two texts word by word. It returns harmless lines with the removed words, the
+// added words, and a few unchanged words around them.
 func DiffWords(was, is string) []DiffLine {
 	edits := compareLines(strings.Fields(was), strings.Fields(is))
 	var lines []DiffLine
@@ -41,7 +41,8 @@ func DiffWords(was, is string) []DiffLine {
 	return lines
 }
 
-// contextWords returns the shown part of unchanged words: those next to a change.
+// contextWords returns the unchanged words that are shown. after means that a change comes before
+// these words; before means that a change comes after them.
 func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// Where a word is searched.
+// Texts in which a dangerous word is searched.
 const (
-	inCommand = "a command"        // an argument that is run: of a shell-like tool, or with a name for commands
-	inQuery   = "a command or SQL" // the same, or a database query
-	inAny     = "any argument"     // everything but prose and file content
+	inCommand = "a command"        // an argument that a shell-like tool runs, or whose name is that of a command
+	inQuery   = "a command or SQL" // a command, or a query for a database
+	inAny     = "any argument"     // every argument except prose and file content
 )
 
-// dangerWord is one row of the table of dangerous words. A match is a hint for a person, never a
-// verdict: a shell has endless spellings, and every command of a shell-like tool is dangerous
-// without a match.
+// dangerWord is one row of the table of dangerous words. A match is a hint for a person and decides
+// nothing, because a shell command can be written in endless ways. A command of a shell-like tool
+// always needs care, with or without a match.
 type dangerWord struct {
 	why   string
 	where string
-	match string // RE2, case folded
-	spare string // a match that contains this does not count; "" for none
-	hit   string // an example
-	miss  string // an example that almost matches
+	match string // RE2 expression; letter case is ignored
+	spare string // a match that contains this text does not count; "" for none
+	hit   string // an example that matches
+	miss  string // an example that is similar but does not match
 }
 
-// Programs after a pipe that run what they read.
+// Programs that run the text that a pipe gives them.
 const runners = `[({]?\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:xargs\s+(?:\S+\s+)*?)?(?:\S*/)?(?:(?:ba|z|k|da|fi|a)?sh|python[0-9.]*|perl|ruby|node|php|iex|invoke-expression)\b`
 
 var dangerWords = []dangerWord{
@@ -119,7 +119,7 @@ var compiledWords = sync.OnceValue(func() []compiledWord {
 	return list
 })
 
-// findWord returns the first match in text, "" for none.
+// findWord returns the first match in text; "" for none.
 func (w *compiledWord) findWord(text string) string {
 	if w.spare == nil {
 		return w.match.FindString(text)
@@ -132,6 +132,6 @@ func (w *compiledWord) findWord(text string) string {
 	return ""
 }
 
-// undress removes shell syntax, so that r\m, r”m and rm${IFS}x read as rm: a second reading
-// besides the text itself.
+// undress removes shell syntax, so that r\m, r”m and rm${IFS}x become rm. The result is searched in
+// addition to the text itself.
 var undress = strings.NewReplacer(`\`, "", `'`, "", `"`, "", "${IFS}", " ", "$IFS", " ", "^", "")

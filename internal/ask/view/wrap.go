@@ -6,18 +6,19 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Continued begins a row that continues the line above it. The text after it belongs to the line,
-// so that a blank at the end of a row stays visible.
+// Continued begins a row that continues the line above it. All characters after it belong to the
+// line, so a blank at the end of a row is also visible.
 const Continued = "    ↳"
 
-// Wrap splits harmless lines into rows of at most cells cells; 0 splits nothing. Words stay whole
-// if a row has a blank in its last two thirds. A continuation row begins with a mark, so that a
-// reader does not take it for a separate line; the rows without marks are the original line.
+// Wrap splits harmless lines into rows of at most cells cells; 0 splits nothing. A word stays whole
+// if the row has a blank in its last two thirds. A continued row begins with Continued, so that a
+// reader does not take it for a new line. Without these marks, the rows together are the original
+// line.
 func Wrap(lines []string, cells int) []string {
 	if cells <= 0 {
 		return lines
 	}
-	cells = max(cells, Width(Continued)+3) // room for a few characters
+	cells = max(cells, Width(Continued)+3) // leave room for a few characters after Continued
 	var rows []string
 	for _, line := range lines {
 		mark := ""
@@ -33,8 +34,9 @@ func Wrap(lines []string, cells int) []string {
 	return rows
 }
 
-// rowEnd returns the end of a row of at most cells cells: before the last blank in its last two
-// thirds if it would cut a word, and inside an escape only if the escape is wider than the row.
+// rowEnd returns the end of the next row of at most cells cells. To keep a word whole, the row ends
+// before the last blank in its last two thirds. An escape stays whole unless it is wider than the
+// row.
 func rowEnd(line string, cells int) int {
 	used, end, blank := 0, 0, 0
 	for unit := range textUnits(line) {
@@ -42,7 +44,7 @@ func rowEnd(line string, cells int) int {
 		switch {
 		case used+w <= cells:
 		case end == 0:
-			return cells // an escape, which is ASCII
+			return cells // the row ends inside an escape, which is ASCII: one cell for each byte
 		case unit != " " && blank > 0:
 			return blank
 		default:
@@ -80,7 +82,7 @@ func Width(s string) (n int) {
 	return n
 }
 
-// Cut removes the end of harmless text of more than n cells, and marks the cut.
+// Cut shortens harmless text to at most n cells. It marks the place where text was cut.
 func Cut(s string, n int) string {
 	if Width(s) <= n {
 		return s

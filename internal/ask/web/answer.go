@@ -18,19 +18,19 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// answerBody is the page's answer to one request.
+// answerBody is the JSON that the page sends to answer one request.
 type answerBody struct {
 	ID        string `json:"id"`
-	Digest    string `json:"digest"` // hex, of the frame that the page showed
+	Digest    string `json:"digest"` // hex digest of the frame that the page showed
 	Reply     string `json:"reply"`  // a key of replies
-	Scope     string `json:"scope"`  // scope of the offer, for lasting answers
+	Scope     string `json:"scope"`  // scope of the offer, for a lasting answer or a session answer
 	Words     string `json:"words"`  // a note for the agent
-	Read      bool   `json:"read"`   // the end of the question has been visible; view.Sight
+	Read      bool   `json:"read"`   // the page has shown the end of the question (view.Sight)
 	Confirmed bool   `json:"confirmed"`
-	Bulk      bool   `json:"bulk"` // one of several requests answered together
+	Bulk      bool   `json:"bulk"` // the person answers several requests at once, and this is one of them
 }
 
-// replies are the page's words for answers.
+// replies are the answers by the page's words.
 var replies = map[string]gate.Reply{
 	"deny": gate.DenyOnce, "allow": gate.AllowOnce, "session": gate.AllowSession,
 	"always": gate.AllowAlways, "never": gate.DenyAlways,
@@ -38,7 +38,7 @@ var replies = map[string]gate.Reply{
 
 const maxWords = 500 // characters of a note
 
-// wholeID matches the ids of the queue; no other text is looked up.
+// wholeID matches an id of the queue. The server looks up no other text as an id.
 var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })
 
 func conflictRefusal(text string) *refusal { return &refusal{Status: http.StatusConflict, Text: text} }
@@ -58,8 +58,9 @@ var (
 	goneAlready  = conflictRefusal("Too late: it is no longer in the queue; nothing was executed.")
 )
 
-// serveRequest sends the details of a pending request, or how it ended. A request that ends while
-// the page opens it is no error, because a browser would report an error on its console.
+// serveRequest sends the details of a pending request, or how the request ended. If the request
+// ends before the page opens it, the status is still 200, because a browser reports other statuses
+// as errors on its console.
 func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *session) error {
 	q, err := s.findPending(r.Context(), strings.TrimPrefix(r.URL.Path, requestPath))
 	if late, ok := errors.AsType[*refusal](err); ok && late.Status == http.StatusConflict {
@@ -73,7 +74,7 @@ func (s *Server) serveRequest(w http.ResponseWriter, r *http.Request, in *sessio
 	return writeReply(w, d)
 }
 
-// findPending returns a pending request by its whole id.
+// findPending returns the pending request with this id. A prefix of the id is not enough.
 func (s *Server) findPending(ctx context.Context, id string) (queue.Request, error) {
 	if !wholeID().MatchString(id) {
 		return queue.Request{}, notFound
@@ -94,7 +95,7 @@ func unreachableRefusal(err error) *refusal {
 	return &refusal{Status: http.StatusServiceUnavailable, Text: "The queue could not be asked, and nothing was answered: " + term.VisibleText(err.Error())}
 }
 
-// serveAnswer sends one answer to the queue.
+// serveAnswer checks one answer and sends it to the queue.
 func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session) error {
 	var body answerBody
 	if err := readBody(w, r, &body); err != nil {
@@ -108,7 +109,7 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	if err != nil {
 		return err
 	}
-	// An answer is stored or refused even if the page leaves in the meantime.
+	// The queue must store or refuse the answer even if the page closes the connection.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.limits.write/2)
 	defer cancel()
 	now, err := s.o.Queue.Decide(ctx, q.ID, a)
@@ -118,13 +119,14 @@ func (s *Server) serveAnswer(w http.ResponseWriter, r *http.Request, in *session
 	if err != nil {
 		return unreachableRefusal(err)
 	}
-	if !body.Bulk { // for several requests, the history shows the outcome
+	if !body.Bulk { // wait for the outcome of a single answer; after a bulk answer, the history shows the outcomes
 		now = s.awaitOutcome(r.Context(), now)
 	}
 	return writeReply(w, map[string]string{"text": endingSentence(&now)})
 }
 
-// checkAnswer returns the answer that the page sent, if q may get it.
+// checkAnswer returns the queue's form of an answer from the page. It returns an error if the
+// request q must not get this answer.
 func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (queue.Answer, error) {
 	said, ok := replies[body.Reply]
 	a := queue.Answer{Reply: said, Channel: Channel, By: s.o.By, Words: strings.TrimSpace(body.Words)}
@@ -167,19 +169,19 @@ func (s *Server) checkAnswer(body *answerBody, q *queue.Request, in *session) (q
 	return a, nil
 }
 
-// offersReach reports whether the person was offered this scope for a session answer.
+// offersReach reports whether the request offers a session answer with this scope.
 func offersReach(q *queue.Request, scope string) bool {
 	return scope == "" || slices.ContainsFunc(view.ForSession(q.Offers), func(o view.Offer) bool { return o.Scope == scope })
 }
 
-// offersRule reports whether the rule that the person confirmed was on the page.
+// offersRule reports whether the request offers the rule of this scope for a lasting answer.
 func offersRule(q *queue.Request, said gate.Reply, scope string) bool {
 	return slices.ContainsFunc(q.Offers, func(o view.Offer) bool {
 		return o.Scope == scope && (said == gate.AllowAlways && o.Allow != "" || said == gate.DenyAlways && o.Deny != "")
 	})
 }
 
-// awaitOutcome returns the request with the outcome of its call, if that is known soon.
+// awaitOutcome waits a short time for the outcome of the call, and returns the request.
 func (s *Server) awaitOutcome(ctx context.Context, now queue.Request) queue.Request {
 	ctx, cancel := context.WithTimeout(ctx, s.limits.outcome)
 	defer cancel()
@@ -189,8 +191,8 @@ func (s *Server) awaitOutcome(ctx context.Context, now queue.Request) queue.Requ
 	return now
 }
 
-// serveRevoke revokes a session answer. This only makes access stricter, so it needs no
-// confirmation.
+// serveRevoke revokes a session answer. It needs no confirmation, because a revoked answer allows
+// less.
 func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request, _ *session) error {
 	var body struct {
 		ID string `json:"id"`

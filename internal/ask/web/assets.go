@@ -15,14 +15,15 @@ import (
 //go:embed assets
 var files embed.FS
 
-// asset is one embedded file, with its content type and the way a browser requests it.
+// asset is one embedded file, with its content type and the value of Sec-Fetch-Dest in a browser's
+// request for it.
 type asset struct {
 	body       []byte
-	packed     []byte // body as gzip; nil for the page, whose text differs each time
+	packed     []byte // body compressed with gzip; nil for the page, which differs at each request
 	kind, dest string
 }
 
-// loadAssets returns the files by their URL paths; the page has the path /.
+// loadAssets returns the embedded files by their URL paths. The page has the path /.
 func loadAssets() (map[string]asset, error) {
 	list, err := files.ReadDir("assets")
 	if err != nil {
@@ -55,7 +56,8 @@ func loadAssets() (map[string]asset, error) {
 	return assets, nil
 }
 
-// dropComments returns a script without the lines that are only a comment. Only people read those.
+// dropComments removes the lines of a script that are only a comment, because browsers do not need
+// them.
 func dropComments(script []byte) (short []byte) {
 	for line := range bytes.Lines(script) {
 		if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("//")) {
@@ -65,16 +67,17 @@ func dropComments(script []byte) (short []byte) {
 	return short
 }
 
-// pack returns a text as gzip. No secret is in it, so its length tells a stranger nothing.
+// pack returns a text compressed with gzip. The text is no secret, so a stranger who sees the
+// length learns nothing.
 func pack(text []byte) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	_, _ = z.Write(text) // a buffer takes everything
+	_, _ = z.Write(text) // the errors are ignored, because a write to a buffer cannot fail
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// acceptsGzip reports whether a browser takes gzip.
+// acceptsGzip reports whether the browser accepts a body in gzip.
 func acceptsGzip(r *http.Request) bool {
 	for kind := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		if strings.TrimSpace(kind) == "gzip" {
@@ -97,8 +100,8 @@ func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request, _ *session) 
 	return err
 }
 
-// servePage sends the page, which is the same for everybody: the content comes later, only to a
-// browser with the key.
+// servePage sends the page. The page is the same for everybody and contains no question. A browser
+// with the key gets the questions later.
 func (s *Server) servePage(w http.ResponseWriter, _ *http.Request, _ *session) error {
 	a := s.assets["/"]
 	nonce, _ := newSecret()

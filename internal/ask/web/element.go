@@ -10,21 +10,22 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Element is a part of a view. It is sent as a tree of names and texts, and the page makes elements
-// and text nodes of it: no text ever becomes markup. All texts are made harmless when they are sent.
+// Element is a part of a view. The server sends it as a tree of names and texts, and the page makes
+// elements and text nodes from the tree. So a text never becomes markup. All texts are made
+// harmless when they are sent.
 type Element struct {
 	tag        string
 	attributes map[string]string
-	children   []any // *Element or string
+	children   []any // each is an *Element or a string
 }
 
-// NewElement returns an element with children, each of them a string or an *Element; a nil *Element
-// and an empty string are left out. tag is one of those that view.js knows.
+// NewElement returns an element with children. Each child is a string or an *Element; empty strings
+// and nil elements are left out. tag must be an element that view.js knows.
 func NewElement(tag string, children ...any) *Element {
 	return (&Element{tag: tag}).Add(children...)
 }
 
-// Add adds children as NewElement takes them.
+// Add adds children, which NewElement describes.
 func (e *Element) Add(children ...any) *Element {
 	for _, child := range children {
 		switch is := child.(type) {
@@ -41,7 +42,7 @@ func (e *Element) Add(children ...any) *Element {
 	return e
 }
 
-// Set sets an attribute, one of those that view.js knows.
+// Set sets an attribute. name must be an attribute that view.js knows.
 func (e *Element) Set(name, value string) *Element {
 	if e.attributes == nil {
 		e.attributes = map[string]string{}
@@ -50,10 +51,11 @@ func (e *Element) Set(name, value string) *Element {
 	return e
 }
 
-// maxElementText is how many bytes of one text are sent.
+// maxElementText is the maximum number of bytes of one text.
 const maxElementText = 4096
 
-// harmlessText returns a text as the page may show it. A text that ends with an ellipsis was cut.
+// harmlessText returns a text made harmless. A text that is too long is cut and ends with an
+// ellipsis.
 func harmlessText(s string) string {
 	s, wasCut := strings.CutSuffix(s, "…")
 	if len(s) > maxElementText {
@@ -69,11 +71,11 @@ func harmlessText(s string) string {
 	return term.VisibleText(s)
 }
 
-// MarshalJSON returns the tree: [tag, attributes, child, ...].
+// MarshalJSON returns the element as a JSON list: [tag, attributes, child, ...].
 func (e *Element) MarshalJSON() ([]byte, error) { return e.appendJSON(nil), nil }
 
-// appendJSON writes the whole tree at once: encoding/json would read the text of a child again for
-// each of its parents.
+// appendJSON writes the whole tree at once, because encoding/json would read the texts of a child
+// again for each of its parents.
 func (e *Element) appendJSON(dst []byte) []byte {
 	dst = append(appendText(append(dst, '['), e.tag), ",{"...)
 	for i, name := range slices.Sorted(maps.Keys(e.attributes)) {
@@ -95,16 +97,17 @@ func (e *Element) appendJSON(dst []byte) []byte {
 	return append(dst, ']')
 }
 
-// appendText writes a text as the page may show it.
+// appendText writes a text as a JSON string, made harmless.
 func appendText(dst []byte, s string) []byte {
 	quoted, err := json.Marshal(harmlessText(s))
-	if err != nil { // a string always can be written
+	if err != nil { // cannot happen, because a string can always be encoded
 		quoted = []byte(`""`)
 	}
 	return append(dst, quoted...)
 }
 
-// Walk calls each with the element and all below it, and with every text as it is sent.
+// Walk calls each for the element and for everything inside it. The texts are in the form in which
+// they are sent.
 func (e *Element) Walk(each func(tag, text string, attributes map[string]string)) {
 	each(e.tag, "", e.attributes)
 	for _, child := range e.children {
@@ -117,7 +120,7 @@ func (e *Element) Walk(each func(tag, text string, attributes map[string]string)
 	}
 }
 
-// Names of elements and attributes that the page makes. view.js has the same.
+// Elements and attributes that the page can make. view.js has the same lists.
 var (
 	viewTags = []string{
 		"a", "button", "code", "dd", "details", "div", "dl", "dt", "form", "h2", "h3", "input", "label", "li", "ol", "option", "p",
@@ -130,7 +133,7 @@ var (
 	}
 )
 
-// isKnown reports whether the page makes this element with its attributes.
+// isKnown reports whether the page can make this element with its attributes.
 func (e *Element) isKnown() (known bool) {
 	known = true
 	e.Walk(func(tag, _ string, attributes map[string]string) {

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// policyOf returns the Content-Security-Policy. Scripts and styles need the nonce of their page;
-// without a nonce nothing may run.
+// policyOf returns the Content-Security-Policy of a response. Scripts and styles must carry the
+// nonce of their page. If the nonce is "", no script and no style is allowed.
 func policyOf(nonce string) string {
 	own := "'none'"
 	if nonce != "" {
@@ -20,7 +20,7 @@ func policyOf(nonce string) string {
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 }
 
-// refusal is the reason why a request is not answered.
+// refusal is the error of a request that is not answered.
 type refusal = page.Refusal
 
 var (
@@ -33,8 +33,8 @@ var (
 	tooMany  = &refusal{Status: http.StatusServiceUnavailable, Text: "Too many pages are open. Close one and load this page again."}
 )
 
-// isJSON reports whether the body has a content type that only a script can send: a form of
-// another site cannot.
+// isJSON reports whether the request has the content type of JSON. Another site's form cannot send
+// this content type; only a script can.
 func isJSON(r *http.Request) bool {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/json" && len(r.Header.Values("Content-Type")) == 1 &&

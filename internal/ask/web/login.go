@@ -10,44 +10,44 @@ import (
 	"time"
 )
 
-// login admits one browser: a token works once, and the browser that used it sends a key from
-// then on. Only hashes are kept.
+// login lets one browser in. The token of a link works once, and the browser gets a key for it,
+// which it sends with each request. Only hashes are stored.
 //
-// No cookie is set or read, because cookies ignore ports (RFC 6265, section 8.5): every other
-// server on this machine's loopback address gets them, and can overwrite, duplicate or delete
-// them. The page keeps the key in storage that other ports cannot reach, and sends it in a header
-// of its own, which no other site can send without permission.
+// Cookies are not used, because they ignore ports (RFC 6265, section 8.5): every other server on
+// the loopback address of this machine gets them, and can overwrite, duplicate or delete them. The
+// page keeps the key in storage that other ports cannot reach. It sends the key in a header of its
+// own, which another site cannot send without permission.
 type login struct {
 	mu      sync.Mutex
 	token   *[32]byte
 	session *session
 }
 
-// session is one browser that was admitted by a link.
+// session is the browser that a link has let in.
 type session struct {
-	key   [32]byte // SHA-256 of the page's key
+	key   [32]byte // SHA-256 of the key
 	ended chan struct{}
 
 	mu   sync.Mutex
-	sent map[string]sent // the pending requests that its page has
+	sent map[string]sent // the pending requests that were sent to the page, by id
 }
 
 type sent struct {
-	at    time.Time // time of the first send
+	at    time.Time // when it was first sent
 	care  care
-	whole bool // all of it was sent, so the page can have shown its end
+	whole bool // the whole request was sent, so the page can have shown its end
 }
 
-// care is the requirement for an answer that allows a request.
+// care is what an answer needs in order to allow a request.
 type care uint8
 
 const (
-	denyOnly  care = iota // the request cannot be shown, or its page did not get it
-	confirmed             // the request is dangerous, so a person must also confirm the answer
+	denyOnly  care = iota // no answer allows: the request cannot be shown, or was not sent to this page
+	confirmed             // the request is dangerous, so the person must also confirm
 	routine
 )
 
-// keyHeader is the header with the page's key.
+// keyHeader is the header in which the page sends its key.
 const keyHeader = "X-Clawai-Key"
 
 func newSecret() (text string, hash [32]byte) {
@@ -70,8 +70,8 @@ func (d *login) newToken() string {
 	return text
 }
 
-// exchangeToken exchanges the token for a key, once. It ends an earlier session. A wrong token
-// changes nothing.
+// exchangeToken returns a new key for the token of a link. The token works once. An earlier session
+// ends. A wrong token changes nothing.
 func (d *login) exchangeToken(token string) (key string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,7 +88,7 @@ func (d *login) exchangeToken(token string) (key string, ok bool) {
 	return key, true
 }
 
-// close ends the session. No browser can enter any more.
+// close ends the session, and no browser can get in any more.
 func (d *login) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +98,7 @@ func (d *login) close() {
 	d.session, d.token = nil, nil
 }
 
-// findSession returns the session that sent the request; nil for a stranger.
+// findSession returns the session of a request; nil if the request does not have its key.
 func (s *Server) findSession(r *http.Request) *session {
 	s.login.mu.Lock()
 	in := s.login.session
@@ -109,7 +109,7 @@ func (s *Server) findSession(r *http.Request) *session {
 	return in
 }
 
-// setPending records the sent pending requests, and drops the others.
+// setPending records which pending requests were sent, and forgets all others.
 func (in *session) setPending(pending map[string]*row, now time.Time) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -125,7 +125,8 @@ func (in *session) setPending(pending map[string]*row, now time.Time) {
 	}
 }
 
-// addDetails records that the details of a request were sent, which may show more than its row.
+// addDetails records that the details of a request were sent, with the care that they show. The
+// details can need more care than the row.
 func (in *session) addDetails(id string, c care) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -134,7 +135,7 @@ func (in *session) addDetails(id string, c care) {
 	}
 }
 
-// sentOf returns which parts of a request were sent to the page; the zero value if none was.
+// sentOf returns what was sent of a request; the zero value if nothing was sent.
 func (in *session) sentOf(id string) sent {
 	in.mu.Lock()
 	defer in.mu.Unlock()

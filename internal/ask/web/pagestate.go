@@ -10,30 +10,30 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// historyLength is the number of resolved requests on a page.
+// historyLength is the number of resolved requests that the page shows.
 const historyLength = 50
 
-// pageState records what was sent to one page, and sends it the changes.
+// pageState knows what was sent to one page, and sends only the changes.
 type pageState struct {
 	s     *Server
 	in    *session
 	out   *events
-	rows  map[string]*row // pending rows; nil before the first event
+	rows  map[string]*row // the pending requests that the page shows, by id; nil before the first event
 	past  map[string]*resolvedRow
-	sent  map[string][]byte // the latest data of each event that is sent whole
-	alone string            // an error text that lasts as long as the stream
-	words string            // the error text on the page
+	sent  map[string][]byte // the last data of each event that is always sent in full
+	alone string            // an error text that stays until the stream ends
+	words string            // the error text that the page shows
 }
 
 func newPageState(s *Server, in *session, out *events) *pageState {
 	return &pageState{s: s, in: in, out: out, past: map[string]*resolvedRow{}, sent: map[string][]byte{}}
 }
 
-// pendingEvent is a change of the list of pending requests.
+// pendingEvent tells the page how the list of pending requests has changed.
 type pendingEvent struct {
-	Fresh bool   `json:"fresh"` // drop the old list
-	Now   int64  `json:"now"`   // in ms, for the remaining time
-	Added []*row `json:"added"` // oldest first; they go below the others
+	Fresh bool   `json:"fresh"` // the page must drop its old list
+	Now   int64  `json:"now"`   // time in ms, from which the page computes the remaining times
+	Added []*row `json:"added"` // new requests, the oldest first; they go below the others
 	Gone  []gone `json:"gone"`
 }
 
@@ -42,8 +42,8 @@ type gone struct {
 	Text string `json:"text"`
 }
 
-// updatePage reads the queue and sends the changes. An error means that writing failed: the page
-// has left.
+// updatePage reads the queue and sends the changes to the page. It returns an error if the page
+// cannot be reached any more.
 func (b *pageState) updatePage(ctx context.Context) error {
 	pending, err := b.s.o.Queue.Pending(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *pageState) historyRows(list []queue.Request) []*resolvedRow {
 		if known == nil {
 			known = b.s.resolvedRow(r)
 		}
-		known.Text = endingSentence(r) // the outcome comes later than the answer
+		known.Text = endingSentence(r) // set the text again, because the outcome comes later than the answer
 		past[r.ID] = known
 		out = append(out, known)
 	}
@@ -118,7 +118,7 @@ func (b *pageState) historyRows(list []queue.Request) []*resolvedRow {
 	return out
 }
 
-// sendReplacement sends an event that replaces the page's data, if it differs.
+// sendReplacement sends data that replaces all data of this event, if the data has changed.
 func (b *pageState) sendReplacement(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil || bytes.Equal(data, b.sent[name]) {
@@ -128,8 +128,8 @@ func (b *pageState) sendReplacement(name string, v any) error {
 	return b.out.sendEvent(name, json.RawMessage(data))
 }
 
-// sendTrouble shows an error line on the page until the next call with another text; "" removes
-// the line.
+// sendTrouble shows an error text on the page. The text stays until a call with another text; ""
+// removes it.
 func (b *pageState) sendTrouble(text string) error {
 	if text == "" {
 		text = b.alone

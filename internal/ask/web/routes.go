@@ -11,17 +11,17 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// route is one valid path of the server. No path leads to a file.
+// route is one path that the server answers. No path is the name of a file.
 type route struct {
 	method string
-	dest   string // required value of Sec-Fetch-Dest, as our own page's request has it
-	open   bool   // works before the link is used; it shows nothing of the queue
+	dest   string // required value of Sec-Fetch-Dest, which our own page sends
+	open   bool   // can be used without the key; it must show nothing of the queue
 	serve  func(s *Server, w http.ResponseWriter, r *http.Request, in *session) error
 }
 
-const requestPath = "/request/" // followed by the id
+const requestPath = "/request/" // followed by the id of a request
 
-// nowhere is the route for every other path.
+// nowhere is the route of all other paths.
 var nowhere = route{open: true, serve: func(*Server, http.ResponseWriter, *http.Request, *session) error { return notFound }}
 
 func (s *Server) findRoute(u *url.URL) route {
@@ -79,7 +79,7 @@ func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request, rt route) er
 	return rt.serve(s, w, r, in)
 }
 
-// writeError sends an error as plain text to a person, and as JSON to the page.
+// writeError sends an error. The page gets JSON; a person gets plain text.
 func writeError(w http.ResponseWriter, rt route, err error) {
 	status := http.StatusServiceUnavailable
 	if e, ok := errors.AsType[*refusal](err); ok {
@@ -101,7 +101,7 @@ func writeReply(w http.ResponseWriter, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// readBody reads the single JSON object of a body, and refuses unknown members.
+// readBody decodes the body, which must be one JSON object without unknown members.
 func readBody(w http.ResponseWriter, r *http.Request, v any) error {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()
@@ -117,7 +117,7 @@ func readBody(w http.ResponseWriter, r *http.Request, v any) error {
 	return badBody
 }
 
-// serveSession admits the browser that has the link's token.
+// serveSession lets in the browser that sends the token of the link.
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, _ *session) error {
 	var body struct{ Token string }
 	if err := readBody(w, r, &body); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// Channel is the name in the queue and the record for answers given here.
+// Channel is the channel's name in the queue and in the record.
 const Channel = "web"
 
 // Queue lists the methods of *queue.Queue that the page needs.
@@ -32,16 +32,16 @@ type Queue interface {
 // Options configure a Server. Queue and AddAnswerer are required.
 type Options struct {
 	Queue       Queue
-	AddAnswerer func() (io.Closer, error) // called when the first page connects
+	AddAnswerer func() (io.Closer, error) // called when the first page connects; the queue then knows that a person watches
 
-	Views Views  // nil: the page has only the questions
-	Start string // the path that the link leads to; "" for the questions
+	Views Views  // makes the views; nil: the page has only questions
+	Start string // the path that the link opens; "" for the questions
 
-	Home     string                       // for ~; "" when unknown
-	Own      []string                     // view.Options.Own
-	ReadFile func(string) ([]byte, error) // view.Options.ReadFile; nil shows no changes
+	Home     string                       // the owner's home folder, shown as ~; "" if unknown
+	Own      []string                     // clawai's own folders, as in view.Options
+	ReadFile func(string) ([]byte, error) // as in view.Options; nil shows no changes of files
 	By       string                       // the account of the person who answers
-	Opened   func()                       // called each time a link is used; may be nil
+	Opened   func()                       // called each time a browser uses a link; may be nil
 }
 
 // Listen opens a loopback address: 127.0.0.1, or ::1. Port 0 selects a free port.
@@ -57,17 +57,17 @@ func Listen(port int, v6 bool) (net.Listener, error) {
 type Server struct {
 	o         Options
 	listener  net.Listener
-	host      string // the only accepted value of Host
+	host      string // the only value of the Host header that is accepted
 	login     login
 	presence  presence
 	assets    map[string]asset
 	limits    limits
-	grace     time.Duration // how long ago a request must have been sent before an answer counts
-	heartbeat time.Duration // interval of messages on a silent stream
-	look      time.Duration // interval of the checks for changes in the views
+	grace     time.Duration // an answer counts only if its request was sent at least so long ago
+	heartbeat time.Duration // time between two messages on a silent stream
+	look      time.Duration // time between two checks for changes in the views
 }
 
-// New returns a server for l, which must listen on a loopback address. Serve closes l.
+// New returns a server for l, which must listen on a loopback address. The method Serve closes l.
 func New(o Options, l net.Listener) (*Server, error) {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
@@ -94,26 +94,26 @@ func New(o Options, l net.Listener) (*Server, error) {
 	}, nil
 }
 
-// NewLink returns the link that opens the page once. An earlier unused link stops working; an
-// open page stays open until the new link is used.
+// NewLink returns a link that opens the page once. An earlier link that was not used stops working.
+// An open page stays open until the new link is used.
 func (s *Server) NewLink() string { return "http://" + s.host + "/#" + s.login.newToken() }
 
-// limits are the time limits for parts of an exchange.
+// limits are the time limits of an HTTP exchange.
 type limits struct {
-	header, read, write time.Duration // for the request's header, the whole request, and the reply
-	outcome             time.Duration // for an answer: the wait for the call's outcome
+	header, read, write time.Duration // limits for reading the header, for reading the request, and for writing the response
+	outcome             time.Duration // how long an answer waits for the outcome of the call
 }
 
-// Limits of one connection and one request.
+// Limits of a connection and of a request.
 const (
 	idleTime  = 60 * time.Second
-	maxHeader = 1 << 20 // larger than the cookies that other ports of this address may have left in the browser
+	maxHeader = 1 << 20 // larger than all cookies that servers on other ports can have left in the browser
 	maxBody   = 8 << 10
-	maxPages  = 4 // pages connected at the same time
+	maxPages  = 4 // maximum number of connected pages
 )
 
-// Serve answers until ctx ends, and returns after every page is disconnected. It returns nil if
-// ctx ended it.
+// Serve answers requests until ctx ends, and returns when all pages are disconnected. The end of
+// ctx is no error.
 func (s *Server) Serve(ctx context.Context) error {
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	defer endStreams()

@@ -12,27 +12,27 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// All text below was made harmless by view or term; the page puts it into text nodes.
+// Package view or term has made all texts below harmless. The page puts them into text nodes.
 
-// row is one pending request in the list.
+// row is a pending request as a row of the list.
 type row struct {
 	ID        string `json:"id"`
-	Digest    string `json:"digest"` // hex; an answer must repeat it
-	Title     string `json:"title"`  // who wants what
+	Digest    string `json:"digest"` // hex digest; the answer must contain it
+	Title     string `json:"title"`  // the sentence that says who wants what
 	Short     string `json:"short"`  // the tool, the server and the arguments
 	Server    string `json:"server"`
 	Client    string `json:"client"`
 	Project   string `json:"project"`
 	Dangerous bool   `json:"dangerous"`
-	Brief     bool   `json:"brief"`    // Short shows everything
-	Created   int64  `json:"created"`  // in ms
-	Deadline  int64  `json:"deadline"` // in ms; 0 for none
+	Brief     bool   `json:"brief"`    // Short shows the whole call
+	Created   int64  `json:"created"`  // time in ms
+	Deadline  int64  `json:"deadline"` // time in ms; 0 for none
 	care      care
 }
 
 const (
-	shortLength = 160 // characters of a row
-	titleLength = 110 // cells of the sentence that says who wants what
+	shortLength = 160 // maximum number of characters of Short
+	titleLength = 110 // maximum number of cells of Title
 )
 
 func (s *Server) requestRow(r *queue.Request) *row {
@@ -51,20 +51,20 @@ func (s *Server) requestRow(r *queue.Request) *row {
 		return out
 	}
 	out.Title, out.Server = q.Headline(titleLength), q.Server
-	out.Short = strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page shows this itself
+	out.Short = strings.TrimPrefix(q.ShortLine(shortLength), "careful: ") // the page adds this word itself
 	out.care = careOf(r, &q)
 	out.Dangerous = out.care < routine
 	if q.IsShortComplete(shortLength) {
-		// The first view leaves out changes to files, and a row cannot show them: view the request
-		// again with them.
+		// The call was first rendered without changes of files. A row cannot show changes, so
+		// render the call again with them.
 		q, err = s.viewRequest(r, true)
 		out.Brief = err == nil && q.IsShortComplete(shortLength)
 	}
 	return out
 }
 
-// careOf returns the stricter judgement of the queue and the view. An unknown risk counts as
-// dangerous.
+// careOf returns the care that a request needs. The result is routine only if both the queue and
+// the view say so; otherwise it is confirmed.
 func careOf(r *queue.Request, q *view.Question) care {
 	if r.Risk != "routine" || len(q.Dangers) > 0 {
 		return confirmed
@@ -72,8 +72,7 @@ func careOf(r *queue.Request, q *view.Question) care {
 	return routine
 }
 
-// viewRequest returns the request as harmless text; the error is the reason why that is
-// impossible.
+// viewRequest returns the request as harmless text. The error tells why this is impossible.
 func (s *Server) viewRequest(r *queue.Request, changes bool) (view.Question, error) {
 	if r.Damage != nil {
 		return view.Question{}, r.Damage
@@ -89,12 +88,12 @@ func (s *Server) viewOptions(r *queue.Request, changes bool) view.Options {
 	return o
 }
 
-// details is everything that a person must know to answer.
+// details are all facts about a request that a person needs for an answer.
 type details struct {
 	ID        string    `json:"id"`
 	Digest    string    `json:"digest"`
-	Broken    string    `json:"broken"` // reason why it cannot be shown: then it can only be denied
-	Short     string    `json:"sum"`    // the first digits of the digest
+	Broken    string    `json:"broken"` // why the request cannot be shown and can only be denied; "" if it can be shown
+	Short     string    `json:"sum"`    // the first digits of the frame's digest
 	Server    string    `json:"server"`
 	Client    string    `json:"client"`
 	Project   string    `json:"project"`
@@ -104,7 +103,7 @@ type details struct {
 	Dangers   []string  `json:"dangers"`
 	Requests  []request `json:"requests"`
 	Lasting   bool      `json:"lasting"`
-	Session   []reach   `json:"session"` // possible scopes of a session answer, the preset first
+	Session   []reach   `json:"session"` // possible scopes of a session answer; the first is selected at the start
 	Offers    []offer   `json:"offers"`
 	NoOffer   string    `json:"noOffer"`
 	care      care
@@ -116,9 +115,9 @@ type request struct {
 	Word    string   `json:"word"`
 	Names   []value  `json:"names"`
 	Args    []value  `json:"args"`
-	Extra   []value  `json:"extra"` // in params, outside the arguments
+	Extra   []value  `json:"extra"` // values from params that are not arguments
 	Changes []change `json:"changes"`
-	Told    []string `json:"told"` // what the command would do, as far as that is known
+	Told    []string `json:"told"` // what the command would do, if known
 	Dangers []string `json:"dangers"`
 }
 
@@ -127,20 +126,20 @@ type value struct {
 	Type   string   `json:"type"`
 	Value  string   `json:"value"`
 	Clean  string   `json:"clean"`
-	Whole  []string `json:"whole"` // null when Value is one line and complete
+	Whole  []string `json:"whole"` // lines of the entire value; null if Value shows it completely
 	Folded bool     `json:"folded"`
 	Marks  []string `json:"marks"`
 }
 
 type change struct {
-	Op   string `json:"op"` // "+", "-", " " or "#"
+	Op   string `json:"op"` // '+', '-', ' ' or '#', as in view.DiffLine
 	Text string `json:"text"`
 }
 
 type offer struct {
 	Scope   string   `json:"scope"`
 	Title   string   `json:"title"`
-	Allow   []string `json:"allow"` // lines
+	Allow   []string `json:"allow"` // lines of the rule that allows
 	Deny    []string `json:"deny"`
 	Example string   `json:"example"`
 }
@@ -149,7 +148,7 @@ type offer struct {
 type reach struct {
 	Scope string `json:"scope"`
 	Lets  string `json:"lets"`  // what it allows, in a few words
-	Title string `json:"title"` // with everything that it leaves open
+	Title string `json:"title"` // what it allows, and everything that it leaves open
 }
 
 func (s *Server) requestDetails(r *queue.Request) *details {
@@ -214,12 +213,12 @@ func textLines(s string) []string {
 	return lines
 }
 
-// resolvedRow is one request of the history.
+// resolvedRow is a resolved request as a row of the history.
 type resolvedRow struct {
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status string `json:"status"`
-	Time   int64  `json:"time"` // in ms
+	Time   int64  `json:"time"` // time in ms
 	Text   string `json:"text"`
 	Note   string `json:"note"`
 }
@@ -235,7 +234,7 @@ func (s *Server) resolvedRow(r *queue.Request) *resolvedRow {
 	return out
 }
 
-// endingSentence returns one sentence about how a request was resolved.
+// endingSentence tells in one sentence how a request was resolved.
 func endingSentence(r *queue.Request) string {
 	at, outcome, undone := clockText(r.Decided), term.VisibleText(r.Outcome), queue.UndoneText(r.IsReply())
 	switch r.Status {
@@ -252,8 +251,8 @@ func endingSentence(r *queue.Request) string {
 	return "It still waits."
 }
 
-// outcomeText returns the last part of endingSentence: the proxy's report on the outcome of an
-// answered call.
+// outcomeText returns the end of endingSentence: what the proxy reports about the call after an
+// answer.
 func outcomeText(s queue.Status, outcome, undone string) string {
 	switch {
 	case s == queue.Denied && (outcome == "" || outcome == "denied"):
@@ -268,7 +267,7 @@ func outcomeText(s queue.Status, outcome, undone string) string {
 	return "; " + outcome
 }
 
-// tooLate returns endingSentence for a person whose answer came second.
+// tooLate returns endingSentence for a person whose answer came too late.
 func tooLate(r *queue.Request) string {
 	s := endingSentence(r)
 	return "Too late: " + strings.ToLower(s[:1]) + s[1:]
@@ -318,7 +317,7 @@ type grantRow struct {
 	Client  string `json:"client"`
 	Title   string `json:"title"`
 	Project string `json:"project"`
-	Since   int64  `json:"since"` // in ms
+	Since   int64  `json:"since"` // time in ms
 	Uses    int    `json:"uses"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// presence marks the queue as watched while at least one page is connected.
+// presence tells the queue that a person watches, while at least one page is connected.
 type presence struct {
 	addAnswerer func() (io.Closer, error)
 	mu          sync.Mutex
@@ -20,8 +20,8 @@ type presence struct {
 	answerer    io.Closer
 }
 
-// enterPage counts a new page. After an error other than tooMany the page is counted, but the
-// proxies do not know of it.
+// enterPage adds one to the number of connected pages. After the error tooMany the page does not
+// count. After another error the page counts, but the queue does not know that a person watches.
 func (p *presence) enterPage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,21 +43,21 @@ func (p *presence) leavePage() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages--; p.pages == 0 && p.answerer != nil {
-		_ = p.answerer.Close() // the lock ends with the process at the latest
+		_ = p.answerer.Close() // the error is ignored, because the mark disappears when the process ends
 		p.answerer = nil
 	}
 }
 
-// events is one stream of server-sent events.
+// events is a stream of server-sent events to one page.
 type events struct {
 	w  http.ResponseWriter
 	rc *http.ResponseController
 }
 
-// sendTime is how long a page may take to read one event.
+// sendTime is the time limit for sending one event.
 const sendTime = 10 * time.Second
 
-// sendEvent writes one event. JSON has no line breaks, so the data is one line.
+// sendEvent sends one event. Its data is JSON on one line.
 func (e *events) sendEvent(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -76,11 +76,11 @@ func (e *events) writeText(s string) error {
 	return e.rc.Flush()
 }
 
-// gap is the minimum time between two reads of the queue.
+// gap is the shortest time between two reads of the queue.
 const gap = 100 * time.Millisecond
 
-// serveEvents sends one page the pending requests, the answers, the session answers and notices of
-// changes in the views, until the page leaves.
+// serveEvents sends one page all changes until the page disconnects: pending requests, the history,
+// session answers, and notices that a view has changed.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session) error {
 	err := s.presence.enterPage()
 	if errors.Is(err, tooMany) {
@@ -89,7 +89,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, in *session
 	defer s.presence.leavePage()
 	w.Header().Set("Content-Type", "text/event-stream")
 	e := &events{w, http.NewResponseController(w)}
-	// The read deadline of the request would also end the stream.
+	// Remove the read deadline of the request, because it would also end the stream.
 	if err := e.rc.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *Server) streamEvents(ctx context.Context, b *pageState) {
 	}
 }
 
-// version returns the version of the views.
+// version returns the version of the views, or 0 without views.
 func (s *Server) version() uint64 {
 	if s.o.Views == nil {
 		return 0

@@ -11,33 +11,35 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Views makes what the page shows beside the questions. It only reads.
+// Views makes the parts of the page that are not questions. It only reads.
 type Views interface {
-	// Render returns the view with a name of ViewNames. filter has each name once.
+	// Render returns the view with this name, one of ViewNames. filter has at most one value for
+	// each name.
 	Render(ctx context.Context, name string, filter url.Values) (View, error)
-	// Version changes when a view may have changed.
+	// Version returns a number that changes when a view may have changed.
 	Version() uint64
 }
 
-// View is the content of one tab.
+// View is the content of one tab of the page.
 type View struct {
 	Title string   `json:"title"`
 	Body  *Element `json:"body"`
 }
 
-// ErrFilter is part of the error of Render if the filter is wrong. The rest of the error describes
-// the mistake.
+// ErrFilter is wrapped by an error of Render about a wrong filter. The rest of the error's text
+// describes the mistake.
 var ErrFilter = errors.New("the address has a filter that is not understood")
 
-// ViewNames are the names of the views. Each is also a path of the page; the questions have the path /.
+// ViewNames are the names of the views. Each name is also a path of the page. The questions have
+// the path /.
 var ViewNames = []string{"overview", "calls", "sessions", "timeline", "rules", "servers", "answers"}
 
 const (
-	viewPath = "/view/" // followed by the name of the view
-	maxQuery = 2 << 10  // bytes of a filter
+	viewPath = "/view/" // followed by a name of ViewNames
+	maxQuery = 2 << 10  // maximum number of bytes of a filter
 )
 
-// findView returns the route of a view, or of the page that shows it.
+// findView returns the route of the data of a view, or of the page that shows the view.
 func findView(u *url.URL) route {
 	if len(u.RawQuery) > maxQuery || u.RawPath != "" {
 		return nowhere
@@ -57,7 +59,7 @@ var (
 	errUnknown = errors.New("a view with an element that the page does not make")
 )
 
-// serveView sends one view.
+// serveView sends the data of one view.
 func (s *Server) serveView(w http.ResponseWriter, r *http.Request, _ *session) error {
 	if s.o.Views == nil {
 		return noViews

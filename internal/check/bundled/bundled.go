@@ -1,6 +1,6 @@
-// Package bundled tries a bundle before it takes effect: its policy must load as a layer, and its
-// fixtures must get the answers that they expect. The author of a bundle and each laptop that takes
-// it run the same trial, so a bundle that the author could publish is not refused by a laptop.
+// Package bundled tries a bundle before it takes effect. The policy of the bundle must load as a
+// layer, and its fixtures must get their expected answers. The author of a bundle and each laptop
+// make the same trial, so a laptop refuses no bundle that its author could publish.
 package bundled
 
 import (
@@ -13,14 +13,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// layerName names the layer that Try makes of a bundle.
+// layerName is the name of the layer that Try makes from a bundle.
 const layerName = "organisation"
 
-// home is what ~ means in fixtures, the same on every machine.
+// home is the home folder in fixtures. It is the same on every machine, so that a trial has the
+// same result everywhere.
 const home = "/home/user"
 
-// AllowAll is the policy below the bundle in the trial: it allows every request, so that each
-// answer comes from the bundle.
+// AllowAll is the policy below the bundle in a trial. It allows every request, so each other answer
+// comes from the bundle.
 const AllowAll = `
 [[rule]]
 action = "allow"
@@ -44,12 +45,12 @@ method = "**"
 
 // Outcome is the result of a trial.
 type Outcome struct {
-	Rules    *policy.Policy // the bundle's policy as a layer
+	Rules    *policy.Policy // the policy of the bundle, as a layer
 	Summary  check.Summary
-	Problems []string // one text for each failed fixture: its name and the reason; nil if the bundle passed
+	Problems []string // one text for each failed fixture, with its name and the reason; nil if the bundle passed
 }
 
-// Err returns an error that names the first problem; nil if there is none.
+// Err returns an error with the first problem; nil if there is none.
 func (o *Outcome) Err() error {
 	switch n := len(o.Problems); n {
 	case 0:
@@ -61,9 +62,9 @@ func (o *Outcome) Err() error {
 	}
 }
 
-// Try tries a bundle. path names its policy in errors and positions. o holds the settings for
-// parsing on this machine; Try replaces its Layer, Above, Calls, Disk and Pack. pack parses the
-// text of a pack that the bundle holds.
+// Try makes the trial of a bundle. path is the name of its policy in errors and positions. o holds
+// the parse options of this machine; Try replaces Layer, Above, Calls, Disk and Pack in it. pack
+// parses the text of a pack in the bundle.
 func Try(b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
 	o.Layer, o.Above, o.Calls, o.Disk = layerName, nil, nil, nil
 	o.Pack = func(x policy.PackFile) (policy.Pack, error) {
@@ -111,7 +112,7 @@ func judge(p *policy.Policy, f bundle.File) check.Result {
 	return check.JudgeFixture(p, fx, "")
 }
 
-// firstError returns the first of several mistakes of a policy.
+// firstError returns the first error of a joined error.
 func firstError(err error) error {
 	if all, ok := errors.AsType[policy.Errors](err); ok && len(all) > 1 {
 		return fmt.Errorf("%w, and %d more", all[0], len(all)-1)

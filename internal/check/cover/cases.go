@@ -11,27 +11,27 @@ import (
 // Options are the settings for judging a policy.
 type Options struct {
 	Policy policy.Options
-	Server string // the server's name for fixtures that name no server
-	// Work bounds the search for a fixture that would notice a mutant, in units
-	// of prove.Options; 0 means at most about one second.
+	Server string // name of the server for fixtures without one
+	// Work limits the search for a fixture that notices a mutant, in the unit of prove.Options. 0
+	// means at most about one second.
 	Work int
 }
 
-// testCase is a fixture as the rules see it.
+// testCase is a fixture, read as the rules see it.
 type testCase struct {
 	fixture  check.Fixture
-	server   string // the server's name if the fixture names no server
+	server   string // name of the server if the fixture has none
 	path     string
 	on       policy.On
 	calls    []policy.Call
-	kinds    []string // kinds of findings in the reply
-	refused  bool     // the proxy refuses the message before the rules; the answer is always deny
+	kinds    []string // kinds of findings in the reply of the fixture
+	refused  bool     // the proxy refuses the message before the rules, so the answer is always deny
 	expected policy.Action
 }
 
-// casesOf returns the fixtures that have an expectation and whose judged message is one of on. It
-// returns an error if the policy does not meet an expectation: only a suite that passes can be
-// measured.
+// casesOf returns the fixtures that expect an answer and that judge a message of one of the kinds
+// in on. It returns an error if the policy gives another answer than expected, because only a suite
+// that passes can be measured.
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {
@@ -58,9 +58,8 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 	return cases, nil
 }
 
-// listReadings returns the calls in the form in which the rules judge them. For
-// a reply, it returns each call once without findings and once for each kind
-// found.
+// listReadings returns the calls as the rules judge them. A reply gives each call once without
+// findings, and once for each kind of finding.
 func (c *testCase) listReadings() []policy.Call {
 	if c.on == policy.OnCall {
 		return c.calls
@@ -80,8 +79,8 @@ func (c *testCase) listReadings() []policy.Call {
 // hasSingleName reports whether the rules judge exactly one name.
 func (c *testCase) hasSingleName() bool { return len(c.calls) == 1 && len(c.calls[0].Names) == 1 }
 
-// describeMismatch returns the policy's unexpected answer, or "" if the answer is as expected. For
-// a reply, the result that the client gets must be as expected, too.
+// describeMismatch tells how the policy's answer differs from the expected answer; "" if it does
+// not. For a reply, the result for the client must also be as expected.
 func (c *testCase) describeMismatch(p *policy.Policy) string {
 	got := policy.Allow
 	switch {

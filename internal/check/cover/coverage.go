@@ -13,29 +13,30 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Point is a property of a rule that fixtures should show.
+// Point is one fact about a rule that a fixture should show.
 type Point struct {
-	Rule    int    // index of the rule, from 0
+	Rule    int    // index of the rule in the policy, from 0
 	Line    int    // line of the rule
-	What    string // the condition, or "the rule"
+	What    string // the condition that the point is about, or "the rule"
 	Way     string // "matches" or "fails"
 	Covered bool
-	By      string          // the path of the first fixture that covers the point; "" if uncovered
-	Hint    string          // if uncovered: a description of the fixture that is needed
-	Fixture *check.Composed // a fixture that would cover it; nil when none is known
+	By      string          // path of the first fixture that covers the point; "" if there is none
+	Hint    string          // if the point is uncovered: which fixture is needed
+	Fixture *check.Composed // a fixture that would cover the point; nil if none is known
 }
 
 const theRule = "the rule"
 
-// Coverage holds all points of a policy, in the order of the file.
+// Coverage holds all points of a policy in the order of the file.
 type Coverage struct {
 	Points []Point
 }
 
-// Measure checks whether the fixtures show that each rule matches some call that reaches it, that
-// each glob or listed value alone makes its rule match some call, and that each condition alone
-// keeps its rule from matching some call. To check a condition or a value, it removes the condition
-// or the other values from the rule, and traces the calls of the fixtures again. src is the text of p.
+// Measure checks three things for each rule. The rule matches some call of the fixtures that
+// reaches it. Each glob or listed value, if it is the only one, still makes the rule match some
+// call. Each condition keeps the rule from matching some call. To check a condition or a value,
+// Measure removes the condition or the other values from the rule and traces the calls again. src
+// is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload)
 	if err != nil {
@@ -57,15 +58,15 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	return Coverage{m.points}, nil
 }
 
-// meter measures the rules of a policy one by one.
+// meter measures the rules of a policy, one after the other.
 type meter struct {
 	*document
 	cases    []testCase
-	reaching [][]reachingCall // by the index of a rule: the calls that reach the rule
+	reaching [][]reachingCall // the calls that reach a rule, by the index of the rule
 	points   []Point
 
-	// The current rule: its source, its text, and the indexes of the rules above it that match one
-	// of the calls that reach it.
+	// source and text are the rule that is measured now. above has the indexes of some rules above
+	// this rule: those that match a call which reaches this rule.
 	source policy.Source
 	text   policytext.Rule
 	above  map[int]bool
@@ -75,11 +76,11 @@ type meter struct {
 type reachingCall struct {
 	caseIndex int
 	call      *policy.Call
-	matches   bool    // the rule matches the call, or may match it
+	matches   bool    // the rule surely or perhaps matches the call
 	matched   []int32 // indexes of the rules above that match the call
 }
 
-// traceCases determines which calls reach which rules.
+// traceCases finds out which calls reach which rules.
 func (m *meter) traceCases() {
 	for k := range m.cases {
 		p, readings := m.policy.PolicyFor(m.cases[k].on), m.cases[k].listReadings()
@@ -143,8 +144,8 @@ func (m *meter) measureRule(i int) {
 		}
 	}
 	for _, c := range m.source.Calls {
-		// The condition find of a rule about replies or of a redact rule is not measured: without
-		// find, the former judges something else, and the latter redacts nothing.
+		// The condition find is not measured in a rule about replies, or in a redact rule. Without
+		// find, a rule about replies judges something else, and a redact rule redacts nothing.
 		needed := c.Key == "find" && (m.source.On != policy.OnCall || m.source.Action.AltersContent())
 		if c.Globs == nil && !needed {
 			m.measureCondition(i, c.Key, c.Key, m.text.RemoveKey(c.Key))
@@ -152,8 +153,8 @@ func (m *meter) measureRule(i int) {
 	}
 }
 
-// measureExceptions checks for each glob of an exception whether the glob keeps the rule from
-// matching some call.
+// measureExceptions checks for each glob of an exception whether a call shows its effect: without
+// the glob, the rule would match the call.
 func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	for j, one := range l.Value.Elements {
 		if len(l.Value.Elements) > 1 {
@@ -166,8 +167,9 @@ func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 	}
 }
 
-// openingEdits returns edits that let the rule accept further arguments, that is, arguments without
-// a condition. An argument whose condition is removed is then accepted, too.
+// openingEdits returns edits after which the rule accepts arguments for which it has no condition.
+// Without these edits, the rule would refuse an argument when its condition is removed for a
+// measurement.
 func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
 	if m.source.Action != policy.Allow || len(m.source.ArgumentPaths()) < 2 {
@@ -177,7 +179,7 @@ func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	return append(edits, policytext.Edit{Start: at, End: at, Text: "\nargs_open = true"})
 }
 
-// constraintPaths returns the paths of a rule's typed constraints.
+// constraintPaths returns the paths of the typed constraints in a rule.
 func constraintPaths(s policy.Source) [][]string {
 	var paths [][]string
 	for _, w := range s.Where {
@@ -186,16 +188,15 @@ func constraintPaths(s policy.Source) [][]string {
 	return paths
 }
 
-// isConstraintPart reports whether a leaf is only a part of a constraint's value. Such a part is no
-// condition, so it is not measured.
+// isConstraintPart reports whether a leaf is a part of a constraint's value. Such a part is not
+// measured, because it is no condition by itself.
 func isConstraintPart(l *policytext.Leaf, typed [][]string) bool {
 	return slices.ContainsFunc(typed, func(path []string) bool {
 		return len(l.Path) > len(path) && slices.Equal(l.Path[:len(path)], path)
 	})
 }
 
-// findReachingCalls looks for calls that reach the rules that no fixture
-// reaches.
+// findReachingCalls searches for calls that reach the rules which no call of a fixture reaches.
 func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
 	if !slices.ContainsFunc(m.points, missed) {
@@ -218,8 +219,8 @@ func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	}
 }
 
-// measureValues checks for each value of a list whether the rule with only this value matches some
-// call.
+// measureValues checks, for each value of a list, whether the rule still matches some call if this
+// is the only value.
 func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	list := l.Value.Elements
 	if len(list) < 2 {
@@ -232,17 +233,17 @@ func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	}
 }
 
-// measureCondition checks whether a condition keeps the rule from matching some call that meets all
-// other conditions. The edits in without remove the condition.
+// measureCondition checks whether there is a call that does not match the rule, but does match it
+// after the edits in without, which remove the condition.
 func (m *meter) measureCondition(i int, condition, what string, without []policytext.Edit) {
 	found := m.findCase(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.addPoint(i, what, "fails", found,
 		fmt.Sprintf("%s that fits the rule but for %s, and that no rule above decides", m.describeSubject(), condition))
 }
 
-// findCase returns the path of the first case with a call for which accepts returns true and which
-// the edited rule matches, or "". The policy that judges the call has only the edited rule and the
-// rules in m.above.
+// findCase looks for a call that the edited rule matches and for which accepts returns true. It
+// returns the path of the first case with such a call; "" if there is none. The call is judged by a
+// policy with only the edited rule and the rules in m.above.
 func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policytext.Edit) string {
 	if !slices.ContainsFunc(m.reaching[i], accepts) {
 		return ""
@@ -263,7 +264,7 @@ func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policy
 	return ""
 }
 
-// describeSubject returns a phrase for what the current rule judges.
+// describeSubject returns a phrase about the calls or replies that the current rule judges.
 func (m *meter) describeSubject() string {
 	return [...]string{policy.OnCall: "a call", policy.OnReply: "a result of a call", policy.OnList: "an entry of a list", policy.OnUpload: "what goes to a model"}[m.source.On]
 }
@@ -276,10 +277,10 @@ func (m *meter) addPoint(rule int, what, way, by, hint string) {
 	m.points = append(m.points, p)
 }
 
-// oneLine joins the lines of a value.
+// oneLine returns a value on one line.
 func oneLine(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
 
-// Score returns the number of covered points and of all points.
+// Score returns the number of covered points, and the number of all points.
 func (c Coverage) Score() (covered, total int) {
 	for _, p := range c.Points {
 		if p.Covered {

@@ -12,32 +12,32 @@ import (
 
 // Mutant is a policy with one small change, such as its author could make by mistake.
 type Mutant struct {
-	Rule  int    // index of the changed rule
-	Line  int    // line of the changed rule
+	Rule  int    // index of the changed rule in the policy
+	Line  int    // line of the changed rule in the file
 	Kind  string // drop-rule, action, widen, narrow, drop-glob, drop-kind, drop-condition, flip, bound, swap
-	Name  string // describes the rule and the change, without the rule's position
+	Name  string // description of the rule and the change; it does not depend on the rule's position
 	scope *scope
 	edits []policytext.Edit
-	// short is the same change on a shorter list; nil when the change is not about an element of a
-	// longer list.
+	// short is the same change in a shorter list. It is nil if the mutant does not change an
+	// element of a longer list.
 	short *shortList
-	// denies means that the changed rule and the rules below it deny the calls that the change
-	// affects, before and after the change. Then the change has no effect.
+	// denies means that all affected calls are denied, with and without the change: by the changed
+	// rule or by rules below it. The change then has no effect.
 	denies bool
 }
 
-// shortList holds edits that replace a list by a shorter one: before makes the short list without
-// the mutant's change, and after makes it with the change. The short list has only the changed
-// element or, if the change drops this element, one further element. A call that shows the change of
-// the short list is found faster, and often shows the change of the complete list, too.
+// shortList holds two edits that replace a long list by a short one: before without the mutant's
+// change, and after with it. The short list has only the changed element; if the change drops the
+// element, it has one other element too. With a short list, a call that shows the change is found
+// faster, and most of these calls also show the change in the long list.
 type shortList struct{ before, after policytext.Edit }
 
-// parseMutant parses the mutant, but only with the rules for whose index keep returns true.
+// parseMutant parses the mutant. It includes only the rules for whose index keep returns true.
 func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
 	return m.scope.document.parseRules(keep, m.edits...)
 }
 
-// readDocument parses a policy's text into rules. src is the text of p.
+// readDocument splits the text of a policy into rules. src is the text of p.
 func readDocument(file string, src []byte, p *policy.Policy, o policy.Options) (*document, error) {
 	doc, err := policytext.ReadDocument(src)
 	if err != nil {
@@ -61,11 +61,11 @@ func readDocument(file string, src []byte, p *policy.Policy, o policy.Options) (
 	return d, nil
 }
 
-// editsCalls reports whether a rule only edits a server's requests to the client. Such rules are
-// not mutated.
+// editsCalls reports whether a rule only edits requests of a server to the client. Such rules have
+// no mutants.
 func editsCalls(s *policy.Source) bool { return s.Subject == policy.NoSubject && s.On == policy.OnCall }
 
-// countUndecided returns the number of the file's rules that are not mutated.
+// countUndecided returns the number of rules in the file that have no mutants.
 func (d *document) countUndecided() (n int) {
 	for i := range d.rules {
 		if d.isOwn(i) && editsCalls(&d.sources[i]) {
@@ -75,7 +75,7 @@ func (d *document) countUndecided() (n int) {
 	return n
 }
 
-// listMutants lists all mutants, in the order of the file. Some of them may be invalid policies.
+// listMutants lists all mutants in the order of the file. Some are no valid policies.
 func listMutants(d *document) []Mutant {
 	m := mutator{document: d}
 	for i := range m.rules {
@@ -90,7 +90,7 @@ func listMutants(d *document) []Mutant {
 
 type mutator struct {
 	*document
-	scope *scope // scope of the current rule
+	scope *scope // the scope of the rule that is changed now
 	out   []Mutant
 }
 
@@ -111,7 +111,7 @@ func ruleTitle(s *policy.Source) string {
 	return fmt.Sprintf("%s %s%s", s.Action, on, strings.TrimSpace(s.About.RuleKey()+" "+formatNames(s)))
 }
 
-// formatNames returns the names of a rule.
+// formatNames returns the names of a rule as TOML.
 func formatNames(s *policy.Source) string {
 	if s.CoversAllSubjects() {
 		return "anything"
@@ -119,8 +119,9 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports whether a mutant widens or narrows the name of a denying rule, which affects
-// only names with a slash, and no rule from there on allows or asks about such names.
+// deniesSlashes reports whether a mutant of a rule that denies has no effect because of slashes.
+// The mutant widens or narrows a name, and only the match of names with a slash changes. No rule
+// from i on allows or asks about such names.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||
@@ -176,7 +177,7 @@ func (m *mutator) mutateRule(i int) {
 		default:
 			call, found := policy.CallKeyOf(l.Path[0])
 			if !found {
-				break // the key sets an effect, not a condition
+				break // the value of this key is an effect, not a condition
 			}
 			if call.Glob {
 				m.mutateGlobs(i, l)
@@ -204,9 +205,9 @@ func (m *mutator) mutateRule(i int) {
 	m.swapRules(i)
 }
 
-// mutateActions changes the action of the rule: of a call rule to each other action, and of a reply
-// rule to the next looser and the next stricter action. It removes the keys ask, preview and args_open,
-// which not every action may have.
+// mutateActions changes the action of a rule. The action of a rule about calls becomes each other
+// action; that of a rule about replies becomes the next looser and the next stricter action.
+// mutateActions removes the keys ask, preview and args_open, because not every action allows them.
 func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
 	for _, to := range otherActions(&m.sources[i]) {
 		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}
@@ -257,7 +258,7 @@ func (m *mutator) mutateGlobs(i int, l *policytext.Leaf) {
 	}
 }
 
-// dropElement removes one element from a list of several elements.
+// dropElement adds a mutant without one element of a list. The list must have several elements.
 func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind string) {
 	list := l.Value.Elements
 	if len(list) < 2 {
@@ -272,8 +273,8 @@ func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind strin
 	m.setShortened(l, []string{text(element), text(other)}, []string{text(other)})
 }
 
-// setShortened sets the short form of the last mutant. before and after hold the elements of the
-// short list, in TOML, without and with the mutant's change.
+// setShortened sets the short list of the last mutant. before and after are the TOML elements of
+// the short list, without and with the mutant's change.
 func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	if len(l.Value.Elements) > len(before) {
 		list := func(elements []string) policytext.Edit { return l.SetValue("[" + strings.Join(elements, ", ") + "]") }
@@ -281,7 +282,8 @@ func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	}
 }
 
-// removeElement returns the edit that removes one element from a list of several elements.
+// removeElement returns the edit that removes one element of a list. The list must have several
+// elements.
 func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	list := l.Value.Elements
 	if element+1 < len(list) {
@@ -290,8 +292,8 @@ func removeElement(l *policytext.Leaf, element int) policytext.Edit {
 	return policytext.Edit{Start: list[element-1].End, End: list[element].End}
 }
 
-// mutateConstraint changes a typed constraint: it drops each element of a list, inverts a boolean,
-// and changes an integer by 1.
+// mutateConstraint changes a typed constraint: it drops an element of a list, inverts a boolean, or
+// adds 1 to an integer or subtracts 1.
 func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	for j := range l.Value.Elements {
 		m.dropElement(i, l, j, "drop-glob")
@@ -315,8 +317,8 @@ func (m *mutator) mutateConstraint(i int, l *policytext.Leaf) {
 	}
 }
 
-// swapRules swaps a rule with the next rule if both have the same subject and different actions.
-// Otherwise the order has no effect.
+// swapRules swaps a rule with the next rule, if both have the same subject and different actions.
+// Otherwise the order would have no effect.
 func (m *mutator) swapRules(i int) {
 	if i+1 == len(m.rules) || !m.isOwn(i+1) || !sameSubject(&m.sources[i], &m.sources[i+1]) || m.sources[i].Action == m.sources[i+1].Action {
 		return
@@ -329,8 +331,8 @@ func (m *mutator) swapRules(i int) {
 		policytext.Edit{Start: a.Start, End: a.End, Text: text(b)}, policytext.Edit{Start: b.Start, End: b.End, Text: text(a)})
 }
 
-// widenStars doubles every star of a glob, except a star after "**/", where the glob would match the
-// same texts.
+// widenStars doubles every star of a glob. It leaves a star after "**/" as it is, because doubling
+// it would not change the texts that match.
 func widenStars(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); i++ {
@@ -346,5 +348,5 @@ func widenStars(glob string) string {
 	return b.String()
 }
 
-// leafName returns the key of a leaf as written in a policy.
+// leafName returns the key of a leaf in the notation of a policy.
 func leafName(l *policytext.Leaf) string { return strings.Join(l.Path, ".") }

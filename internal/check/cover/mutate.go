@@ -17,20 +17,20 @@ import (
 type Outcome struct {
 	Mutant
 	Killed     bool
-	By         string          // the path of the fixture that killed the mutant; "" if none did
-	Equivalent bool            // proved: every call and reply gets the same answer
-	Fixture    *check.Composed // for a survivor: a fixture that would kill the mutant; nil when none is known
+	By         string          // path of the fixture that noticed (killed) the mutant; "" if none did
+	Equivalent bool            // it is proved that every call and reply gets the same answer
+	Fixture    *check.Composed // for a survivor: a fixture that would notice it; nil if none is known
 }
 
 // Mutation holds a policy's mutants and their results, in the order of the
 // file.
 type Mutation struct {
 	Outcomes  []Outcome
-	Undecided int // number of the rules that only edit a server's requests to the client; they have no mutants
+	Undecided int // number of rules that only edit requests of a server to the client; they have no mutants
 }
 
-// Mutate makes all small changes of the policy and checks which of them some
-// fixture notices. src is the text of p.
+// Mutate makes all mutants of the policy and checks which of them are noticed by a fixture. src is
+// the text of p.
 func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Mutation, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload)
 	if err != nil {
@@ -43,8 +43,8 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	all := listMutants(d)
 	out := make([]Outcome, len(all))
 	loads := make([]bool, len(all))
-	// One worker handles all mutants of a rule in sequence, because a call that
-	// shows one mutant often shows the next.
+	// One worker tries all mutants of a rule, because a call that shows one mutant often shows the
+	// next one too.
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(d.rules)) {
@@ -73,9 +73,9 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	return m, nil
 }
 
-// tryMutant looks for a fixture that notices a mutant. shown holds fixtures that notice other
-// mutants of the rule. loads is false if the mutant is not a valid policy. Such a mutant is not
-// counted, because an author notices an invalid policy at once.
+// tryMutant looks for a fixture that notices a mutant. shown holds new fixtures that notice other
+// mutants of the same rule. loads is false if the mutant is no valid policy; such a mutant does not
+// count, because an author notices an invalid policy at once.
 func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
@@ -92,7 +92,7 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 			continue
 		}
 		judge := after
-		if !c.hasSingleName() { // the scope may lack the rules about some of the names
+		if !c.hasSingleName() { // the scope may lack rules about some of the names
 			if judge, err = m.parseMutant(keepAll); err != nil {
 				return out, false
 			}
@@ -122,19 +122,18 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 	return out, true
 }
 
-// usualWork is the limit of work if Options.Work is 0. More work seldom finds more witnesses or
-// proofs.
+// usualWork is the work if Options.Work is 0. More work seldom gives more witnesses or proofs.
 const usualWork = 1 << 18
 
-// findNearbyCall looks for a call that shows the mutant where the search is cheapest: only among the
-// near rules of the scope and, for a long list, with the short list.
+// findNearbyCall looks for a call that shows the mutant, in the cheapest way: it uses only the near
+// rules of the scope, and short lists in place of long ones.
 func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.Composed {
 	var oldEdits []policytext.Edit
 	edits := m.edits
 	if m.short != nil {
 		oldEdits, edits = []policytext.Edit{m.short.before}, []policytext.Edit{m.short.after}
 	} else if slices.Equal(m.scope.included, m.scope.near) {
-		return nil // the near rules are the complete scope, which is searched later anyway
+		return nil // the near rules are the whole scope, which is searched later
 	}
 	old, err := m.scope.document.parseRules(m.scope.hasNearRule, oldEdits...)
 	if err != nil {
@@ -154,14 +153,14 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 	return nil
 }
 
-// distinguishMutant looks for a call that the policy and the mutant answer differently, and returns
-// the call as a fixture that the policy passes. Both policies have only the rules of the mutant's
-// scope. alike is true if a proof shows that no such call exists. If alike is false and found is
-// nil, the mutant counts as a survivor.
+// distinguishMutant looks for a call that the policy and the mutant answer differently. found is a
+// fixture with this call that the policy passes. before and after have only the rules in the
+// mutant's scope. alike means that a proof shows that there is no such call. If alike is false and
+// found is nil, the mutant counts as a survivor.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, usualWork))
 	if !alike && found == nil && o.Work == 0 {
-		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the default limit
+		alike, found = comparePolicies(before, after, o, 0) // rules with many globs need the default work
 	}
 	return alike, found
 }
@@ -170,7 +169,7 @@ func comparePolicies(before, after *policy.Policy, o Options, work int) (alike b
 	alike = true
 	for _, class := range prove.Difference(before, after, prove.Options{Work: work}) {
 		if class.Old.Action == class.New.Action && !class.IsWhole() {
-			continue // no fixture can show the difference: a fixture expects only an action
+			continue // a fixture expects an action, so no fixture can show a difference of another kind
 		}
 		alike = false
 		if class.Witness == nil {
@@ -183,7 +182,7 @@ func comparePolicies(before, after *policy.Policy, o Options, work int) (alike b
 	return alike, found
 }
 
-// distinguishReply is distinguishMutant for replies and list entries.
+// distinguishReply does the work of distinguishMutant for replies and list entries.
 func distinguishReply(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	replies, whole := prove.CompareReplies(before, after)
 	for i := range replies {
@@ -196,8 +195,8 @@ func distinguishReply(before, after *policy.Policy, o Options) (alike bool, foun
 	return whole && len(replies) == 0, nil
 }
 
-// witnessFixture returns the call as a fixture that the policy passes and the mutant fails, or nil
-// if no fixture does so. The fixture names a server only if this is necessary.
+// witnessFixture returns the call as a fixture that the policy passes and the mutant fails; nil if
+// there is none. The fixture has a server only if it needs one.
 func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *check.Composed {
 	for _, server := range []string{"", call.Server} {
 		call.Server = server
@@ -223,7 +222,7 @@ func showsMutant(f *check.Composed, before, after *policy.Policy, o Options) boo
 	return err == nil && cases[0].describeMismatch(after) != ""
 }
 
-// Score returns the numbers of killed, counted and equivalent mutants.
+// Score returns the number of killed mutants, of counted mutants and of equivalent mutants.
 // Equivalent mutants are not counted.
 func (m Mutation) Score() (killed, counted, equivalent int) {
 	for _, o := range m.Outcomes {

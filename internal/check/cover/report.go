@@ -16,16 +16,16 @@ func percentOf(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// Percent returns the share of the points that are covered.
+// Percent returns the percentage of points that are covered.
 func (c Coverage) Percent() float64 { return percentOf(c.Score()) }
 
-// Percent returns the share of the counted mutants that were killed.
+// Percent returns the percentage of counted mutants that were killed.
 func (m Mutation) Percent() float64 {
 	killed, counted, _ := m.Score()
 	return percentOf(killed, counted)
 }
 
-// WriteText writes the uncovered points, and a summary line.
+// WriteText writes the uncovered points and a summary line, for people.
 func (c Coverage) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, p := range c.Points {
@@ -41,7 +41,7 @@ func (c Coverage) WriteText(w io.Writer, file string) error {
 	return out.Flush()
 }
 
-// WriteJSON writes one document.
+// WriteJSON writes the coverage as one JSON document.
 func (c Coverage) WriteJSON(w io.Writer, file string) error {
 	type point struct {
 		Line    int             `json:"line"`
@@ -70,8 +70,7 @@ func (c Coverage) WriteJSON(w io.Writer, file string) error {
 	return writeJSON(w, doc)
 }
 
-// Survivors returns the mutants that no fixture notices and that are not proved
-// equivalent.
+// Survivors returns the mutants that no fixture notices and that are not proved to be equivalent.
 func (m Mutation) Survivors() []Outcome {
 	var out []Outcome
 	for _, o := range m.Outcomes {
@@ -82,8 +81,8 @@ func (m Mutation) Survivors() []Outcome {
 	return out
 }
 
-// WriteText writes the survivors, each with a fixture that would notice the change, if one is known,
-// and a summary line.
+// WriteText writes the survivors and a summary line, for people. If a fixture is known that would
+// notice a survivor, it is written too.
 func (m Mutation) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, o := range m.Survivors() {
@@ -103,7 +102,7 @@ func (m Mutation) WriteText(w io.Writer, file string) error {
 	return out.Flush()
 }
 
-// describeUndecided returns a phrase about the rules that were not changed.
+// describeUndecided returns a phrase about the rules that have no mutants.
 func describeUndecided(undecided int) string {
 	switch undecided {
 	case 0:
@@ -124,7 +123,7 @@ func compactFixture(text []byte) string {
 	return out.String()
 }
 
-// WriteJSON writes one document.
+// WriteJSON writes the mutants as one JSON document.
 func (m Mutation) WriteJSON(w io.Writer, file string) error {
 	type survivor struct {
 		Line    int             `json:"line"`
@@ -139,7 +138,7 @@ func (m Mutation) WriteJSON(w io.Writer, file string) error {
 		Killed     int        `json:"killed"`
 		Counted    int        `json:"counted"`
 		Equivalent int        `json:"equivalent"`
-		Undecided  int        `json:"undecided,omitempty"` // rules that edit a server's requests to the client
+		Undecided  int        `json:"undecided,omitempty"` // number of rules that only edit requests of a server to the client
 		Survivors  []survivor `json:"survivors"`
 	}{file, m.Percent(), killed, counted, equivalent, m.Undecided, []survivor{}}
 	for _, o := range m.Survivors() {

@@ -17,14 +17,15 @@ type document struct {
 	options policy.Options
 	policy  *policy.Policy
 	sources []policy.Source
-	rules   []policytext.Rule // by the index of a rule; the zero value for rules that the file extends
+	rules   []policytext.Rule // by the index of a rule; empty for the rules of a file that this file extends
 }
 
-// isOwn reports whether a rule stands in the file itself. The others are not measured and not
-// changed.
+// isOwn reports whether a rule is in the file itself. Rules of extended files are not measured and
+// not changed.
 func (d *document) isOwn(i int) bool { return d.sources[i].From == "" }
 
-// parseRules parses the edited policy, but only with the rules for whose index keep returns true.
+// parseRules parses the text after the edits. It includes only the rules for whose index keep
+// returns true.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
@@ -37,17 +38,17 @@ func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*p
 
 func keepAll(int) bool { return true }
 
-// scope is the part of a policy that can affect the calls of one or two rules: these rules, and all
-// rules that may match the same calls. A change of these rules is judged only within the scope,
-// because it affects no other calls. The scope is usually much smaller than the policy.
+// scope is the part of a policy that can affect the calls of some changed rules: these rules, and
+// all rules that may match the same calls. A change is judged within its scope only, because it
+// affects no other calls. A scope is usually much smaller than the policy.
 type scope struct {
 	document *document
-	changed  []int  // indexes of the rules that are changed
-	included []bool // by the index of a rule: the scope contains the rule
-	// before returns the policy with only the rules of the scope, unchanged.
+	changed  []int  // indexes of the changed rules
+	included []bool // the rules in the scope, by index
+	// before returns the policy without the change. It has only the rules in the scope.
 	before func() (*policy.Policy, error)
-	// near selects the rules of the scope whose servers and arguments, as written, may match the
-	// same call as a changed rule. A search among only these rules is cheaper, but proves nothing.
+	// near selects some rules of the scope. Their servers and arguments, as written, may match the
+	// same call as a changed rule. A search with only these rules is faster but proves nothing.
 	near []bool
 }
 
@@ -75,27 +76,27 @@ func (d *document) scopeOf(changed ...int) *scope {
 func (s *scope) hasRule(i int) bool     { return s.included[i] }
 func (s *scope) hasNearRule(i int) bool { return s.near[i] }
 
-// matchesCase reports whether one of the changed rules may match some call of a case.
+// matchesCase reports whether a changed rule may match a call of the case.
 func (s *scope) matchesCase(c *testCase) bool {
 	return slices.ContainsFunc(s.changed, func(i int) bool {
 		if s.document.sources[i].On != c.on {
 			return false
 		}
 		if c.on != policy.OnCall && len(c.calls) == 0 && !c.refused {
-			return true // the answered call is unknown
+			return true // it is unknown which call the reply answers
 		}
 		return slices.ContainsFunc(c.calls, func(call policy.Call) bool { return fitsCall(&s.document.sources[i], &call) })
 	})
 }
 
-// hasExactNames reports whether the rules compare the names of a subject only as sent, without other
-// readings.
+// hasExactNames reports whether rules compare the names of a subject only as they were sent. The
+// names of other subjects have several readings.
 func hasExactNames(s policy.Subject) bool {
 	return s == policy.ToolSubject || s == policy.PromptSubject || s == policy.MethodSubject
 }
 
-// rulesMeet reports whether one call may match both rules. The result also holds after their names
-// are widened or narrowed, because it depends only on the ends of the globs.
+// rulesMeet reports whether one call may match both rules. It looks only at the ends of the globs,
+// so the result is also right after the names were widened or narrowed.
 func rulesMeet(a, b *policy.Source) bool {
 	return sameSubject(a, b) && (!hasExactNames(a.About) || !hasExactNames(b.About) || anyMeet(classNames(a), classNames(b)))
 }
@@ -105,10 +106,10 @@ func sameSubject(a, b *policy.Source) bool {
 	return a.On == b.On && (a.About == b.About || a.CoversAllSubjects() || b.CoversAllSubjects()) && editsCalls(a) == editsCalls(b)
 }
 
-// classNames returns the names in a rule. If a name is a class of agents' built-in tools, it adds
-// the names of these tools.
+// classNames returns the names in a rule. For the name of a class of agents' built-in tools, it
+// adds the names of these tools.
 func classNames(s *policy.Source) []string {
-	if s.Subject != policy.ToolSubject { // rules do not see the answers of agents' built-in tools
+	if s.Subject != policy.ToolSubject { // no rule sees the answers of agents' built-in tools
 		return s.Names
 	}
 	names := slices.Clone(s.Names)
@@ -123,8 +124,9 @@ func classNames(s *policy.Source) []string {
 	return names
 }
 
-// meetPlainly reports whether one call may match the servers and the arguments of both rules, if the
-// call names its server and the arguments have no other readings than the text as sent.
+// meetPlainly reports whether one call may match both rules by server and arguments. It assumes
+// that the call has a server name, and that the arguments have no other readings than the text as
+// sent.
 func meetPlainly(a, b *policy.Source) bool {
 	if a.Servers != nil && b.Servers != nil && !anyMeet(a.Servers, b.Servers) {
 		return false
@@ -152,17 +154,17 @@ func fitsCall(s *policy.Source, c *policy.Call) bool {
 	})
 }
 
-// anyMeet reports whether a glob in a and a glob in b may match the same text.
+// anyMeet reports whether some text may match both a glob in a and a glob in b.
 func anyMeet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(g string) bool {
 		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).endsMeet(endsOf(h)) })
 	})
 }
 
-// ends holds the literal beginning and the literal end of a glob.
+// ends holds the literal text at the beginning and at the end of a glob.
 type ends struct {
 	first, last string
-	literal     bool // the glob is literal: both are the complete glob
+	literal     bool // the glob has no wildcard: both ends are the complete glob
 }
 
 func endsOf(glob string) ends {

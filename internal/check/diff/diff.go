@@ -1,6 +1,6 @@
-// Package diff reports which calls two policies answer differently. It compares
-// decisions, not lines. Classes of calls are proved (internal/check/prove);
-// fixtures and recorded calls are judged by both policies.
+// Package diff reports which calls two policies answer differently. It compares decisions, not
+// lines of text. internal/check/prove compares classes of calls by proofs. Fixtures and recorded
+// calls are judged by both policies.
 package diff
 
 import (
@@ -12,19 +12,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ChangeKind is the way in which an answer changes, as a stable word.
+// ChangeKind is a word for how an answer changes. The words are stable.
 type ChangeKind string
 
-// The kinds. Kinds returns their order in a report.
+// Values of ChangeKind. Kinds returns them in the order of a report.
 const (
-	NewlyAllowed  ChangeKind = "newly_allowed"     // was denied, is allowed
-	NoLongerAsked ChangeKind = "no_longer_asked"   // a person was asked; now the call is allowed
-	LimitChanged  ChangeKind = "limit_changed"     // allowed before and after, under another limit
-	Approvers     ChangeKind = "approvers_changed" // asked before and after, but of other approvers
-	NewlyAsked    ChangeKind = "newly_asked"       // was denied or allowed; now a person is asked
-	AskedInBand   ChangeKind = "asked_in_band"     // a person was asked only outside the client; now the client may ask
-	AskedOutside  ChangeKind = "asked_out_of_band" // the client could ask; now a person is asked only outside it
-	NewlyDenied   ChangeKind = "newly_denied"      // was allowed or a person was asked; now the call is denied
+	NewlyAllowed  ChangeKind = "newly_allowed"     // was denied, now allowed
+	NoLongerAsked ChangeKind = "no_longer_asked"   // a person was asked, now allowed
+	LimitChanged  ChangeKind = "limit_changed"     // allowed by both policies, with different limits
+	Approvers     ChangeKind = "approvers_changed" // both policies ask, but different approvers
+	NewlyAsked    ChangeKind = "newly_asked"       // was denied or allowed, now a person is asked
+	AskedInBand   ChangeKind = "asked_in_band"     // a person was asked outside the client, now the client may ask
+	AskedOutside  ChangeKind = "asked_out_of_band" // the client could ask, now a person is asked outside the client
+	NewlyDenied   ChangeKind = "newly_denied"      // was allowed or asked about, now denied
 )
 
 // Kinds lists the kinds in the order of a report.
@@ -32,7 +32,7 @@ func Kinds() []ChangeKind {
 	return []ChangeKind{NewlyAllowed, NoLongerAsked, LimitChanged, Approvers, AskedInBand, NewlyAsked, AskedOutside, NewlyDenied}
 }
 
-// KindOf returns how an answer changes, or "" when it does not change.
+// KindOf returns how an answer changes; "" if it does not change.
 func KindOf(before, after Answer) ChangeKind {
 	switch {
 	case before.Action == after.Action && before.Action == policy.Allow:
@@ -59,10 +59,11 @@ func KindOf(before, after Answer) ChangeKind {
 	return ""
 }
 
-// Answer is the answer of a policy.
+// Answer is how a policy answers a call.
 type Answer = prove.Answer
 
-// limitOf returns the limit of an answer's rule, without Key, which differs between any two rules.
+// limitOf returns the limit in the rule of an answer. It leaves out Key, which is different for
+// each rule.
 func limitOf(a *Answer) policy.Rate {
 	if a.Rule == nil {
 		return policy.Rate{}
@@ -72,48 +73,54 @@ func limitOf(a *Answer) policy.Rate {
 	return r
 }
 
-// Change is a class of calls whose answer changes from Old to New.
+// Change is a class of calls that the new policy answers with New instead of Old.
 type Change struct {
 	Kind     ChangeKind
 	Old, New Answer
-	Example  *policy.Call // an example call, judged by both policies
-	Unseen   bool         // the change affects only calls that cannot be screened, because they are too long
-	Fixture  []byte       // the example as a fixture that expects the new answer; nil when no fixture can show it
+	Example  *policy.Call // an example of such a call, judged by both policies
+	Unseen   bool         // the answer changes only for calls that are too long to be searched for findings
+	Fixture  []byte       // the example as a fixture that expects the new answer; nil if no fixture can show it
 }
 
-// Doubt is a possible change: no call that shows it was found, and no proof rules it out.
+// Doubt is a possible change. The comparison found neither a call that shows the change nor a proof
+// that there is none.
 type Doubt struct {
 	Old, New Answer
 	Reason   string
-	Spelling bool // only calls in an uncommon spelling could change their answer
+	Spelling bool // only calls in an uncommon spelling can be affected
 }
 
-// isGeneral reports whether the doubt is not about one pair of answers. Then any call that Reason
-// describes may be answered differently.
+// isGeneral reports whether the doubt has no certain pair of answers. Any call that Reason
+// describes may then be answered differently.
 func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 
 // Report holds the differences of two policies.
 type Report struct {
 	OldRevision, NewRevision string
 
-	Changes []Change // most dangerous first
+	Changes []Change // the most dangerous change comes first
 	Doubts  []Doubt
-	Replies *Replies // nil when neither policy has rules about replies
+	Replies *Replies // nil if neither policy has rules about replies
 
-	Fixtures *Fixtures // nil when no fixtures were given
-	Record   *Record   // nil when no record was given
+	Fixtures *Fixtures // nil if no fixtures were given
+	Record   *Record   // nil if no record was given
 }
 
-// ComparePolicies compares two policies. They must be parsed with the same home folder.
+// ComparePolicies compares two policies. Both must be parsed with the same home folder.
 func ComparePolicies(before, after *policy.Policy) *Report {
+	return CompareWithin(before, after, prove.Options{})
+}
+
+// CompareWithin is ComparePolicies with a bound on the work.
+func CompareWithin(before, after *policy.Policy, o prove.Options) *Report {
 	r := &Report{OldRevision: before.Revision(), NewRevision: after.Revision()}
 	if before.Revision() == after.Revision() && before.Revision() != "" {
-		return r // the same text: nothing to prove
+		return r // the texts are equal, so there is nothing to compare
 	}
 	r.Replies = compareReplies(before, after)
 	_, screensBefore := before.Screens(policy.OnCall)
 	_, screensAfter := after.Screens(policy.OnCall)
-	for _, c := range prove.Difference(before, after, prove.Options{}) {
+	for _, c := range prove.Difference(before, after, o) {
 		old, now := c.Old, c.New
 		if c.Reason == prove.ReasonReplies {
 			continue
@@ -135,8 +142,8 @@ func ComparePolicies(before, after *policy.Policy) *Report {
 	return r
 }
 
-// dangerRank orders changes: the change that permits most has the lowest rank. A prompt after a deny
-// permits more, so its rank is lower than that of a prompt after an allow.
+// dangerRank sorts changes: a change that permits more has a lower rank. A prompt instead of a deny
+// permits more than a prompt instead of an allow.
 func dangerRank(k ChangeKind, was *Answer) int {
 	at := 2 * slices.Index(Kinds(), k)
 	if k == NewlyAsked && was.Action == policy.Allow {
@@ -152,14 +159,14 @@ func ruleLine(a *Answer) int {
 	return a.Rule.Pos.Line
 }
 
-// HasChanges reports whether the policies answer some call, fixture or recorded message differently,
-// or whether a difference could not be ruled out.
+// HasChanges reports whether the policies answer some call, fixture or recorded message
+// differently, or whether this could not be excluded.
 func (r *Report) HasChanges() bool {
 	return len(r.Changes) > 0 || len(r.Doubts) > 0 || r.Replies != nil && (len(r.Replies.Changes) > 0 || !r.Replies.Whole) ||
 		r.Fixtures != nil && len(r.Fixtures.Changes) > 0 || r.Record != nil && r.Record.HasChanges()
 }
 
-// CountChanges returns the number of classes of each kind.
+// CountChanges returns the number of classes for each kind of change.
 func (r *Report) CountChanges() map[ChangeKind]int {
 	counts := map[ChangeKind]int{}
 	for i := range r.Changes {

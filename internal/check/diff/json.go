@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 )
 
-// Document is the report for programs. docs/diff.md describes its shape.
-// Members are added, never renamed.
+// Document is the report as JSON, for programs. docs/diff.md describes its members. Later versions
+// may add members, but never rename one.
 type Document struct {
 	OldRevision string             `json:"old_policy_revision"`
 	NewRevision string             `json:"new_policy_revision"`
@@ -27,7 +27,7 @@ type AnswerDocument struct {
 	Action    string        `json:"action"`
 	OutOfBand bool          `json:"out_of_band,omitempty"`
 	Approval  string        `json:"approval,omitempty"`
-	Rule      *RuleDocument `json:"rule"` // null when no rule decided
+	Rule      *RuleDocument `json:"rule"` // null if no rule decided
 }
 
 // RuleDocument identifies a rule.
@@ -41,11 +41,11 @@ type ChangeDocument struct {
 	Kind    ChangeKind      `json:"kind"`
 	Old     AnswerDocument  `json:"old"`
 	New     AnswerDocument  `json:"new"`
-	Example string          `json:"example"`           // a call of the class, on one line
+	Example string          `json:"example"`           // a call of the class on one line
 	Fixture json.RawMessage `json:"fixture,omitempty"` // the example as a fixture that expects the new answer
 }
 
-// DoubtDocument is an undecided change.
+// DoubtDocument is a possible change that is neither shown nor excluded.
 type DoubtDocument struct {
 	Old    AnswerDocument `json:"old"`
 	New    AnswerDocument `json:"new"`
@@ -58,7 +58,7 @@ type FixtureSection struct {
 	Changes []FixtureDocument `json:"changes"`
 }
 
-// FixtureDocument is one fixture that is answered differently.
+// FixtureDocument is one fixture that the policies answer differently.
 type FixtureDocument struct {
 	Fixture  string         `json:"fixture"`
 	Kind     ChangeKind     `json:"kind"`
@@ -78,7 +78,7 @@ type RecordSection struct {
 	Answers   *replay.Answers    `json:"answers,omitempty"`
 }
 
-// RecordedDocument is one recorded call that is answered differently.
+// RecordedDocument is one recorded call that the policies answer differently.
 type RecordedDocument struct {
 	Kind   ChangeKind     `json:"kind"`
 	Record string         `json:"record"`
@@ -97,7 +97,7 @@ func answerDocument(a *Answer) AnswerDocument {
 	return d
 }
 
-// Document returns the report for programs.
+// Document returns the report in the form of JSON.
 func (r *Report) Document() Document {
 	d := Document{
 		OldRevision: r.OldRevision, NewRevision: r.NewRevision, Changed: r.HasChanges(), Counts: r.CountChanges(),

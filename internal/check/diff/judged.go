@@ -13,22 +13,22 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixtures holds the answers of both policies to fixtures.
+// Fixtures holds the fixtures that the two policies answer differently.
 type Fixtures struct {
 	Judged  int
-	Changes []FixtureChange // most dangerous first
+	Changes []FixtureChange // the most dangerous change comes first
 }
 
-// FixtureChange is a fixture that is answered differently.
+// FixtureChange is one fixture that the two policies answer differently.
 type FixtureChange struct {
 	Path     string
 	Kind     ChangeKind
 	Old, New Answer
-	Expected *policy.Action // the expected answer in the file; nil if the file has none
+	Expected *policy.Action // the answer that the fixture expects; nil if it expects none
 }
 
-// AddFixtures judges fixtures by both policies. server is the server's name for fixtures that name
-// no server.
+// AddFixtures judges fixtures by both policies. server is the name of the server for fixtures
+// without one.
 func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixture, server string) {
 	if r.Fixtures == nil {
 		r.Fixtures = &Fixtures{}
@@ -46,36 +46,37 @@ func (r *Report) AddFixtures(before, after *policy.Policy, fixtures []check.Fixt
 	})
 }
 
-// Record holds the answers of both policies to recorded calls.
+// Record holds the recorded calls that the two policies answer differently.
 type Record struct {
 	Decisions int
 	Unchanged int
 	Counts    map[ChangeKind]int
 	NotJudged map[replay.Why]int
-	Damaged   int // number of unreadable places in the record
+	Damaged   int // number of places in the record that cannot be read
 	Examples  []Recorded
-	Answers   *replay.Answers // results for replies; nil when neither policy has rules about replies
+	Answers   *replay.Answers // the results for replies; nil if neither policy has rules about replies
 }
 
-// Recorded is a recorded call that the policies answer differently. Repetitions of the call only
-// increase Times.
+// Recorded is a recorded call that the policies answer differently. If the record has the call
+// several times, only Times grows.
 type Recorded struct {
 	Kind     ChangeKind
 	ID       string
 	Time     time.Time
 	Call     policy.Call
 	Old, New Answer
-	Times    int // number of times in the record
+	Times    int // how often the call is in the record
 }
 
 // HasChanges reports whether some recorded call is answered differently.
 func (r *Record) HasChanges() bool { return len(r.Counts) > 0 || r.Answers.HasChanges() }
 
-// maxDistinct bounds the number of different calls that are counted separately.
+// maxDistinct is the maximum number of different calls that are counted separately.
 const maxDistinct = 1 << 12
 
-// AddRecord judges the recorded calls and replies by both policies, and keeps up to n examples of
-// each kind of change. It compares the answers of the two policies, not the answers in the record.
+// AddRecord judges the recorded calls and replies by both policies. It keeps up to n examples of
+// each kind of change. It compares the two policies with each other, and not with the recorded
+// answers.
 func (r *Report) AddRecord(before, after *replay.Judge, records iter.Seq2[event.Entry, error], n int) error {
 	rec := &Record{Counts: map[ChangeKind]int{}, NotJudged: map[replay.Why]int{}}
 	r.Record = rec

@@ -11,12 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 )
 
-// maxMarkdown bounds a comment on a pull request, in bytes: GitHub accepts 65536 characters.
+// maxMarkdown is the maximum length in bytes of a comment on a pull request. GitHub accepts 65536
+// characters.
 const maxMarkdown = 60_000
 
-// WriteMarkdown writes a comment for a pull request: a summary line, tables, and fixtures to copy.
-// Texts of calls and policies are escaped, so that they cannot leave their table cell and cannot
-// mention a user of GitHub.
+// WriteMarkdown writes the report as a comment for a pull request: a summary line, tables, and
+// fixtures to copy. Texts of calls and policies are escaped, so that they stay inside their table
+// cell and mention no GitHub user.
 func (r *Report) WriteMarkdown(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	m := markdown{w: w}
@@ -37,7 +38,7 @@ func (r *Report) WriteMarkdown(out io.Writer) error {
 type markdown struct {
 	w    *bufio.Writer
 	size int
-	left int // number of parts that were omitted, because they did not fit
+	left int // number of parts that are left out because the comment is full
 }
 
 func (m *markdown) writeLine(format string, a ...any) {
@@ -47,7 +48,7 @@ func (m *markdown) writeLine(format string, a ...any) {
 
 func (m *markdown) printLine(format string, a ...any) { m.writeLine(format, a...) }
 
-// hasRoom reports whether a part fits into the comment. It counts the parts that do not fit.
+// hasRoom reports whether a part still fits into the comment. If it does not, left is increased.
 func (m *markdown) hasRoom(part string) bool {
 	if m.size+len(part) > maxMarkdown {
 		m.left++
@@ -56,7 +57,7 @@ func (m *markdown) hasRoom(part string) bool {
 	return true
 }
 
-// writePart writes a part if there is room.
+// writePart writes a part of the comment if it fits.
 func (m *markdown) writePart(format string, a ...any) {
 	if s := fmt.Sprintf(format, a...); m.hasRoom(s) {
 		m.printLine("%s", s)
@@ -81,7 +82,8 @@ func (m *markdown) writeChanges(r *Report) {
 	m.writeExamples(fixtures)
 }
 
-// writeExamples writes the fixtures in a form to copy. It skips nil fixtures.
+// writeExamples writes fixtures in code blocks, so that people can copy them. It skips nil
+// fixtures.
 func (m *markdown) writeExamples(fixtures [][]byte) {
 	fixtures = slices.DeleteFunc(fixtures, func(fx []byte) bool { return fx == nil })
 	if len(fixtures) == 0 {
@@ -201,8 +203,8 @@ func (m *markdown) writeAnswers(a *replay.Answers) {
 	m.printLine("")
 }
 
-// escapeMarkdown replaces the characters that have a meaning in Markdown or HTML by character
-// references, which have no such meaning (CommonMark 0.31, section 2.5).
+// escapeMarkdown replaces each character with a meaning in Markdown or HTML by a character
+// reference (CommonMark 0.31, section 2.5).
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range plainText(s) {
@@ -215,13 +217,13 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
-// formatCode returns escaped text in an element in which GitHub ignores
-// mentions, issues and links.
+// formatCode returns an escaped text in a code element, in which GitHub makes no mentions and
+// links.
 func formatCode(s string) string { return "<code>" + escapeMarkdown(s) + "</code>" }
 
-// formatFence returns JSON in a code block. Non-ASCII characters, and the characters that could end
-// the block or have a meaning outside it, are written as \u escapes. In JSON, they occur only inside
-// strings, where such an escape means the same character.
+// formatFence returns JSON in a code block. A character that is not ASCII, could end the block, or
+// has a meaning outside the block becomes a \u escape. Such characters occur only inside JSON
+// strings, where the escape means the same.
 func formatFence(src []byte) string {
 	var b strings.Builder
 	b.WriteString("```json\n")

@@ -12,20 +12,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Replies holds the differences of two policies in the treatment of replies.
+// Replies tells how two policies differ in their treatment of replies.
 type Replies struct {
-	Same    bool // the rules about replies are the same
+	Same    bool // the rules about replies are equal
 	Changes []ReplyChange
-	// Whole means that Changes shows every difference. Otherwise Changes has only the examples that
-	// were found.
+	// Whole means that Changes has an example of every difference. Otherwise Changes only has the
+	// examples that were found.
 	Whole bool
 }
 
-// ReplyChange is an example of a reply that the policies treat differently. Old and New are their
+// ReplyChange is an example of a reply that the policies treat differently. Old and New are the two
 // decisions.
 type ReplyChange struct {
 	prove.Reply
-	Fixture []byte // the example as a fixture that expects the new answer; nil when no fixture can show it
+	Fixture []byte // the example as a fixture that expects the new answer; nil if no fixture can show it
 }
 
 func compareReplies(before, after *policy.Policy) *Replies {
@@ -49,7 +49,7 @@ func compareReplies(before, after *policy.Policy) *Replies {
 	return r
 }
 
-// openingRank orders changes: the change that permits most has the lowest rank.
+// openingRank sorts changes: a change that permits more has a lower rank.
 func (c *ReplyChange) openingRank() int {
 	return int(check.StrictestAction(&c.Old)) - int(check.StrictestAction(&c.New))
 }
@@ -76,12 +76,12 @@ func (c *ReplyChange) describeReply() string {
 	return s
 }
 
-// describeOutcome returns what the decision does to a reply, and the rule.
+// describeOutcome tells what a decision does to a reply, and names the rule.
 func describeOutcome(d *policy.Decision) string {
 	return formatWithRule(prove.DescribeOutcome(d), ruleOf(d))
 }
 
-// ruleOf returns the deciding rule, or else the first rule that alters.
+// ruleOf returns the rule that decides; if there is none, the first rule that alters the reply.
 func ruleOf(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)
@@ -89,7 +89,7 @@ func ruleOf(d *policy.Decision) *check.RuleRef {
 	return check.RefOf(d.Rule)
 }
 
-// Summary returns the comparison in one clause.
+// Summary returns the result of the comparison as a part of a sentence.
 func (r *Replies) Summary() string {
 	n := len(r.Changes)
 	s := fmt.Sprintf("of what comes back, %d kinds of answers or entries become something else", n)
@@ -109,10 +109,10 @@ func (r *Replies) Summary() string {
 	return s
 }
 
-// ReplyDocument is the comparison for programs.
+// ReplyDocument is the comparison as JSON, for programs.
 type ReplyDocument struct {
 	Same    bool                  `json:"same"`
-	Proved  bool                  `json:"proved"` // Changes lists all differences
+	Proved  bool                  `json:"proved"` // Changes has all differences
 	Changes []ReplyChangeDocument `json:"changes"`
 }
 
@@ -126,10 +126,10 @@ type ReplyChangeDocument struct {
 	Fixture json.RawMessage     `json:"fixture,omitempty"`
 }
 
-// ReplyAnswerDocument is the treatment of a reply by one policy.
+// ReplyAnswerDocument tells what one policy does to a reply.
 type ReplyAnswerDocument struct {
-	Done string         `json:"done"` // same words as in the report for people
-	Rule *check.RuleRef `json:"rule"` // null when no rule decided
+	Done string         `json:"done"` // in the words of the report for people
+	Rule *check.RuleRef `json:"rule"` // null if no rule decided
 }
 
 func (r *Replies) replyDocument() *ReplyDocument {

@@ -17,16 +17,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// titles holds the name of each kind of change in a report for people.
+// titles are the names of the kinds of change in the report for people.
 var titles = map[ChangeKind]string{
 	NewlyAllowed: "newly allowed", NoLongerAsked: "no longer asked", LimitChanged: "allowed under another limit",
 	Approvers: "asked of other approvers", NewlyAsked: "newly asked", AskedInBand: "asked in the client too", AskedOutside: "asked out of band only", NewlyDenied: "newly denied",
 }
 
-// maxShown is the maximum length of one text on a line, in characters.
+// maxShown is the maximum number of characters of a text on a line.
 const maxShown = 300
 
-// oneLine returns a call on one line. The line is not safe for a terminal.
+// oneLine returns a call on one line. The caller must make the line safe for a terminal.
 func oneLine(c *policy.Call) string {
 	parts := []string{c.Method}
 	for _, name := range c.Names {
@@ -58,8 +58,7 @@ func (c *Change) describeCall() string {
 	return oneLine(c.Example)
 }
 
-// plainText makes a text safe for a terminal and a single line, and shortens
-// it.
+// plainText makes a text safe for one line of a terminal, and shortens it.
 func plainText(s string) string {
 	if utf8.RuneCountInString(s) > maxShown {
 		s = string([]rune(s)[:maxShown]) + "…"
@@ -131,8 +130,7 @@ func (r *Report) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// textDoubts writes the doubts. Of the doubts about calls in uncommon spellings, it writes only the
-// number.
+// textDoubts writes the doubts. Doubts about uncommon spellings are only counted.
 func (r *Report) textDoubts(line func(string, ...any)) {
 	spelling := 0
 	for i := range r.Doubts {
@@ -168,7 +166,8 @@ func (r *Report) textFixtures(line func(string, ...any)) {
 	line("%d of %d fixtures change", len(r.Fixtures.Changes), r.Fixtures.Judged)
 }
 
-// describeExpected returns a note if the fixture does not expect the new answer, and "" otherwise.
+// describeExpected returns a note if the fixture expects another answer than the new one, otherwise
+// "".
 func describeExpected(c *FixtureChange) string {
 	if c.Expected == nil || *c.Expected == c.New.Action {
 		return ""
@@ -216,7 +215,7 @@ func (r *Report) textRecord(line func(string, ...any)) {
 	}
 }
 
-// describeAnswered returns a recorded reply on one line that is safe for a terminal.
+// describeAnswered returns a recorded reply on one line, safe for a terminal.
 func describeAnswered(x *replay.Example) string {
 	s := strings.Join(append([]string{"answer to", x.Method}, x.Names...), " ")
 	if x.Args != "" {

@@ -1,6 +1,5 @@
-// Package explain explains why a policy answers a message as it does: the
-// judged calls, their readings, and the result of each rule. It only presents
-// the results of policy.Trace.
+// Package explain tells why a policy answers a message as it does: which calls were judged, their
+// readings, and the result of each rule. It only shows what policy.Trace returns.
 package explain
 
 import (
@@ -10,34 +9,34 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Explanation is the answer of a policy to one message, with the reasons.
+// Explanation is the answer of a policy to one message, and the reasons for the answer.
 type Explanation struct {
 	Revision string          // revision of the policy
-	Refused  string          // why the proxy refuses the message before the rules; "" if it does not
-	Calls    []Judged        // the calls in the message that rules judge; empty if none
-	Decision policy.Decision // for all calls together
+	Refused  string          // why the proxy refuses the message before the rules; "" if it does not refuse it
+	Calls    []Judged        // the calls in the message that rules judge; may be empty
+	Decision policy.Decision // the decision for all calls together
 	sources  []policy.Source
 }
 
-// Judged is one call with the result of every rule.
+// Judged is one call with the results of all rules.
 type Judged struct {
 	policy.Call
 	policy.Trace
-	Layers []Layer // results of the policy's layers, outermost first
-	// Limits holds the [[limit]] tables of the policy and its layers that count the call. It is
-	// empty for a denied call.
+	Layers []Layer // results of the layers above the policy, outermost first
+	// Limits holds the [[limit]] tables of the policy and its layers that count this call. A denied
+	// call is not counted, so the list is empty.
 	Limits []policy.LimitTable
 }
 
-// Layer is the result of a layer: a policy above the explained policy, which can only make the
-// answer stricter.
+// Layer is the result of one layer. A layer is a policy above the explained policy; it can only
+// make the answer stricter.
 type Layer struct {
 	Name, File string
 	policy.Trace
 	sources []policy.Source
 }
 
-// DescribeCalls explains the calls of one message, and the one answer to all of them.
+// DescribeCalls explains the answer to the calls of one message.
 func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	e := &Explanation{Revision: p.Revision(), sources: p.Sources()}
 	if len(calls) == 0 {
@@ -56,7 +55,7 @@ func DescribeCalls(p *policy.Policy, calls []policy.Call) *Explanation {
 	return e
 }
 
-// listLimits lists the [[limit]] tables of the policy and its layers that count the call.
+// listLimits lists the [[limit]] tables of the policy and its layers that count a call.
 func listLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
 	if p.Decide(c).Action == policy.Deny {
 		return nil
@@ -67,12 +66,12 @@ func listLimits(p *policy.Policy, c *policy.Call) (limits []policy.LimitTable) {
 	return limits
 }
 
-// DescribeRefusal explains a message that does not reach the rules.
+// DescribeRefusal explains why a message is refused before the rules.
 func DescribeRefusal(p *policy.Policy, why error) *Explanation {
 	return &Explanation{Revision: p.Revision(), sources: p.Sources(), Refused: why.Error()}
 }
 
-// FillTime sets the time of every call that has no time.
+// FillTime sets the time in each call that has none.
 func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	for i := range calls {
 		if calls[i].At.IsZero() {
@@ -82,8 +81,8 @@ func FillTime(calls []policy.Call, t time.Time) []policy.Call {
 	return calls
 }
 
-// FillPlace sets the folder where relative paths start and the server's operating system, in every
-// call that does not have them.
+// FillPlace sets two facts in each call that lacks them: the folder where relative paths start, and
+// the server's operating system.
 func FillPlace(calls []policy.Call, dir, os string) []policy.Call {
 	for i := range calls {
 		if calls[i].OS == "" {
@@ -96,16 +95,16 @@ func FillPlace(calls []policy.Call, dir, os string) []policy.Call {
 	return calls
 }
 
-// isUngoverned reports whether no rule governs the message.
+// isUngoverned reports whether no rule is about this kind of message.
 func (e *Explanation) isUngoverned() bool { return e.Refused == "" && len(e.Calls) == 0 }
 
-// isOtherSubject reports whether a rule is about another subject or other names
-// than the call.
+// isOtherSubject reports whether a rule is about another subject, or about other names, than the
+// call.
 func isOtherSubject(s *policy.Step) bool {
 	return s.At.Kind == policy.SubjectKind || s.At.Kind == policy.NameGlob && s.At.Reading == nil
 }
 
-// isOwnRule reports whether a rule belongs to the explained policy and not to a layer.
+// isOwnRule reports whether a rule is in the explained policy and not in a layer.
 func (e *Explanation) isOwnRule(r *policy.Rule) bool {
 	return r.Index < len(e.sources) && e.sources[r.Index].Rule == *r
 }

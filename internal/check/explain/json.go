@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Document is the explanation for programs. docs/explain.md describes its
-// shape. Members are added, never renamed.
+// Document is the explanation as JSON, for programs. docs/explain.md describes its members. Later
+// versions may add members, but never rename one.
 type Document struct {
 	Revision string         `json:"policy_revision"`
 	Decision string         `json:"decision"` // allow, deny, prompt
@@ -31,20 +31,20 @@ type RuleDocument struct {
 	Action      string `json:"action"`
 	Description string `json:"description,omitempty"`
 	OutOfBand   bool   `json:"out_of_band,omitempty"`
-	Approval    string `json:"approval,omitempty"` // who at a team's centre must allow it
-	// Limit is set when the rule has a limit. An explanation does not say how many calls were
-	// counted.
+	Approval    string `json:"approval,omitempty"` // who must allow the call at a team's centre
+	// Limit is the limit of the rule, if it has one. An explanation does not know how many calls
+	// were counted so far.
 	Limit *LimitDocument `json:"limit,omitempty"`
 }
 
 // LimitDocument is the limit of a rule.
 type LimitDocument struct {
 	Calls   int    `json:"calls"`
-	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are summed; then Calls is 0
-	Most    string `json:"most,omitempty"` // maximum of the sum, as a decimal number
-	Seconds int    `json:"seconds"`        // length of the sliding window
-	Per     string `json:"per"`            // rule, tool, server; for a limit over all tools: all, tool, server
-	Over    string `json:"over"`           // action beyond the limit: deny or prompt
+	Sum     string `json:"sum,omitempty"`  // the argument whose amounts are added; Calls is then 0
+	Most    string `json:"most,omitempty"` // maximum of the sum, a decimal number
+	Seconds int    `json:"seconds"`        // length of the time window in seconds
+	Per     string `json:"per"`            // what is counted together: rule, tool, server; for a limit over all tools: all, tool, server
+	Over    string `json:"over"`           // action when the limit is exceeded: deny or prompt
 }
 
 // CallDocument is one call with the results of the rules.
@@ -57,12 +57,12 @@ type CallDocument struct {
 	At      *time.Time      `json:"at,omitempty"`
 	Cwd     string          `json:"cwd,omitempty"`
 	OS      string          `json:"os,omitempty"`
-	Who     []string        `json:"who,omitzero"` // absent: not known; the same holds for Roles and Groups
+	Who     []string        `json:"who,omitzero"` // absent if unknown, like Roles and Groups
 	Roles   []string        `json:"roles,omitzero"`
 	Groups  []string        `json:"groups,omitzero"`
 	Env     string          `json:"env,omitempty"`
 	Agent   string          `json:"agent,omitempty"`
-	// Elsewhere means that relative paths may also start in other folders.
+	// Elsewhere means that a relative path may also start in another folder.
 	Elsewhere bool            `json:"elsewhere,omitempty"`
 	Decision  string          `json:"decision"`
 	Rule      *RuleDocument   `json:"rule,omitempty"`
@@ -72,11 +72,11 @@ type CallDocument struct {
 	Values    []ValueDocument `json:"values"`
 	Steps     []StepDocument  `json:"steps"`
 	Layers    []LayerDocument `json:"layers,omitempty"`
-	// Limits holds the [[limit]] tables that count the call.
+	// Limits holds the [[limit]] tables that count this call.
 	Limits []TableDocument `json:"limits,omitempty"`
 }
 
-// TableDocument is a [[limit]] table, with its position.
+// TableDocument is a [[limit]] table with its position.
 type TableDocument struct {
 	File        string        `json:"file"`
 	Line        int           `json:"line"`
@@ -84,23 +84,23 @@ type TableDocument struct {
 	Limit       LimitDocument `json:"limit"`
 }
 
-// LayerDocument holds the results of the rules of one layer.
+// LayerDocument holds the results of one layer.
 type LayerDocument struct {
 	Name  string         `json:"name"`
 	File  string         `json:"file"`
 	Steps []StepDocument `json:"steps"`
 }
 
-// ValueDocument is one value of the call that some rule looked at.
+// ValueDocument is one value of the call that a rule looked at.
 type ValueDocument struct {
-	Argument string            `json:"argument"` // as args.path; "uri" for a resource
+	Argument string            `json:"argument"` // path of the argument, such as args.path; "uri" for a resource
 	Readings []ReadingDocument `json:"readings"`
 }
 
 // ReadingDocument is one reading of a value.
 type ReadingDocument struct {
 	Text    string   `json:"text"`
-	How     []string `json:"how,omitempty"` // how the reading was made from the value, in words for people
+	How     []string `json:"how,omitempty"` // how the reading is made from the value, in words for people
 	Absent  bool     `json:"absent,omitempty"`
 	Refused string   `json:"refused,omitempty"`
 }
@@ -109,15 +109,15 @@ type ReadingDocument struct {
 type StepDocument struct {
 	Rule      RuleDocument     `json:"rule"`
 	Match     string           `json:"match"`               // no, maybe, yes
-	Reached   bool             `json:"reached"`             // the rules above did not decide every reading of the call
+	Reached   bool             `json:"reached"`             // no rule above has decided all readings of the call
 	Condition string           `json:"condition,omitempty"` // tool, server, when, args.path, where.path, args_only, subject
 	Want      []string         `json:"want,omitempty"`
-	Got       string           `json:"got,omitempty"` // what the call has: a name, a server, or the value of a call key
+	Got       string           `json:"got,omitempty"` // the value that the call has: a name, a server, or the value of a call key
 	Reading   *ReadingDocument `json:"reading,omitempty"`
 	Took      *ReadingDocument `json:"took,omitempty"`
 }
 
-// Document returns the explanation for programs.
+// Document returns the explanation in the form of JSON.
 func (e *Explanation) Document() Document {
 	d := Document{
 		Revision: e.Revision, Decision: e.Decision.Action.String(), Reading: e.Decision.Reading, Reason: e.Decision.Reason,
@@ -218,7 +218,7 @@ func argumentKey(path []string) string {
 	return policytext.DottedKey("args", path...)
 }
 
-// unnamedArguments lists the arguments that no rule of the trace has read, up to fewValues.
+// unnamedArguments lists arguments that no rule has read, at most fewValues of them.
 func (j *Judged) unnamedArguments() (names []string) {
 	seen := map[string]bool{}
 	for i := range j.Values {

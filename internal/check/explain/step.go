@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// printFolded prints one line that stands for several successive rules, with the indentation of the
-// details of a single rule.
+// printFolded prints one line for several rules that follow each other. The line is indented like
+// the details of a rule.
 func (t *printer) printFolded(steps []policy.Step, subject string) {
 	var names, subjects, unasked, after, hits int
 	var first *policy.Rule
@@ -59,8 +59,8 @@ func (t *printer) printFolded(steps []policy.Step, subject string) {
 	t.printLine("       %s", strings.Join(parts, ", "))
 }
 
-// otherNames holds a phrase for each subject, such as "other tools" for rules about other tools than
-// the called one. plural holds the plural of each subject.
+// otherNames has a phrase for each subject, such as "other tools" for rules about tools that are
+// not called. plural has the plural of each subject.
 var (
 	otherNames = map[string]string{
 		"tool": "other tools", "prompt": "other prompts", "method": "other methods",
@@ -72,8 +72,8 @@ var (
 	}
 )
 
-// printStep prints one rule: its result, position, action and description, and
-// below them the reason for its result.
+// printStep prints one rule: result, position, action and description. Below them it prints the
+// reason for the result.
 func (t *printer) printStep(s *policy.Step) {
 	src := &t.sources[s.Rule]
 	word := s.Match.String()
@@ -113,8 +113,8 @@ func (t *printer) explainStep(s *policy.Step, src *policy.Source) (lines []strin
 	return lines
 }
 
-// formatRate returns a limit in words: the maximum, what is counted together, and the action for
-// further calls.
+// formatRate describes a limit: the maximum, what is counted together, and the action when the
+// limit is exceeded.
 func formatRate(r *policy.Rate) string {
 	line := r.AtMost()
 	if r.Per != policy.PerRule {
@@ -126,8 +126,8 @@ func formatRate(r *policy.Rate) string {
 	return line + ", and more are denied"
 }
 
-// formatCondition returns what the condition of a rule wants, and what the call has or why the
-// condition cannot be decided.
+// formatCondition tells what a condition requires, and what the call has or why the condition
+// cannot be decided.
 func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
 		return formatFurther(c)
@@ -170,8 +170,8 @@ func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *polic
 	return wants + "; the call has " + formatReading(r)
 }
 
-// formatFurther explains why an argument without a condition keeps a rule from
-// matching.
+// formatFurther explains why a rule does not match because of an argument for which it has no
+// condition.
 func formatFurther(c *policy.Condition) string {
 	name := term.VisibleText(policytext.DottedKey("args", c.Path...))
 	if len(c.Want) > 0 {
@@ -198,7 +198,7 @@ func (t *printer) formatGlobs(c *policy.Condition) string {
 	return strings.Join(shown, "")
 }
 
-// conditionKey returns the key of a condition as written in the policy.
+// conditionKey returns the key of a condition in the notation of the policy.
 func conditionKey(c *policy.Condition, s policy.Subject) string {
 	if c.Not {
 		positive := *c
@@ -220,8 +220,8 @@ func conditionKey(c *policy.Condition, s policy.Subject) string {
 	return "subject"
 }
 
-// quoteText returns a text of the policy in quotes, safe for a terminal. It does not double
-// backslashes, so that a glob is easy to recognise.
+// quoteText returns a text of the policy in quotes, safe for a terminal. Backslashes are not
+// doubled, so that people recognise a glob.
 func quoteText(s string) string { return `"` + term.VisibleText(s) + `"` }
 
 // printVerdict prints the answer and its reason.
@@ -265,7 +265,7 @@ func (t *printer) printVerdict() {
 	}
 }
 
-// explainNoRule returns the reason of an answer that no rule decided.
+// explainNoRule returns the reason for an answer if no rule decided.
 func (e *Explanation) explainNoRule() string {
 	d := &e.Decision
 	switch {
@@ -279,8 +279,8 @@ func (e *Explanation) explainNoRule() string {
 	return cmp.Or(e.explainPartial(), "no rule matches")
 }
 
-// explainPartial returns the reason if rules match only some readings or only some of the calls, or
-// if rules may match. Otherwise it returns "".
+// explainPartial returns the reason for an answer if rules match only some readings or only some of
+// the calls, or match perhaps; otherwise "".
 func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
 		for _, rule := range e.Calls[i].ReachedRules() {
@@ -301,13 +301,13 @@ func (e *Explanation) maybeMatches(rule int) bool {
 			return false
 		case s.Match == where.Maybe:
 			k, _ := policy.CallKeyOf(s.At.Key)
-			found = found || k.Proof != policy.Tightening // for such a key, the line about the condition already explains the maybe
+			found = found || k.Proof != policy.Tightening // for other keys the line about the condition already explains the "maybe"
 		}
 	}
 	return found
 }
 
-// hasSeveralActions reports whether the reached rules have different actions.
+// hasSeveralActions reports whether the reached rules have several different actions.
 func (e *Explanation) hasSeveralActions() bool {
 	actions := map[policy.Action]bool{}
 	for i := range e.Calls {

@@ -11,15 +11,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of the details printed for one call, unless all are requested.
+// Maximum numbers of details that are printed for a call, unless all details are wanted.
 const (
 	fewValues   = 12
 	fewReadings = 6
 	fewGlobs    = 5
 )
 
-// WriteText writes the explanation for a person. Every text from the call and the policy is made
-// safe for a terminal. If all is true, WriteText omits nothing and prints every rule on its own.
+// WriteText writes the explanation for people. It makes all texts of the call and the policy safe
+// for a terminal. If all is true, it prints every rule separately and leaves nothing out.
 func (e *Explanation) WriteText(w io.Writer, all bool) error {
 	b := bufio.NewWriter(w)
 	t := printer{w: b, e: e, all: all}
@@ -36,9 +36,9 @@ func (e *Explanation) WriteText(w io.Writer, all bool) error {
 type printer struct {
 	w       *bufio.Writer
 	e       *Explanation
-	all     bool            // omit nothing
-	sources []policy.Source // rules of the policy that is printed now
-	width   int             // length of the longest position of these rules
+	all     bool            // print every rule separately and leave nothing out
+	sources []policy.Source // the rules of the policy that is printed now
+	width   int             // the length of the longest position of these rules
 }
 
 func (t *printer) printLine(format string, a ...any) { fmt.Fprintf(t.w, format+"\n", a...) }
@@ -48,7 +48,7 @@ func formatPlace(r *policy.Rule) string {
 	return fmt.Sprintf("%s:%d", term.VisibleText(r.Pos.File), r.Pos.Line)
 }
 
-// setSources selects the policy whose rules are printed.
+// setSources selects the policy whose rules are printed next.
 func (t *printer) setSources(sources []policy.Source) {
 	t.sources, t.width = sources, 0
 	for i := range sources {
@@ -133,7 +133,7 @@ func (t *printer) printValue(v *policy.ArgumentValue) {
 	}
 }
 
-// formatReading returns one reading and how it was made.
+// formatReading returns a reading, and how it is made from the value.
 func formatReading(r *policy.Reading) string {
 	switch {
 	case r == nil || r.Absent:
@@ -146,8 +146,8 @@ func formatReading(r *policy.Reading) string {
 	return term.VisibleValue(r.Text)
 }
 
-// printSteps prints the results of the rules in order. It prints one line for successive rules that
-// are about other subjects or names, or below the decision, unless t.all is true.
+// printSteps prints the results of the rules in order. If t.all is false, it prints one line for
+// several rules that are about other subjects or names, or that are below the decision.
 func (t *printer) printSteps(tr *policy.Trace, subject policy.Subject) {
 	for i := 0; i < len(tr.Steps); i++ {
 		n := 0
@@ -174,5 +174,5 @@ func runLength(steps []policy.Step, belongs func(*policy.Step) bool) int {
 	return n
 }
 
-// isTooLate reports whether rules above this rule made the decision.
+// isTooLate reports whether rules above this rule have already decided.
 func isTooLate(s *policy.Step) bool { return !s.Reached && !isOtherSubject(s) }

@@ -1,4 +1,4 @@
-// Package format formats the text of a policy in a canonical form. The policy keeps its meaning, and
+// Package format writes the text of a policy in a canonical form. The meaning stays the same, and
 // every comment stays beside its statement. The package does no I/O.
 package format
 
@@ -14,11 +14,11 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMeaning means that the formatted text would have another meaning, so the text stays unchanged.
+// errMeaning means that the formatted text would have another meaning, so the text is not changed.
 var errMeaning = errors.New("formatting would change what the file says; it is left as it is")
 
-// Format returns the text in the canonical form (docs/policy-ci.md). It returns
-// an error if src is not TOML, or cannot be formatted safely.
+// Format returns the text in canonical form (docs/policy-ci.md). It returns an error if src is no
+// TOML or cannot be formatted safely.
 func Format(src []byte) ([]byte, error) {
 	doc, err := policytext.ReadDocument(src)
 	if err != nil {
@@ -40,23 +40,22 @@ func Format(src []byte) ([]byte, error) {
 	return out.text, nil
 }
 
-// item is a statement with its comments.
+// item is a TOML statement with its comments.
 type item struct {
 	policytext.Statement
 	lead  []string // lines above the statement: comments, and "" for a blank line
-	trail string   // the comment after the statement, on the same line; may be ""
-	raw   []byte   // bytes of the statement, without the comments
+	trail string   // the comment on the line of the statement; "" for none
+	raw   []byte   // the statement without its comments
 }
 
-// section is a header and the key-value pairs below it. The first section may have no header.
+// section is a header with the pairs below it. The first section may have no header.
 type section struct {
 	items []item
-	rule  bool // the header is [[rule]]: the pairs are sorted
-	inner bool // the header is [rule.NAME]: the section is a table of the preceding rule
+	rule  bool // the header is [[rule]], so the pairs are sorted
+	inner bool // the header is [rule.NAME]: this is a table of the rule before it
 }
 
-// sectionsOf splits a document at its headers. tail holds the lines after the
-// last statement.
+// sectionsOf splits a document into sections. tail has the lines after the last statement.
 func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	at := 0
 	for i, st := range doc.Statements {
@@ -82,9 +81,9 @@ func sectionsOf(doc policytext.Document) (sections []section, tail []string) {
 	return sections, tail
 }
 
-// splitGap splits the text between two statements. trail is the rest of the first statement's line,
-// and lines are the lines below it. If afterStatement is false, no statement precedes the text, and
-// trail is "".
+// splitGap splits the text between two statements. trail is the rest of the line with the first
+// statement; lines are the lines below it. If afterStatement is false, there is no first statement,
+// and trail is "".
 func splitGap(text []byte, afterStatement bool) (trail string, lines []string) {
 	all := bytes.Split(text, []byte("\n"))
 	for i := range all {
@@ -93,7 +92,7 @@ func splitGap(text []byte, afterStatement bool) (trail string, lines []string) {
 	if afterStatement {
 		trail, all = string(all[0]), all[1:]
 	}
-	// An empty last element is no line: it is the indentation of the next statement.
+	// If the last element is empty, it is only the indentation of the next statement.
 	for i, line := range all {
 		if i+1 < len(all) || len(line) > 0 {
 			lines = append(lines, string(line))
@@ -109,8 +108,7 @@ func keyRank(order []string, it *item) int {
 	return len(order)
 }
 
-// sortItems sorts the pairs of a rule. Pairs with the same key keep their
-// order.
+// sortItems sorts the pairs of a rule by key. Pairs with the same key stay in order.
 func (s *section) sortItems() {
 	if s.rule {
 		order := policy.KeyOrder()

@@ -10,14 +10,14 @@ import (
 // printer appends formatted sections to text.
 type printer struct {
 	text []byte
-	eol  string // line ending
+	eol  string // line ending of the file
 }
 
 func (o *printer) writeLine(s string) {
 	o.text = append(append(o.text, s...), o.eol...)
 }
 
-// writeLines writes lines. It writes one blank line in place of several.
+// writeLines writes lines. Of several blank lines in a row, it writes only one.
 func (o *printer) writeLines(lines []string) {
 	for i, line := range lines {
 		if line != "" || i > 0 && lines[i-1] != "" {
@@ -29,8 +29,7 @@ func (o *printer) writeLines(lines []string) {
 func (o *printer) writeSection(s *section, first bool) {
 	head := s.items[0]
 	if first {
-		// A blank line may separate comments at the top of the file from the
-		// first rule.
+		// A blank line may be between the comments at the top of the file and the first rule.
 		o.writeLines(trimBlank(head.lead))
 		if n := len(head.lead); n > 0 && head.lead[n-1] == "" && len(trimBlank(head.lead)) > 0 {
 			o.writeLine("")
@@ -51,10 +50,10 @@ func (o *printer) writeSection(s *section, first bool) {
 	}
 }
 
-// writeBetween writes the lines between two sections. Comments that directly follow the first
-// section stay with it if a blank line follows them; the other comments go to the second section. A
-// blank line separates the sections, but not a rule and a table of this rule (inner) that directly
-// follows it.
+// writeBetween writes the lines between two sections. Comments directly after the first section
+// stay with it if a blank line follows them. All other comments go to the second section.
+// writeBetween puts a blank line between the sections. Between a rule and its table (inner), it
+// adds no blank line if there was none.
 func (o *printer) writeBetween(lead []string, inner bool) {
 	var above []string
 	if blank := indexBlank(lead); blank > 0 {
@@ -72,7 +71,8 @@ func (o *printer) writeBetween(lead []string, inner bool) {
 	}
 }
 
-// writeTail writes the comments at the end of the file. alone means that the file has no statements.
+// writeTail writes the comments at the end of the file. alone means that the file has only
+// comments.
 func (o *printer) writeTail(lines []string, alone bool) {
 	body := trimBlank(lines)
 	if len(body) == 0 {
@@ -119,9 +119,9 @@ func (o *printer) writeStatement(it *item) {
 	o.writeLine(s)
 }
 
-// formatValue returns a formatted value. raw holds the bytes of the value's statement, which begins
-// at the offset base. A string or an inline table on several lines stays unchanged, and so does a
-// list on several lines with comments.
+// formatValue returns a value in canonical form. raw is the statement with the value; it begins at
+// the offset base of the file. These values stay unchanged: a string or an inline table on several
+// lines, and a list on several lines that has comments.
 func (o *printer) formatValue(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {
@@ -152,9 +152,8 @@ func (o *printer) formatValue(v policytext.Value, raw []byte, base int) string {
 	return v.Text
 }
 
-// formatColumn formats a list that its author wrote on several lines, with one element per line. It
-// returns the list unchanged if an element is a list, a table or several lines long, or if the list
-// contains comments.
+// formatColumn formats a list on several lines, with one element per line. The list stays unchanged
+// if it has comments, or if an element is a list, a table, or on several lines.
 func (o *printer) formatColumn(v policytext.Value, text, raw []byte, base int) string {
 	at := v.Start
 	for _, e := range v.Elements {
@@ -176,8 +175,8 @@ func (o *printer) formatColumn(v policytext.Value, text, raw []byte, base int) s
 	return b.String()
 }
 
-// quoteString returns a string in TOML. It uses single quotes if the string has a backslash or a
-// double quote, and can be written in single quotes.
+// quoteString returns a string as TOML. It uses single quotes if the string has a backslash or a
+// double quote, and if single quotes are possible.
 func quoteString(s string) string {
 	if literal, plain := policytext.LiteralString(s); plain && strings.ContainsAny(s, `\"`) {
 		return literal

@@ -14,14 +14,14 @@ import (
 // member is one argument of a call.
 type member struct {
 	name     string
-	texts    []string        // the value, if it is a string or a list of strings
-	word     string          // the value, if it is a boolean or a natural number
-	value    json.RawMessage // the value; "" (an empty JSON string) in place of a long value
-	redacted bool            // the record does not contain the value, because it was redacted
+	texts    []string        // value of the argument if it is a string or a list of strings
+	word     string          // value of the argument if it is a boolean or a natural number
+	value    json.RawMessage // value of the argument; an empty JSON string in place of a long value
+	redacted bool            // the record does not have the value, because it was redacted
 }
 
-// parseMembers returns the arguments of a call. ok is false if a rule cannot name some argument:
-// then no rule can be learned from the call.
+// parseMembers returns the arguments of a call. ok is false if a rule cannot name one of them,
+// because then no rule can be learned from the call.
 func parseMembers(args []byte) (all []member, ok bool) {
 	if len(args) == 0 {
 		return nil, true
@@ -72,7 +72,7 @@ func encodeMembers(all []member) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, _ := json.Marshal(m.name) // a string always marshals
+		name, _ := json.Marshal(m.name) // the error is ignored, because a string can always be encoded
 		b.Write(name)
 		b.WriteByte(':')
 		b.Write(m.value)
@@ -81,7 +81,7 @@ func encodeMembers(all []member) []byte {
 	return b.Bytes()
 }
 
-// isPlace reports whether an argument seems to hold a path or an address.
+// isPlace reports whether an argument probably holds a path or an address.
 func (m *member) isPlace() bool {
 	if m.word != "" {
 		return false

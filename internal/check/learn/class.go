@@ -7,14 +7,14 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// ToolClass is the probable effect of a tool, judged by the words of its name. The server's
-// description of the tool is not used: the record does not contain it, and it would prove nothing.
+// ToolClass is the probable effect of a tool, by the words of its name. The server's description of
+// the tool is not used, because the record does not have it and it would prove nothing.
 type ToolClass uint8
 
-// The classes, from the worst effect to the least. A tool whose name has no known word is in Acts.
+// Values of ToolClass, the worst effect first. A tool without a known word in its name is in Acts.
 const (
-	Executes ToolClass = iota // runs, deletes, or sends
-	Reaches                   // gets data from the network
+	Executes ToolClass = iota // runs, deletes or sends something
+	Reaches                   // reads from the network
 	Acts                      // changes something
 	Reads
 )
@@ -23,7 +23,7 @@ func (c ToolClass) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
-// ClassOf returns the class of a tool by its name. The worst word counts.
+// ClassOf returns the class of a tool, by its name. The word with the worst effect counts.
 func ClassOf(name string) ToolClass {
 	switch does := textclass.EffectsOf(textclass.LetterWords(name)); {
 	case does&textclass.Executes != 0:
@@ -36,12 +36,11 @@ func ClassOf(name string) ToolClass {
 	return Acts
 }
 
-// placeWords are words in the names of arguments that hold a path or an
-// address.
+// placeWords are words in the names of arguments that hold a path or an address.
 var placeWords = strings.Fields(`path paths file files filename filepath dir dirs directory directories folder folders root cwd
 	source destination src dst dest target from to uri url urls href link location host repo repository workspace`)
 
-// NamesPlace reports whether an argument's name suggests a path or an address.
+// NamesPlace reports whether the name of an argument suggests that it holds a path or an address.
 func NamesPlace(arg string) bool {
 	return slices.ContainsFunc(textclass.LetterWords(arg), func(w string) bool { return slices.Contains(placeWords, w) })
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Fixture is a request with the policy's answer. A request that a rule matches comes from the
-// record. The others are invented: they are similar, and the policy does not allow them.
+// Fixture is a request with the answer of the policy. Some requests come from the record, and a
+// rule matches them. The others are similar requests that the policy does not allow.
 type Fixture struct {
 	Name     string // file name
-	Of       *Rule  // the rule that the fixture tests
-	What     string // what the request is, in words
+	Of       *Rule  // the rule that the fixture is for
+	What     string // description of the request
 	Expected policy.Action
 	JSON     []byte
 }
 
-// Fixtures returns fixtures for calls that the rules of a learned policy match, and for similar
-// calls that the policy does not allow. It omits similar calls that some rule allows.
+// Fixtures returns fixtures for the rules of a learned policy: for recorded calls that the rules
+// match, and for similar calls. It leaves out a similar call if some rule allows it.
 func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	p, err := policy.Parse("learned", text, l.o.ParseOptions)
 	if err != nil {
@@ -55,9 +55,9 @@ func (l *Learner) Fixtures(text []byte, rules []*Rule) ([]Fixture, error) {
 	return all, nil
 }
 
-// recordedCall returns a recorded call of the rule. It omits the arguments that the rule does not
-// name, because they may be long or redacted. It returns false if the rule has no call, or is about
-// sampling or elicitation.
+// recordedCall returns one of the rule's recorded calls. It leaves out arguments that the rule does
+// not name, because they may be long or redacted. It returns false if the rule has no call, or is
+// about sampling or elicitation.
 func (r *Rule) recordedCall() (policy.Call, bool) {
 	if len(r.calls) == 0 {
 		return policy.Call{}, false
@@ -74,13 +74,13 @@ func (r *Rule) recordedCall() (policy.Call, bool) {
 	return c, c.Subject != policy.SamplingSubject && c.Subject != policy.ElicitationSubject
 }
 
-// neighbour is a call that differs in one point from a call that a rule matches.
+// neighbour is a call that differs in one point from a call which a rule matches.
 type neighbour struct {
 	what string
 	call policy.Call
 }
 
-// neighbourCalls returns the neighbours of a call (own) that the rule matches.
+// neighbourCalls returns the neighbours of the call own, which the rule matches.
 func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	other := own
 	other.Server = own.Server + "-other"
@@ -102,7 +102,7 @@ func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 			if json.Unmarshal(own.Args, &args) != nil {
 				continue
 			}
-			args[c.Arg], _ = json.Marshal(n[1]) // a string always marshals
+			args[c.Arg], _ = json.Marshal(n[1]) // the error is ignored, because a string can always be encoded
 			other := own
 			other.Args, _ = json.Marshal(args)
 			all = append(all, neighbour{c.Arg + " " + n[0], other})
@@ -111,7 +111,7 @@ func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	return all
 }
 
-// neighbourTexts returns pairs of a description and a text. The text is similar to a text that the
+// neighbourTexts returns pairs of a description and a text. Each text is similar to a text that the
 // glob matches.
 func neighbourTexts(glob string) [][2]string {
 	dir, folder := strings.CutSuffix(strings.TrimRight(glob, "*"), "/")
@@ -142,7 +142,7 @@ func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
 	doc := json.NewEncoder(&b)
 	doc.SetEscapeHTML(false)
 	doc.SetIndent("", "  ")
-	_ = doc.Encode(struct { // strings and parsed JSON always marshal
+	_ = doc.Encode(struct { // the error is ignored, because strings and parsed JSON can always be encoded
 		Server   string         `json:"server"`
 		Method   string         `json:"method"`
 		Params   map[string]any `json:"params"`
@@ -152,7 +152,7 @@ func fixtureJSON(c *policy.Call, expected policy.Action) []byte {
 	return b.Bytes()
 }
 
-// plainName returns a text as a part of a file name.
+// plainName returns a text in a form that is allowed in a file name.
 func plainName(s string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

@@ -11,8 +11,8 @@ import (
 
 const guardWords = "Keys and secrets stay shut"
 
-// secretDenials returns rules that deny access to keys, for a new policy. It returns one rule for
-// each argument for which some learned rule names a folder.
+// secretDenials returns rules for a new policy that deny access to keys. There is one rule for each
+// argument for which a learned rule names a folder.
 func secretDenials(rules []*Rule, st style) (parts []string) {
 	var seen, denied []string
 	for _, glob := range secretGlobs() {
@@ -33,9 +33,10 @@ func secretDenials(rules []*Rule, st style) (parts []string) {
 	return parts
 }
 
-// folderDenials returns rules that deny access to keys in the folders that the learned rules allow,
-// if the extended policy does not deny this access. The denials are written above the learned rules.
-// They change only answers to calls that the policy asked about or had no rule for.
+// folderDenials returns rules that deny access to keys in the folders of the learned rules. It
+// leaves out a rule if the extended policy already denies the access. The returned rules go above
+// the learned rules. They change only the answers to calls that the policy asked about or had no
+// rule for.
 func (l *Learner) folderDenials(rules []*Rule, st style) (parts []string) {
 	for _, r := range rules {
 		for _, c := range r.Conditions {
@@ -59,12 +60,12 @@ func (l *Learner) folderDenials(rules []*Rule, st style) (parts []string) {
 	return parts
 }
 
-// deniesSecrets reports whether the extended policy denies access to keys in a folder.
+// deniesSecrets reports whether the extended policy denies access to the keys in a folder.
 func (l *Learner) deniesSecrets(r *Rule, arg, glob string) bool {
 	dir := strings.TrimRight(glob, "*")
 	for _, glob := range secretGlobs() {
 		name := strings.NewReplacer("**", "x", "*", "x").Replace(glob)
-		args, _ := json.Marshal(map[string]string{arg: dir + name}) // strings always marshal
+		args, _ := json.Marshal(map[string]string{arg: dir + name}) // the error is ignored, because strings can always be encoded
 		c := r.calls[0].call
 		c.Args = args
 		if d := l.judge.Policy().Decide(&c); d.Action != policy.Deny || d.Rule == nil {

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// joinRules merges rules that differ only in the globs of one argument. A rule stays alone if a rule
-// with another action matches some of its calls: each of the two must find its own position.
+// joinRules merges rules that differ only in the globs of one argument. It does not merge a rule if
+// a rule with another action matches some of the same calls, because these two rules need their own
+// positions.
 func (l *Learner) joinRules(rules []*Rule) (joined []*Rule) {
 	known := map[string]*Rule{}
 	for _, r := range rules {

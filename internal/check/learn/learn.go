@@ -12,78 +12,77 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Trust is the trust in observed calls: calls that were recorded while nothing was enforced. It
-// decides the action of a rule that is learned only from such calls. The zero value trusts least.
+// Trust tells how far calls are trusted that were recorded while nothing was enforced (observed
+// calls). It decides the action of a rule that is learned only from such calls. The zero value
+// trusts least.
 type Trust uint8
 
-// The levels of trust.
+// Values of Trust.
 const (
-	AskAlways  Trust = iota // every such rule asks
-	AllowReads              // a rule for a tool of the class Reads allows; the others ask
-	AllowActs               // a rule for a tool of the class Reads or Acts allows; the others ask
+	AskAlways  Trust = iota // the rule always asks
+	AllowReads              // the rule allows if its tool is in the class Reads; otherwise it asks
+	AllowActs               // the rule allows if its tool is in the class Reads or Acts; otherwise it asks
 )
 
-// HalfLife is the age at which a call counts half.
+// HalfLife is the age at which a call counts as half a call.
 const HalfLife = 30 * 24 * time.Hour
 
 // Options are the options of New. MinCount and MinShare must be positive.
 type Options struct {
-	ParseOptions policy.Options // settings for parsing the policy
-	Own          []string       // clawai's own folders, which no rule may name
+	ParseOptions policy.Options // options for parsing the policy
+	Own          []string       // folders of clawai itself, which no rule may name
 	Now          time.Time
-	MinCount     int     // number of calls that a rule needs: the sum of their weights by age, rounded
-	MinShare     float64 // minimum share of yes among a person's answers, up to 1
+	MinCount     int     // number of calls that a rule needs; a call's weight depends on its age, and the sum of the weights is rounded
+	MinShare     float64 // minimum share of yes in the answers of a person, from 0 to 1
 	Observed     Trust
 	Links        bool   // rules about folders also check where symbolic links lead (where.<name>.under)
-	File         string // file name of the extended policy
-	Policy       []byte // text of the extended policy; nil to write a new policy
+	File         string // name of the policy file to extend
+	Policy       []byte // text of the policy to extend; nil: write a new policy
 }
 
-// Bounds of the data kept from a record.
+// Limits of the data that a Learner keeps from a record.
 const (
-	maxCalls    = 10000   // different calls
-	maxArgs     = 8 << 10 // bytes of one call's arguments
+	maxCalls    = 10000   // number of different calls
+	maxArgs     = 8 << 10 // bytes of the arguments of one call
 	maxDenied   = 10000
-	maxMember   = 1 << 10 // bytes of an argument's value that is kept
-	leastWeight = 0.01    // calls with a lower weight are dropped
+	maxMember   = 1 << 10 // bytes of the value of one argument
+	leastWeight = 0.01    // minimum weight of a call that is kept
 )
 
-// ErrTooMany means that the record holds more denied calls than the learner can
-// keep.
+// ErrTooMany means that the record has more denied calls than the Learner can keep.
 var ErrTooMany = errors.New("the record holds too many different denied calls to compare with; use a part of the record (--since, --server)")
 
 // Learner reads records and proposes rules.
 type Learner struct {
 	o         Options
-	judge     *replay.Judge // judges by the extended policy; nil if there is no extended policy
+	judge     *replay.Judge // judges calls by the extended policy; nil if a new policy is written
 	protected protected
 	calls     map[string]*sighting
 	order     []*sighting
 	byTool    map[string]*tool
-	denied    []replay.Call     // calls that a rule denied
-	known     map[string]bool   // the keys of the calls in denied
-	places    map[string]place  // what placeOf found, by glob
+	denied    []replay.Call     // calls that a rule has denied
+	known     map[string]bool   // keys of the calls in denied
+	places    map[string]place  // results of placeOf, by glob
 	channels  map[string]answer // the last answer of a person, by session
-	Skipped   map[string]int    // number of calls from which no rule was learned, by the reason
-	Seen      int               // number of decisions
-	sources   []policy.Source   // rules of the extended policy, before learning
-	extends   bool              // the extended policy has rules above which no rule can be written
+	Skipped   map[string]int    // number of calls from which no rule was learned, by reason
+	Seen      int               // number of decisions that were read
+	sources   []policy.Source   // rules of the extended policy
+	extends   bool              // the extended policy has rules of another file, and no rule can be written above those
 }
 
-// answer is a recorded answer of a person. The decision with the same digest follows it in the
-// record.
+// answer is a person's answer in the record. The decision with the same digest comes after it.
 type answer struct{ digest, channel string }
 
-// sighting is one call with the number of times it was made.
+// sighting is a call, with the number of times that it was recorded.
 type sighting struct {
 	call  policy.Call
 	args  []member
-	rule  *policy.Rule // the rule of the extended policy that asks about the call; nil if no rule matches
-	asked bool         // a rule asks about the call now; without an extended policy: a rule asked when the call was recorded
+	rule  *policy.Rule // the rule of the extended policy that asks about the call; nil if no rule matches the call
+	asked bool         // a rule of the extended policy asks about the call; without an extended policy: a rule asked when the call was recorded
 	tally tally
 }
 
-// New returns a learner. The error is policy.Errors.
+// New returns a Learner. The error is of type policy.Errors.
 func New(o Options) (*Learner, error) {
 	l := &Learner{o: o, calls: map[string]*sighting{}, known: map[string]bool{}, places: map[string]place{}, channels: map[string]answer{}, Skipped: map[string]int{}}
 	if o.ParseOptions.Home != "" {
@@ -104,10 +103,10 @@ func New(o Options) (*Learner, error) {
 	return l, nil
 }
 
-// Kinds returns the kinds of records that Add needs.
+// Kinds returns the kinds of records that Add can use.
 func Kinds() []event.Kind { return []event.Kind{event.Answered, event.Decision} }
 
-// Add reads one record. Records must come in the order of time.
+// Add reads one record. The records must come in the order of time.
 func (l *Learner) Add(e *event.Entry) error {
 	if e.Kind == event.Answered {
 		if len(l.channels) > maxCalls {
@@ -155,7 +154,7 @@ func (l *Learner) ageWeight(at time.Time) float64 {
 	return math.Exp2(-float64(age) / float64(HalfLife))
 }
 
-// Reasons for which no rule is learned from a call.
+// Reasons why no rule is learned from a call.
 const (
 	whyDenied  = "a rule denies it: a deny is never relaxed"
 	whyAllowed = "allowed already"
@@ -164,9 +163,9 @@ const (
 	whyElsewhere = "the policy extends others, whose rules would stand below what is learned: write it by hand"
 )
 
-// callStatus returns the recorded action, and the reason why no rule is learned from the call, or
-// "". It also sets s.asked and s.rule. It judges by the extended policy, or without one by the
-// recorded decision.
+// callStatus returns the recorded action of a call, and the reason why no rule is learned from the
+// call, or "". It also sets s.asked and s.rule. It judges the call by the extended policy; without
+// one, it uses the recorded decision.
 func (l *Learner) callStatus(e *event.Entry, c *replay.Call, s *sighting) (was policy.Action, reason string, err error) {
 	if l.judge != nil {
 		d, why := l.judge.JudgeCall(c)
@@ -212,13 +211,13 @@ func (l *Learner) keepDenied(c *replay.Call) error {
 	return nil
 }
 
-// whyUnusable returns the reason why no rule can be made of a call, or "".
+// whyUnusable returns the reason why no rule can be made from a call; "" if one can.
 func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	c := &s.call
 	switch c.Subject {
 	case policy.ToolSubject, policy.PromptSubject, policy.ResourceSubject:
 	case policy.SamplingSubject, policy.ElicitationSubject:
-		c.Names = []string{"**"} // the rule matches any content, because it only asks
+		c.Names = []string{"**"} // the rule only asks, so it may match any content
 	default:
 		return "passed on unless a rule restricts it"
 	}
@@ -245,11 +244,11 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 	return ""
 }
 
-// countCall adds a call to the sighting of equal calls.
+// countCall adds a call to the sighting of the same call.
 func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
-		key += "\x00asked" // at different times, a rule may have asked about the same call or not
+		key += "\x00asked" // keep calls apart about which a rule has asked
 	}
 	known := l.calls[key]
 	if known == nil {
@@ -265,8 +264,8 @@ func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weig
 	known.tally.addDecision(e, was, weight, l.isClientForm(e))
 }
 
-// isClientForm reports whether the answer came through the client's own form, or may have. The
-// client may fill in such a form without a person.
+// isClientForm reports whether the answer came, or may have come, through the client's own form. A
+// client may fill in its form without a person.
 func (l *Learner) isClientForm(e *event.Entry) bool {
 	a, ok := l.channels[e.Session]
 	return !ok || a.digest != e.Digest || a.channel == "elicitation"

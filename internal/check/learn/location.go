@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// MinFiles is the number of different files that must be seen in a folder before a rule names the
-// folder.
+// MinFiles is the minimum number of different files seen in a folder that a rule names.
 const MinFiles = 3
 
-// location is a path or an address in a plain spelling. No rule is learned from other spellings.
+// location is a path or an address in an ordinary spelling. No rule is learned from other
+// spellings.
 type location struct {
 	root  string   // "/", "~/", or scheme://authority/ of a resource
-	names []string // path elements below the root; nil for a web address
-	glob  string   // for a web address: the glob of its host; else ""
-	text  string   // the complete path or address
+	names []string // elements of the path below the root; nil for a web address
+	glob  string   // for a web address: the glob of its host; otherwise ""
+	text  string   // the whole path or address
 }
 
 // looksLikeLocation reports whether a value looks like a path or an address.
@@ -35,13 +35,14 @@ func looksLikeLocation(s string) bool {
 	return false
 }
 
-// systemRoots are folders for which no agent needs a permanent rule.
+// systemRoots are folders below the root that no rule may open, because no agent needs them
+// permanently.
 var systemRoots = []string{"etc", "proc", "sys", "dev", "boot", "root", "run", "bin", "sbin", "lib", "lib64", "System", "Library", "private"}
 
 // protected holds the folders of this machine that rules must not open.
 type protected struct {
-	home []string   // elements of the home folder's path; nil when unknown
-	own  [][]string // elements of the paths of clawai's own folders
+	home []string   // the elements of the home folder's path; nil if the home is unknown
+	own  [][]string // for each folder of clawai, the elements of its path
 }
 
 func namesOf(p string) []string {
@@ -51,8 +52,8 @@ func namesOf(p string) []string {
 	return nil
 }
 
-// parseLocation parses a value. why is the reason why no rule is learned from
-// it, or "".
+// parseLocation parses a path or an address. why is the reason why no rule is learned from it, or
+// "".
 func (g *protected) parseLocation(s string) (p location, why string) {
 	if !isWritable(s) {
 		return p, "a value that no rule may name"
@@ -97,11 +98,11 @@ func (g *protected) parseLocation(s string) (p location, why string) {
 	return p, g.whyShut(&p)
 }
 
-// isLocal reports whether a place is on the disk.
+// isLocal reports whether a location is a path on the disk.
 func (p *location) isLocal() bool { return p.root == "/" || p.root == "~/" || p.root == "file:///" }
 
-// namesInHome returns the path elements below the home folder. It returns false if the path is not
-// in the home folder.
+// namesInHome returns the elements of a path below the home folder. It returns false if the path is
+// not below the home folder.
 func (g *protected) namesInHome(p *location) ([]string, bool) {
 	switch {
 	case p.root == "~/":
@@ -112,7 +113,7 @@ func (g *protected) namesInHome(p *location) ([]string, bool) {
 	return p.names[len(g.home):], true
 }
 
-// whyShut returns the reason why no rule may allow a place, or "".
+// whyShut returns the reason why no rule may allow a location; "" if one may.
 func (g *protected) whyShut(p *location) string {
 	if !p.isLocal() {
 		return ""
@@ -140,8 +141,8 @@ func (g *protected) whyShut(p *location) string {
 	return ""
 }
 
-// webLocation returns the host glob of a web address, if every parser reads the
-// address alike.
+// webLocation returns the location of a web address, with the glob of its host. All parsers must
+// read the address in the same way.
 func webLocation(s string) (p location, why string) {
 	const odd = "an address of no plain form"
 	u, err := url.Parse(s)
@@ -162,11 +163,11 @@ func webLocation(s string) (p location, why string) {
 	return location{text: s, glob: base + "**"}, ""
 }
 
-// folder is a folder in which enough files were seen.
+// folder is a folder in which enough different files were seen.
 type folder struct {
 	root  string
 	names []string
-	stars string // "*" for the files in the folder, "**" also for the files in its subfolders
+	stars string // "*" for the files directly in the folder, "**" for all files below it
 }
 
 func (f *folder) dirPath() string  { return f.root + strings.Join(f.names, "/") }
@@ -177,10 +178,10 @@ func (f *folder) containsLocation(p *location) bool {
 	return p.root == f.root && len(p.names) > n && (f.stars == "**" || len(p.names) == n+1) && slices.Equal(p.names[:n], f.names)
 }
 
-// tree holds the places seen below one root.
+// tree holds the paths that were seen below one root.
 type tree struct {
-	kids map[string]*tree // by path element
-	seen bool             // the path that ends here was seen
+	kids map[string]*tree // by the next element of the path
+	seen bool             // a path that ends here was seen
 }
 
 func (t *tree) addPath(names []string) {
@@ -196,10 +197,10 @@ func (t *tree) addPath(names []string) {
 	t.seen = true
 }
 
-// findFolders appends to out the folders that rules may name, deepest first. A folder covers the files
-// in it, or all files below it if they lie in at least two folders. Files that a deeper folder covers
-// do not count. at is the path of t. left is the number of files below t that no folder covers, and
-// dirs is the number of folders that contain these files.
+// findFolders appends to out the folders that rules may name, the deepest first. A folder is for
+// the files directly in it, or for all files below it if they are in at least two folders. Files
+// that a deeper folder covers do not count. at is the path of t. left is the number of files below
+// t that no folder covers; dirs is the number of folders with such files.
 func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {
@@ -225,8 +226,8 @@ func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder
 	return left, dirs
 }
 
-// isDeepEnough reports whether a rule may name a folder: the folder is deep enough below the root.
-// If whole is true, the rule includes all subfolders, and the folder must be deeper.
+// isDeepEnough reports whether a folder is deep enough below the root for a rule. If whole is true,
+// the rule is for all files below the folder, and the folder must be deeper.
 func (g *protected) isDeepEnough(f *location, whole bool) bool {
 	least := 1
 	if whole {

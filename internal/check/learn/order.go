@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// orderRules returns the rules in an order in which no rule that allows takes the calls of a rule
-// that asks. The first rule that matches decides. So a rule that asks goes above the rules that
-// allow some of its calls. A rule that allows only a part of its calls stays above it.
+// orderRules sorts the rules, because the first rule that matches decides. A rule that asks goes
+// above each rule that allows some of the same calls. There is one exception: a rule that allows
+// only a part of the calls of the asking rule stays above the asking rule.
 func (l *Learner) orderRules(rules []*Rule) []*Rule {
 	ordered := slices.Clone(rules)
 	for i, r := range ordered {
@@ -27,19 +27,21 @@ func (l *Learner) orderRules(rules []*Rule) []*Rule {
 	return ordered
 }
 
-// meetsOtherAction reports whether a rule with another action matches some calls of a rule.
+// meetsOtherAction reports whether a rule with another action matches some calls that r matches.
 func (l *Learner) meetsOtherAction(r *Rule, all []*Rule) bool {
 	return slices.ContainsFunc(all, func(o *Rule) bool { return o.Action != r.Action && l.overlaps(r, o) })
 }
 
-// compareRules puts the rules that allow first, and of the rules for one tool the narrowest.
+// compareRules sorts rules that allow first; of the rules for one tool, it sorts the narrowest
+// first.
 func (l *Learner) compareRules(a, b *Rule) int {
 	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(b.Action, a.Action),
 		cmp.Compare(b.Class, a.Class), cmp.Compare(a.toolName(), b.toolName()), cmp.Compare(len(b.Conditions), len(a.Conditions)),
 		cmp.Compare(l.depthOf(b), l.depthOf(a)), cmp.Compare(a.ruleKey(), b.ruleKey()))
 }
 
-// toolName returns the name that rules for the same calls share. The name of a resource is a place.
+// toolName returns a name that is equal for rules about the same tool. For a resource it is "",
+// because a resource's name is a location.
 func (r *Rule) toolName() string {
 	if r.Subject == policy.ResourceSubject {
 		return ""
@@ -47,7 +49,8 @@ func (r *Rule) toolName() string {
 	return r.Name
 }
 
-// globConditions returns the conditions of a rule. The name of a resource is its only condition.
+// globConditions returns the conditions of a rule. A rule about a resource has its name as the only
+// condition.
 func (r *Rule) globConditions() []Condition {
 	if r.Subject == policy.ResourceSubject {
 		return []Condition{{Globs: []string{r.Name}}}
@@ -86,8 +89,8 @@ func (l *Learner) overlaps(a, b *Rule) bool {
 	return true
 }
 
-// covers reports whether the wide rule matches every call that the narrow rule matches. Both are
-// for the same tool.
+// covers reports whether wide matches every call that narrow matches. Both rules must be for the
+// same tool.
 func (l *Learner) covers(wide, narrow *Rule) bool {
 	if slices.ContainsFunc(wide.Absent, func(arg string) bool { return !slices.Contains(narrow.Absent, arg) }) {
 		return false
@@ -103,7 +106,8 @@ func (l *Learner) covers(wide, narrow *Rule) bool {
 	return true
 }
 
-// depthOf returns a number that is not less for a rule that another rule covers.
+// depthOf returns the depth of a rule's folders. If one rule covers another, the covered rule has
+// the same or a larger depth.
 func (l *Learner) depthOf(r *Rule) (sum int) {
 	for _, c := range r.globConditions() {
 		least := l.placeOf(c.Globs[0]).depth()
@@ -115,12 +119,12 @@ func (l *Learner) depthOf(r *Rule) (sum int) {
 	return sum
 }
 
-// place is the meaning of a learned glob. Globs of one file have equal places: a path, a path below
-// "~/" and a file URI.
+// place is the meaning of a learned glob. Two globs for the same files have equal places, even if
+// one is an absolute path, a path below "~/" or a file URI.
 type place struct {
-	root  string   // "/", "~/" if the home is not known, scheme://authority, or "" for another text
-	names []string // path elements below the root
-	stars string   // "", "*" or "**"
+	root  string   // "/", "~/" if the home is unknown, scheme://authority, or "" for other text
+	names []string // elements of the path below the root
+	stars string   // wildcard at the end: "", "*" or "**"
 }
 
 func (l *Learner) placeOf(glob string) place {
@@ -175,8 +179,8 @@ func (p place) covers(q place) bool {
 	}
 }
 
-// overlaps reports whether two places may have a file in common. Two learned globs below one root
-// have none in common unless one covers the other.
+// overlaps reports whether two places may have a file in common. Two learned globs with the same
+// root have a file in common only if one of them covers the other.
 func (p place) overlaps(q place) bool {
 	if p.root != q.root && (p.root == "~/" && q.root == "/" || p.root == "/" && q.root == "~/") {
 		return true

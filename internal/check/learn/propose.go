@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Condition is a rule's condition on one argument: one of the globs must match.
+// Condition is a condition on one argument: one of the globs must match its value.
 type Condition struct {
 	Arg   string
 	Globs []string
@@ -19,18 +19,18 @@ type Condition struct {
 type Rule struct {
 	Action     policy.Action
 	Subject    policy.Subject
-	Name       string // exact; a glob for resources
+	Name       string // exact name; for a resource, a glob
 	Server     string
 	Conditions []Condition
 	Absent     []string     // arguments that a call must not have
-	Open       []string     // arguments of the recorded calls on which the rule has no condition
-	Above      *policy.Rule // the rule of the extended policy that asks about the calls; nil if no rule matches
+	Open       []string     // arguments of the recorded calls for which the rule has no condition
+	Above      *policy.Rule // the rule of the extended policy that asks about the calls; nil if no rule matches them
 	Class      ToolClass
 	Tally      tally
 
-	links bool        // the written rule also checks where symbolic links lead
+	links bool        // the rule also checks where symbolic links lead
 	asked bool        // a rule asked about some of the calls
-	calls []*sighting // the calls from which the rule is learned
+	calls []*sighting // the recorded calls from which the rule is learned
 }
 
 // tool holds the recorded calls of one tool.
@@ -38,7 +38,7 @@ type tool struct {
 	calls  []*sighting
 	class  ToolClass
 	places map[string]bool // names of the arguments that hold a path or an address
-	names  map[string]bool // names of all arguments
+	names  map[string]bool // names of all arguments in the calls
 }
 
 func toolKey(c *policy.Call) string {
@@ -48,7 +48,7 @@ func toolKey(c *policy.Call) string {
 	return c.Server + "\x00" + c.Method + "\x00" + c.Names[0]
 }
 
-// groupByTool groups the calls by tool.
+// groupByTool groups the recorded calls by tool.
 func (l *Learner) groupByTool() map[string]*tool {
 	all := map[string]*tool{}
 	for _, s := range l.order {
@@ -74,9 +74,9 @@ func (l *Learner) groupByTool() map[string]*tool {
 	return all
 }
 
-// findPools returns, by poolKey, the folders that rules may name: folders that the tools of one server
-// and class used. It takes only calls that no rule asked about or that a person approved, and no
-// calls of tools that execute.
+// findPools returns the folders that rules may name, by poolKey: the tools of one server and one
+// class share their folders. It uses only calls that no rule asked about or that a person approved.
+// It uses no calls of tools that execute.
 func (l *Learner) findPools(tools map[string]*tool) map[string][]folder {
 	trees := map[string]map[string]*tree{}
 	add := func(key, text string) {
@@ -125,12 +125,11 @@ func poolKey(t *tool, s *sighting) string {
 	return s.call.Server + "\x00" + s.call.Subject.RuleKey() + "\x00" + t.class.String()
 }
 
-// maxRules bounds the number of proposed rules. The rules with the most calls
-// are kept.
+// maxRules is the maximum number of proposed rules. The rules with the most calls are kept.
 const maxRules = 200
 
-// Propose returns the rules in the order in which Compose writes them. It counts in Skipped the
-// calls that it did not learn from.
+// Propose returns the proposed rules in the order of Compose. In Skipped it counts the calls from
+// which no rule is learned.
 func (l *Learner) Propose() []*Rule {
 	l.byTool = l.groupByTool()
 	tools := l.byTool
@@ -186,7 +185,7 @@ func (r *Rule) addSighting(s *sighting) {
 	}
 }
 
-// ruleKey returns a key that is equal for rules with the same conditions.
+// ruleKey returns a text that is equal for rules with the same conditions.
 func (r *Rule) ruleKey() string {
 	above := -1
 	if r.Above != nil {
@@ -197,8 +196,9 @@ func (r *Rule) ruleKey() string {
 
 const whyRefused = "a person said no to too many of such calls"
 
-// decideAction sets the action of a rule, or returns the reason to drop the rule. The answers to all
-// calls that the rule would match count, even if another rule was learned from a call.
+// decideAction sets the action of a rule. It returns a reason if the rule must be dropped,
+// otherwise "". It counts the answers to all calls that the rule would match, even if another rule
+// was learned from such a call.
 func (l *Learner) decideAction(r *Rule) string {
 	if why := l.decideByOwn(r); why != "" || r.Action != policy.Allow {
 		return why
@@ -216,12 +216,13 @@ func (l *Learner) decideAction(r *Rule) string {
 	case all.approvedShare() < l.o.MinShare:
 		return whyRefused
 	case asked && !isEnough(r.Tally.Approved, l.o.MinCount):
-		r.Action = policy.Prompt // a rule asked about such calls: only enough answers of a person may replace it by an allow
+		r.Action = policy.Prompt // a rule asked about such calls, so only enough answers of a person can make this rule allow
 	}
 	return ""
 }
 
-// decideByOwn is decideAction, but only by the calls from which the rule is learned.
+// decideByOwn does the work of decideAction, but counts only the calls from which the rule is
+// learned.
 func (l *Learner) decideByOwn(r *Rule) string {
 	t, n := &r.Tally, l.o.MinCount
 	question := r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject
@@ -255,7 +256,8 @@ func (l *Learner) decideByOwn(r *Rule) string {
 	return ""
 }
 
-// actionFor returns the action of a rule that is learned only from observed calls.
+// actionFor returns the action of a rule that is learned only from observed calls. c is the class
+// of its tool.
 func (l *Learner) actionFor(c ToolClass) policy.Action {
 	if c == Reads && l.o.Observed >= AllowReads || c == Acts && l.o.Observed >= AllowActs {
 		return policy.Allow
@@ -263,9 +265,9 @@ func (l *Learner) actionFor(c ToolClass) policy.Action {
 	return policy.Prompt
 }
 
-// whyUnvaried returns the reason to drop a rule without conditions for a tool that does more than
-// read, or "" if enough different calls were recorded or if Options.Observed trusts such tools.
-// Repetitions of one call say nothing about calls with other arguments.
+// whyUnvaried returns the reason to drop a rule that has no conditions and whose tool does more
+// than read; otherwise "". Enough different calls, or Options.Observed, can keep such a rule.
+// Repetitions of one call do not count, because they show nothing about calls with other arguments.
 func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
 		return "always the same call of a tool that changes things, without an argument for a condition"

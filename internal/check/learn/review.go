@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// NarrowerRule returns a narrower rule: with only the files in a folder instead of all files below
-// it, or with the exact files and addresses instead of a folder or host. It returns false when the
-// rule cannot be narrower.
+// NarrowerRule returns a narrower form of the rule: only the files in a folder instead of all files
+// below it, or the exact files and addresses instead of a folder or host. It returns false if there
+// is no narrower form.
 func (r *Rule) NarrowerRule() (*Rule, bool) {
 	n := *r
 	n.Conditions = slices.Clone(r.Conditions)
@@ -44,10 +44,10 @@ func (r *Rule) NarrowerRule() (*Rule, bool) {
 	return &n, changed
 }
 
-// maxTexts bounds the number of globs in one condition.
+// maxTexts is the maximum number of globs in one condition.
 const maxTexts = 50
 
-// argumentTexts returns the values of an argument in the calls of a rule.
+// argumentTexts returns the values that an argument has in the calls of the rule.
 func (r *Rule) argumentTexts(arg string) (all []string) {
 	for _, s := range r.calls {
 		for _, m := range s.args {
@@ -59,7 +59,7 @@ func (r *Rule) argumentTexts(arg string) (all []string) {
 	return all
 }
 
-// AskingRule returns the rule with the action prompt. It returns false when a rule of the extended
+// AskingRule returns the rule with the action prompt. It returns false if a rule of the extended
 // policy already asks about these calls.
 func (r *Rule) AskingRule() (*Rule, bool) {
 	if r.Above != nil {
@@ -70,8 +70,8 @@ func (r *Rule) AskingRule() (*Rule, bool) {
 	return &n, true
 }
 
-// UnseenExample describes a call that the rule would match and that was not recorded, or returns ""
-// when the rule matches only recorded arguments.
+// UnseenExample describes a call that the rule would match but that was not recorded. It returns ""
+// if the rule matches only recorded arguments.
 func (r *Rule) UnseenExample() string {
 	for _, c := range r.Conditions {
 		for _, g := range c.Globs {

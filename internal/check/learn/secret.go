@@ -9,7 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// secretGlobs returns the globs of keys and secrets, which learned policies deny below every folder.
+// secretGlobs returns the globs of keys and secrets. A learned policy denies them below every
+// folder.
 func secretGlobs() (globs []string) {
 	for _, p := range textclass.SecretPlaces {
 		globs = append(globs, p.Shut...)
@@ -32,8 +33,8 @@ func secretName(name string) bool {
 // maxValue is the maximum length of a text in a learned policy.
 const maxValue = 200
 
-// isWritable reports whether a learned policy may contain a text: the text is visible, has no
-// wildcards, and does not look like a secret.
+// isWritable reports whether a text may be in a learned policy: it is visible, has no wildcards,
+// and does not look like a secret.
 func isWritable(s string) bool {
 	if s == "" || len(s) > maxValue || redact.IsRedacted(s) || strings.ContainsAny(s, `*?\%`) || strings.TrimSpace(s) != s {
 		return false
@@ -54,8 +55,8 @@ func isWritable(s string) bool {
 	return true
 }
 
-// looksRandom reports whether a word looks random: a token, a hash, or a name
-// used only once.
+// looksRandom reports whether a word looks random, like a token, a hash, or a name that is used
+// only once.
 func looksRandom(word string) bool {
 	if len(word) < 16 {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// shapeRule returns the rule that is learned from one call, or the reason why no rule is learned.
+// shapeRule returns the rule that is learned from one call, or the reason why there is none.
 func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, string) {
 	r := &Rule{Subject: s.call.Subject, Name: s.call.Names[0], Server: s.call.Server, Above: s.rule, Class: t.class, asked: s.asked, links: l.o.Links}
 	if r.Subject == policy.ResourceSubject {
@@ -46,8 +46,8 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
-	// The rule forbids arguments that other calls of the tool have and this call does not have, if
-	// they hold a path or an address, or if the tool executes.
+	// The rule forbids some arguments that other calls of the tool have and this call does not
+	// have: those that hold a path or an address, and all of them if the tool executes.
 	must := t.places
 	if t.class == Executes {
 		must = t.names
@@ -61,7 +61,8 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 	return r, ""
 }
 
-// pinArgument returns the condition that an argument has exactly its recorded value.
+// pinArgument returns the condition that an argument has exactly its recorded value. why is the
+// reason why no rule is learned, or "".
 func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {
@@ -80,8 +81,8 @@ func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	return c, why
 }
 
-// generaliseText returns the glob for a place: its folder if enough files were
-// seen there, its host, or the place itself.
+// generaliseText returns the glob for a path or an address: its folder if enough files were seen
+// there, its host, or the text itself.
 func (l *Learner) generaliseText(text string, folders []folder) (glob, why string) {
 	p, why := l.protected.parseLocation(text)
 	switch {
@@ -91,15 +92,14 @@ func (l *Learner) generaliseText(text string, folders []folder) (glob, why strin
 		return p.glob, ""
 	}
 	for i := range folders {
-		if folders[i].containsLocation(&p) && p.root != "file:///" { // not for file URIs: no list of globs could deny all spellings of the keys in the folder
+		if folders[i].containsLocation(&p) && p.root != "file:///" { // not for file URIs, because no list of globs can deny all spellings of the keys in the folder
 			return folders[i].globText(), ""
 		}
 	}
 	return p.text, ""
 }
 
-// matchesSighting reports whether a call of the rule's tool meets the rule's
-// conditions.
+// matchesSighting reports whether a call of the rule's tool meets all conditions of the rule.
 func (r *Rule) matchesSighting(s *sighting) bool {
 	if r.Subject == policy.ResourceSubject {
 		return matchesGlob(r.Name, s.call.Names[0])
@@ -125,8 +125,7 @@ func (r *Rule) matchesSighting(s *sighting) bool {
 	return true
 }
 
-// matchesGlob reports whether a text matches a glob of one of the three learned
-// forms.
+// matchesGlob reports whether a text matches a learned glob: an exact text, FOLDER/*, or FOLDER/**.
 func matchesGlob(glob, text string) bool {
 	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
 		return strings.HasPrefix(text, dir+"/")

@@ -11,10 +11,10 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// style is the way an author writes rules.
+// style is how the author of a policy writes rules.
 type style struct {
-	order     []string // the keys, in order
-	literal   bool     // strings are in single quotes
+	order     []string // the keys of a rule in the author's order
+	literal   bool     // strings have single quotes
 	described bool     // rules have a description
 	table     bool     // arguments are in a table [rule.args]
 }
@@ -24,10 +24,10 @@ var (
 	argsHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\[rule\.args\]`) })
 )
 
-// styleOf derives the style from the rules of a policy. Without rules it
-// returns clawai's own style.
+// styleOf finds out the style from the rules of a policy. If there are none, it returns clawai's
+// own style.
 func styleOf(src []byte, rules []policy.Source) style {
-	// No rule about a method is ever learned.
+	// No rule about a method is learned, so its key is left out.
 	usual := slices.DeleteFunc(policy.KeyOrder(), func(k string) bool { return k == policy.MethodSubject.RuleKey() })
 	st := style{order: slices.Clone(usual), described: true}
 	if len(rules) == 0 {
@@ -68,7 +68,8 @@ func styleOf(src []byte, rules []policy.Source) style {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[a]/float64(seen[a]), sum[b]/float64(seen[b])) })
-	// A key that the author never uses comes after the key that precedes it in the usual order.
+	// A key that the author does not use goes after the key that comes before it in clawai's own
+	// order.
 	for i, k := range usual {
 		if seen[k] == 0 {
 			at := 0
@@ -82,7 +83,7 @@ func styleOf(src []byte, rules []policy.Source) style {
 	return st
 }
 
-// writePairs returns a rule with its pairs in the author's style.
+// writePairs returns a rule with these pairs in the author's style.
 func (st style) writePairs(pairs []policytext.Pair) string {
 	rank := func(p policytext.Pair) int {
 		name, _, _ := strings.Cut(p.Key, ".")
@@ -107,7 +108,7 @@ func (st style) writePairs(pairs []policytext.Pair) string {
 	return policytext.WriteRule(own...) + below
 }
 
-// makePair returns a key with a string, or with a list of strings.
+// makePair returns a pair whose value is a string or a list of strings.
 func (st style) makePair(key string, texts ...string) policytext.Pair {
 	return policytext.Pair{Key: key, Value: st.formatGlobs(texts)}
 }
@@ -124,7 +125,7 @@ func (st style) quoteAll(ss []string) []string {
 	return out
 }
 
-// quoteString returns a string as TOML. Invisible characters are escaped.
+// quoteString returns a string as TOML. It escapes invisible characters.
 func (st style) quoteString(s string) string {
 	if literal, plain := policytext.LiteralString(s); plain && st.literal {
 		return literal

@@ -8,24 +8,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// tally counts calls. Approved, Refused, Passed and Observed are sums of weights, which depend on
-// the age of the calls.
+// tally counts calls. Approved, Refused, Passed and Observed are sums of weights; the weight of a
+// call depends on its age.
 type tally struct {
-	Approved, Refused float64 // a person was asked and said yes or no
-	Passed            float64 // a rule at that time allowed the call
-	Observed          float64 // calls while nothing was enforced
+	Approved, Refused float64 // calls about which a person was asked, with the answer yes or no
+	Passed            float64 // calls that a rule allowed when they were recorded
+	Observed          float64 // calls that were recorded while nothing was enforced
 
-	Calls, Yes, No int // numbers of all calls, of the approved calls and of the refused calls
+	Calls, Yes, No int // number of all calls, of approved calls and of refused calls
 	First, Last    time.Time
-	Record         string // ID of the first record
+	Record         string // id of the first record
 	sessions       map[string]bool
 }
 
-// maxSessions bounds the number of sessions counted separately.
+// maxSessions is the maximum number of sessions that are counted separately.
 const maxSessions = 1000
 
-// addDecision counts one decision. form means that the answer came through the client's own form;
-// then a yes does not count. docs/denials.md lists the codes.
+// addDecision counts one decision. form means that the answer came through the client's own form; a
+// yes then does not count. docs/denials.md lists the codes of decisions.
 func (t *tally) addDecision(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time
@@ -68,10 +68,10 @@ func (t *tally) addSession(s string) {
 	}
 }
 
-// isEnough reports whether a sum of weights is at least count, after rounding.
+// isEnough reports whether a sum of weights, rounded, is at least count.
 func isEnough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
 
-// approvedShare returns the share of yes among a person's answers, or 1 if there are no answers.
+// approvedShare returns the share of yes in the answers of a person; 1 if there are none.
 func (t *tally) approvedShare() float64 {
 	if t.Approved+t.Refused == 0 {
 		return 1

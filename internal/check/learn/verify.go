@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// verifyRules returns the rules that pass a test in a policy: the rule gives the intended answer to
-// calls from which it was learned, and every denied call is still denied. A call that gets another
-// answer no longer counts for the rule.
+// verifyRules tests the rules in a policy and returns those that pass. A rule passes if it gives
+// the intended answer to calls from which it was learned, and if every denied call is still denied.
+// A call with another answer no longer counts for the rule.
 func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {
@@ -25,8 +25,8 @@ func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	return kept
 }
 
-// verifyRule checks one rule in a policy that contains the rule. It returns the reason to drop the
-// rule, or "".
+// verifyRule tests a rule in a policy with only this rule. It returns the reason to drop the rule;
+// "" if the rule passes.
 func (l *Learner) verifyRule(r *Rule) string {
 	j, err := l.judgeWith([]*Rule{r})
 	if err != nil {
@@ -63,8 +63,9 @@ func (l *Learner) verifyRule(r *Rule) string {
 
 const whyLetsThrough = "it would also let through a call that was denied"
 
-// verifyTogether returns the rules that together deny every denied call. Each rule alone denies
-// them. But the elements of a list may match different rules, and then the call is not denied.
+// verifyTogether drops rules until all denied calls are denied by the policy with the remaining
+// rules. A rule alone may let no denied call through, but the elements of a list may match
+// different rules, and then the call is allowed.
 func (l *Learner) verifyTogether(rules []*Rule) []*Rule {
 	for {
 		c := l.findLetThrough(rules)
@@ -80,8 +81,8 @@ func (l *Learner) verifyTogether(rules []*Rule) []*Rule {
 	}
 }
 
-// findLetThrough returns a denied call that a policy with the rules would not deny, or nil. If the
-// policy does not load, Compose returns the error to the caller of Propose.
+// findLetThrough returns a denied call that a policy with the rules would not deny; nil if there is
+// none. It also returns nil if the policy does not load, because Compose reports that error later.
 func (l *Learner) findLetThrough(rules []*Rule) *replay.Call {
 	if len(rules) == 0 || len(l.denied) == 0 {
 		return nil
@@ -111,9 +112,8 @@ func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
 	return replay.NewJudge("learned", text, l.o.ParseOptions)
 }
 
-// CheckRecord judges a record by the policy before and after the change. The
-// error names a call that a rule denied before and that would not be denied
-// after.
+// CheckRecord judges one record by the policy before and after the change. It returns an error if a
+// rule denied the call before and the call would not be denied after.
 func CheckRecord(before, after *replay.Judge, e *event.Entry) error {
 	if !replay.IsJudged(e) {
 		return nil

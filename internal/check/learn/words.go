@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// DescribeRule returns the rule's description.
+// DescribeRule returns a description of the rule for its key "description".
 func (r *Rule) DescribeRule() string {
 	verb := "Learned: "
 	if r.Action == policy.Prompt {
@@ -33,8 +33,7 @@ func (r *Rule) DescribeRule() string {
 	return verb + name + " " + in
 }
 
-// DescribeEvidence returns a phrase about the calls that a rule was learned
-// from.
+// DescribeEvidence returns a phrase about the calls from which a rule was learned.
 func (r *Rule) DescribeEvidence() string {
 	t := &r.Tally
 	var parts []string

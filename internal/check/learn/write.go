@@ -12,10 +12,10 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Compose returns the policy: the extended policy with the rules added, or a
-// new one.
+// Compose returns the text of the policy: the extended policy with the rules added, or a new
+// policy.
 func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
-	rules = l.orderRules(rules) // a person may have changed the action of a rule
+	rules = l.orderRules(rules) // sort again, because a person may have changed the action of a rule
 	if l.judge == nil {
 		return l.composeNew(rules)
 	}
@@ -32,7 +32,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 			above[r.Above.Index] = append(above[r.Above.Index], r)
 		}
 	}
-	// Begin with the last rule: an insertion changes only the positions of the rules below it.
+	// Begin with the last rule, because an insertion moves all rules below it.
 	for i := len(sources) - 1; i >= 0; i-- {
 		if len(above[i]) == 0 {
 			continue
@@ -51,7 +51,7 @@ func (l *Learner) Compose(rules []*Rule) ([]byte, error) {
 		}
 	}
 	if len(loose) > 0 {
-		// No rule of the extended policy matches these calls, so the rules for them come last.
+		// No rule of the extended policy matches the calls of these rules, so they come last.
 		parts := l.folderDenials(loose, st)
 		for _, r := range loose {
 			parts = append(parts, l.formatComment(r)+st.writePairs(r.rulePairs(st)))
@@ -82,7 +82,7 @@ func (l *Learner) composeNew(rules []*Rule) ([]byte, error) {
 	return text, nil
 }
 
-// rulePairs returns the keys and values of a rule.
+// rulePairs returns the keys and values of a rule as TOML.
 func (r *Rule) rulePairs(st style) []policytext.Pair {
 	pairs := []policytext.Pair{
 		st.makePair("action", r.Action.String()), st.makePair(r.Subject.RuleKey(), r.Name), st.makePair("server", r.Server),
@@ -107,8 +107,8 @@ func (r *Rule) wherePairs(st style) (pairs []policytext.Pair) {
 	return pairs
 }
 
-// foldersOf returns the folders of local places, or nil if some place is not
-// local.
+// foldersOf returns the folders of globs for paths on the disk; nil if a glob is for something
+// else.
 func foldersOf(globs []string) (dirs []string) {
 	for _, g := range globs {
 		if !strings.HasPrefix(g, "/") && !strings.HasPrefix(g, "~/") {
@@ -134,8 +134,8 @@ func (l *Learner) formatComment(r *Rule) string {
 	return s
 }
 
-// writeNarrowed returns the text of a rule that is written above r.Above. The text has every
-// condition of r.Above, so the rule matches only calls that r.Above matches.
+// writeNarrowed returns the text of a rule that goes above r.Above. It has every condition of
+// r.Above, so it matches only calls that r.Above matches.
 func (l *Learner) writeNarrowed(r *Rule, st style) (string, error) {
 	call, scope := r.sampleCall()
 	n, err := l.judge.Policy().NarrowRule(*r.Above, &call, scope, r.Action)
@@ -188,15 +188,15 @@ func sameExceptions(a, b *policy.Exceptions) bool {
 		})
 }
 
-// keepsConditions reports whether a narrowed rule has all keys of the old rule's conditions on the
-// call as a whole.
+// keepsConditions reports whether a narrowed rule has all conditions on the whole call that the old
+// rule has.
 func keepsConditions(old, narrowed []policy.Stated) bool {
 	return !slices.ContainsFunc(old, func(a policy.Stated) bool {
 		return !slices.ContainsFunc(narrowed, func(n policy.Stated) bool { return n.Key == a.Key })
 	})
 }
 
-// requoteString returns a double-quoted string in the kind of quotes that the author uses.
+// requoteString changes the double quotes of a TOML string to the quotes that the author uses.
 func (st style) requoteString(v string) string {
 	if st.literal && !strings.ContainsAny(v, `\'`) && len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
 		return "'" + v[1:len(v)-1] + "'"
@@ -204,7 +204,7 @@ func (st style) requoteString(v string) string {
 	return v
 }
 
-// limitOf returns the globs of a narrowed rule on an argument, or nil.
+// limitOf returns the globs that a narrowed rule has for an argument; nil if it has none.
 func limitOf(n *policy.Narrowed, arg string) []string {
 	for _, limit := range n.Limits {
 		if len(limit.Path) == 1 && limit.Path[0] == arg {
@@ -214,8 +214,7 @@ func limitOf(n *policy.Narrowed, arg string) []string {
 	return nil
 }
 
-// narrowGlobs returns the globs that match only texts that a glob in outer matches. If there are
-// none, it returns outer.
+// narrowGlobs returns those globs that a glob in outer covers. If there are none, it returns outer.
 func narrowGlobs(globs, outer []string) []string {
 	var kept []string
 	for _, g := range globs {
@@ -234,8 +233,8 @@ func narrowGlobs(globs, outer []string) []string {
 	return kept
 }
 
-// sampleCall returns a call that the rule matches. policy.NarrowRule narrows r.Above with this call
-// and the scope.
+// sampleCall returns a call that the rule matches, and a scope. policy.NarrowRule narrows r.Above
+// to this call and scope.
 func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 	c := r.calls[0].call
 	c.At = time.Time{}
@@ -257,7 +256,7 @@ func (r *Rule) sampleCall() (policy.Call, policy.Scope) {
 		}
 		args[cond.Arg] = texts
 	}
-	c.Args, _ = json.Marshal(args) // strings always marshal
+	c.Args, _ = json.Marshal(args) // the error is ignored, because strings can always be encoded
 	return c, policy.Folder
 }
 

@@ -36,6 +36,8 @@ const (
 	IdlePreview       = "idle-preview"
 	FewApprovers      = "few-approvers"
 	UnreadFolder      = "unread-folder"
+
+	ActsAmongApprovers = "acts-among-approvers"
 )
 
 // Kinds returns all codes, gravest first.
@@ -87,6 +89,8 @@ func Kinds() []check.FindingKind {
 			Why: "A preview runs the command of a call; without one, the question has none."},
 		{Code: FewApprovers, Severity: check.Warning, Summary: "A rule wants more approvals than it names persons.",
 			Why: "Nobody can ever allow such a call: it is denied each time, after a question."},
+		{Code: ActsAmongApprovers, Severity: check.Warning, Summary: "An allow lets an agent write or click where approvers are asked.",
+			Why: "It can write there what looks like a question or like the words of a colleague."},
 		{Code: UnreadFolder, Severity: check.Warning, Summary: "Rules let tools act in a folder, and none lets them read there.",
 			Why: "An agent that may change what it cannot see asks again and again, or works blindly; perhaps the list of folders to read has lost a name."},
 		{Code: RepeatedGlob, Severity: check.Note, Summary: "A list has a glob that another glob of the list makes superfluous.",

@@ -25,7 +25,10 @@ type Options struct {
 	Servers map[string][]string
 	// Arguments lists the names of the arguments in recorded calls, by tool name.
 	Arguments map[string][]string
-	Work      int // see prove.Options
+	// Whole is the policy under the layers that hold with it; nil if none are known. Only findings about what several
+	// layers say together look at it.
+	Whole *policy.Policy
+	Work  int // see prove.Options
 }
 
 // Report holds the findings of one policy, in line order.
@@ -53,7 +56,7 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	}
 	l.reach = l.proof.Reach()
 	for _, check := range []func(*linter){
-		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, findOtherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findIdlePreviews, findFewApprovers, findUnreadFolders, findAnswerRules, compareSandboxes,
+		findDuplicates, findUnreachable, findOpenedDenials, findNeedlessAllows, findLineBreaks, findShortStars, findOpenHosts, findCommandGlobs, findIdleWildcards, findBrackets, findRepeats, findIdleExceptions, findClosedSubjects, findUntiedFolders, checkTools, findOtherNames, findOpenAllows, checkFurther, findIdleLimits, checkReplies, findIdleTrusts, findIdlePreviews, findFewApprovers, findFreeActors, findUnreadFolders, findAnswerRules, compareSandboxes,
 	} {
 		check(l)
 	}

@@ -1,6 +1,6 @@
-// Package propose makes the table of a server's sandbox (docs/sandbox.md). It takes places and
-// hosts from the rules about the server, from its command and its client's entry, and from the
-// catalogue. The package itself does not read the disk (Server.Look).
+// Package propose makes the table for the sandbox of a server (docs/sandbox.md). The places and
+// hosts come from the rules about the server, its command, its entry in the client's file, and the
+// catalogue. The package reads the disk only through Server.Look.
 package propose
 
 import (
@@ -22,53 +22,53 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Variable is a variable of a client's entry.
+// Variable is an environment variable in a client's entry.
 type Variable struct{ Name, Value string }
 
-// Server holds the known facts about a server.
+// Server holds what is known about a server.
 type Server struct {
 	Name    string
-	Command []string // as the client starts it
+	Command []string // the command with which the client starts the server
 	Env     []Variable
-	Known   *servers.KnownServer // nil if the catalogue does not know the server
+	Known   *servers.KnownServer // entry of the catalogue; nil if the catalogue does not have the server
 	Home    string
-	// Launcher is the launcher that downloads the server at each start; "" if there is none, or if
-	// the server is installed.
+	// Launcher is the program that downloads the server at each start, such as npx. It is "" if
+	// there is none, or if the server is installed.
 	Launcher string
-	// Look reports whether something exists at a path, and whether it is a folder.
+	// Look reports whether a path exists, and whether it is a folder.
 	Look func(path string) (there, folder bool)
 }
 
-// Value is one entry of a list, with the reasons for it.
+// Value is one entry of a list in the table, with the reasons for it.
 type Value struct {
 	Text string
 	Why  []string
 
-	byChance bool // for a place: it is named only by rules for all servers that match the server's tools by a wildcard
+	byChance bool // for a place: only rules for all servers name it, and they match the server's tools by a wildcard
 }
 
-// Table is the proposed table of a sandbox.
+// Table is a proposed table for a sandbox.
 type Table struct {
 	Server           string
 	Read, Write, Net []Value
 	Env              []Value
-	Source           string   // a phrase: whether the catalogue knows the server and has a sandbox for it
-	Note             string   // the catalogue's note for the owner
-	Left             []string // sentences about what the rules or the command name and the table does not open
+	Source           string   // a phrase that tells whether the catalogue has the server and a sandbox for it
+	Note             string   // note from the catalogue for the owner
+	Left             []string // sentences about places and hosts that the rules or the command name but the table does not open
 }
 
-// proposer makes one table.
+// proposer makes one table for one server.
 type proposer struct {
 	s     Server
 	table Table
 	// opened holds the places that rules name for tools that only read. changed holds the places
 	// that rules name for other tools.
 	opened, changed []Value
-	anyRead         []string // descriptions of the rules that let tools read without naming a place
+	anyRead         []string // descriptions of the rules that let tools read but name no place
 	anyChange       []string
 }
 
-// NewTable returns a table for a server.
+// NewTable returns the proposed table for a server.
 func NewTable(p *policy.Policy, s Server) *Table {
 	o := &proposer{s: s, table: Table{Server: s.Name}}
 	for _, source := range p.Sources() {
@@ -88,8 +88,8 @@ func NewTable(p *policy.Policy, s Server) *Table {
 	return &o.table
 }
 
-// toolsOf returns the server's tools that a rule allows or asks about, or nil. If the catalogue
-// does not list the server's tools, it returns the names in the rule.
+// toolsOf returns the tools of the server that a rule allows or asks about; nil if there are none.
+// If the catalogue has no list of the server's tools, it returns the names in the rule.
 func (o *proposer) toolsOf(s *policy.Source) (tools []string) {
 	if s.Subject != policy.ToolSubject || s.Action != policy.Allow && s.Action != policy.Prompt || s.Servers != nil && !matchesAny(s.Servers, o.s.Name) {
 		return nil
@@ -114,7 +114,7 @@ func (o *proposer) knowsTools() bool {
 	return slices.ContainsFunc(o.s.Known.Tools.ListEffects(), func(e servers.Effect) bool { return len(e.Tools) > 0 })
 }
 
-// onlyReads reports whether a tool changes nothing, by the catalogue or by its name.
+// onlyReads reports whether a tool changes nothing. The catalogue tells this, or the tool's name.
 func (o *proposer) onlyReads(tool string) bool {
 	if o.s.Known != nil && o.knowsTools() {
 		return slices.Contains(o.s.Known.Tools.Read, tool) || slices.Contains(o.s.Known.Tools.Secrets, tool)
@@ -122,12 +122,12 @@ func (o *proposer) onlyReads(tool string) bool {
 	return learn.ClassOf(tool) == learn.Reads
 }
 
-// addRule adds the places and hosts that a rule names.
+// addRule adds the places and hosts in the conditions of a rule.
 func (o *proposer) addRule(s *policy.Source, tools []string) {
 	reads := !slices.ContainsFunc(tools, func(tool string) bool { return !o.onlyReads(tool) })
 	why := describeRule(s, tools)
-	// A wildcard in a rule for all servers may match a tool that the rule's author did not think
-	// of. So such a rule opens no place by itself. It only lets addPlace open a place from the
+	// In a rule for all servers, a wildcard may match a tool that the author of the rule did not
+	// think of. Such a rule alone opens no place. It only lets addPlace open a place from the
 	// server's command.
 	byChance := s.Servers == nil && o.s.Known != nil && !slices.ContainsFunc(s.Names, func(name string) bool { return slices.Contains(tools, name) })
 	into, whole := &o.changed, &o.anyChange
@@ -148,7 +148,7 @@ func (o *proposer) addRule(s *policy.Source, tools []string) {
 	}
 }
 
-// namedBy returns the places and hosts that the conditions of a rule name.
+// namedBy returns the places and hosts in the conditions of a rule.
 func namedBy(s *policy.Source) (places, hosts []string) {
 	for _, a := range s.Args {
 		for _, g := range a.Globs {
@@ -172,15 +172,15 @@ func namedBy(s *policy.Source) (places, hosts []string) {
 	return places, hosts
 }
 
-// Asked holds the places and hosts that calls of a server may name under one rule.
+// Asked holds the places and hosts that calls of a server may name, according to one rule.
 type Asked struct {
 	Rule    *policy.Source
-	Places  []string // empty if the rule names no place: calls may then name any place, or none
-	Changes bool     // some of its tools do more than read
+	Places  []string // empty if the rule names no place: then calls may name any place
+	Changes bool     // some tools of the rule do more than read
 	Hosts   []string
 }
 
-// ListAsked returns an Asked for each rule that names the server.
+// ListAsked returns an Asked for each rule about the server.
 func ListAsked(p *policy.Policy, server string) (all []Asked) {
 	o := &proposer{s: Server{Name: server}}
 	for _, s := range p.Sources() {
@@ -195,14 +195,14 @@ func ListAsked(p *policy.Policy, server string) (all []Asked) {
 	return all
 }
 
-// addPlaceOf adds a place of a rule.
+// addPlaceOf adds a place with the rule as the reason.
 func addPlaceOf(into *[]Value, place, why string, byChance bool) {
 	sure := slices.ContainsFunc(*into, func(v Value) bool { return v.Text == place && !v.byChance })
 	addValue(into, place, why)
 	(*into)[slices.IndexFunc(*into, func(v Value) bool { return v.Text == place })].byChance = byChance && !sure
 }
 
-// describeRule returns the position of a rule, and the tools that it allows or asks about.
+// describeRule returns the position of a rule and the tools that it allows or asks about.
 func describeRule(s *policy.Source, tools []string) string {
 	verb := "allows "
 	if s.Action == policy.Prompt {
@@ -215,8 +215,8 @@ func describeRule(s *policy.Source, tools []string) string {
 	return fmt.Sprintf("%s:%d %s%s", filepath.Base(policy.FileName(s.Pos.File)), s.Pos.Line, verb, names)
 }
 
-// placeOf returns the folder, or the file, before the first wildcard of a glob on paths; "" if it
-// names none.
+// placeOf returns the folder, or the file, before the first wildcard of a glob for paths; "" if
+// there is none.
 func placeOf(text string) string {
 	if !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") && text != "~" && !strings.HasPrefix(text, "${cwd}") {
 		return ""
@@ -227,7 +227,7 @@ func placeOf(text string) string {
 	return strings.TrimSuffix(text, "/")
 }
 
-// hostOf returns the host of a glob on addresses.
+// hostOf returns the host of a glob for addresses.
 func hostOf(text string) string {
 	_, after, found := strings.Cut(text, "://")
 	host, _, _ := strings.Cut(after, "/")
@@ -237,7 +237,7 @@ func hostOf(text string) string {
 	return host
 }
 
-// readTexts reads a string or a list of strings in TOML.
+// readTexts parses a TOML string or a TOML list of strings.
 func readTexts(text string) (all []string) {
 	var doc struct{ X any }
 	if toml.Unmarshal([]byte("X = "+text), &doc) != nil {
@@ -265,10 +265,10 @@ func (o *proposer) addHost(host, why string) {
 	addValue(&o.table.Net, e.String(), why)
 }
 
-// ports holds, by scheme, the usual port of the addresses in commands and variables.
+// ports has the usual port of each scheme of an address in a command or a variable.
 var ports = map[string]string{"http": "80", "https": "443", "postgres": "5432", "postgresql": "5432", "mysql": "3306", "mariadb": "3306", "redis": "6379", "rediss": "6379", "mongodb": "27017", "amqp": "5672"}
 
-// addOwnPlaces adds the folders, files and addresses in the server's command and in its client's
+// addOwnPlaces adds the folders, files and addresses in the server's command and in the client's
 // entry.
 func (o *proposer) addOwnPlaces() {
 	for i, word := range o.s.Command {
@@ -286,7 +286,7 @@ func (o *proposer) addOwnPlaces() {
 	}
 }
 
-// addOwn adds a place or an address from the server's command or variables.
+// addOwn adds one place or address from the server's command or variables.
 func (o *proposer) addOwn(text, why string) {
 	if u, err := url.Parse(text); err == nil && u.Host != "" && ports[u.Scheme] != "" {
 		port := u.Port()
@@ -308,7 +308,7 @@ func (o *proposer) addOwn(text, why string) {
 	_, parentFolder := o.s.Look(parent)
 	switch {
 	case folder:
-	case parentFolder && !IsBelow(o.s.Home, parent): // programs write a new file beside the old one, or keep a journal there
+	case parentFolder && !IsBelow(o.s.Home, parent): // open the folder of a file, because programs write a new file or a journal beside it
 		path = parent
 	case !there:
 		o.noteLeft("%s (%s) is not there", o.shortenPath(path), why)
@@ -317,8 +317,8 @@ func (o *proposer) addOwn(text, why string) {
 	o.addPlace(path, why)
 }
 
-// isProgram reports whether a path is a program file, judged by its ending. The sandbox opens the
-// server's own program by itself.
+// isProgram reports whether a path is a program, by its ending. The sandbox always opens the
+// server's own program.
 func (o *proposer) isProgram(path string) bool {
 	if _, folder := o.s.Look(path); folder {
 		return false
@@ -326,8 +326,8 @@ func (o *proposer) isProgram(path string) bool {
 	return slices.Contains([]string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".jar", ".sh"}, filepath.Ext(path))
 }
 
-// addPlace opens a place from the server's command or variables, but only the part of it that rules
-// let the server be asked for.
+// addPlace opens a place from the server's command or variables. It opens only the part for which a
+// rule allows calls of the server.
 func (o *proposer) addPlace(path, why string) {
 	place := o.shortenPath(path)
 	narrow := func(into *[]Value, ruled []Value, whole []string) {
@@ -351,7 +351,7 @@ func (o *proposer) addPlace(path, why string) {
 	}
 }
 
-// addKnown adds the hosts and variables of the catalogue's sandbox for the server, if there is one.
+// addKnown adds the hosts and variables from the catalogue's sandbox for the server.
 func (o *proposer) addKnown() {
 	switch k := o.s.Known; {
 	case k == nil:
@@ -370,8 +370,8 @@ func (o *proposer) addKnown() {
 	}
 }
 
-// settlePlaces adds the places that rules name. Then it removes places that stay shut, that do not
-// exist, or that another place already opens.
+// settlePlaces adds the places in the conditions of rules. Then it removes places that the sandbox
+// never opens, that do not exist, or that are inside another opened place.
 func (o *proposer) settlePlaces() {
 	for _, r := range o.changed {
 		if !r.byChance {
@@ -411,7 +411,7 @@ func (o *proposer) settlePlaces() {
 	}
 }
 
-// canLoad reports whether a table can open a place.
+// canLoad reports whether a table that opens this place is valid.
 func (o *proposer) canLoad(place string, write bool) bool {
 	t := Table{Server: "x", Read: []Value{{Text: place}}}
 	if write {
@@ -421,14 +421,14 @@ func (o *proposer) canLoad(place string, write bool) bool {
 	return err == nil
 }
 
-// dropCovered removes from a list the places that lie in a place of another list.
+// dropCovered removes from a list the places that are inside a place of others.
 func dropCovered(list *[]Value, others []Value) {
 	*list = slices.DeleteFunc(*list, func(v Value) bool {
 		return slices.ContainsFunc(others, func(o Value) bool { return IsBelow(v.Text, o.Text) })
 	})
 }
 
-// dropInner removes from a list the places that lie in another place of the same list.
+// dropInner removes from a list the places that are inside another place of the same list.
 func dropInner(list *[]Value) {
 	all := slices.Clone(*list)
 	*list = slices.DeleteFunc(*list, func(v Value) bool {
@@ -436,12 +436,12 @@ func dropInner(list *[]Value) {
 	})
 }
 
-// IsBelow reports whether a place is another one, or lies in it.
+// IsBelow reports whether a place is the same as another one, or inside it.
 func IsBelow(place, in string) bool {
 	return place == in || in == "/" || strings.HasPrefix(place, in+"/")
 }
 
-// shortenPath writes a path with ~.
+// shortenPath replaces the home folder in a path by ~.
 func (o *proposer) shortenPath(path string) string {
 	if path == o.s.Home || strings.HasPrefix(path, o.s.Home+"/") {
 		return "~" + strings.TrimPrefix(path, o.s.Home)
@@ -475,7 +475,8 @@ func matchesAny(globs []string, name string) bool {
 	})
 }
 
-// OpenLauncher opens what npx needs to download the server at each start: its cache, and hosts.
+// OpenLauncher opens what npx needs to download the server at each start: its cache, and some
+// hosts.
 func (t *Table) OpenLauncher(hosts []string) {
 	const why = "npx downloads the server at each start"
 	addValue(&t.Write, "~/.npm", why)
@@ -485,7 +486,7 @@ func (t *Table) OpenLauncher(hosts []string) {
 	t.Left = slices.DeleteFunc(t.Left, func(text string) bool { return strings.HasPrefix(text, "npx downloads") })
 }
 
-// Text returns the table as TOML, with the reason behind each line.
+// Text returns the table as TOML. Each line has its reason as a comment.
 func (t *Table) Text() string {
 	var b strings.Builder
 	if t.Source != "" {
@@ -520,7 +521,7 @@ func (t *Table) Text() string {
 	return b.String()
 }
 
-// writeComment writes reasons as a comment on one line.
+// writeComment returns the reasons as a comment on one line.
 func writeComment(why []string) string {
 	const most = 3
 	text := strings.Join(why[:min(len(why), most)], "; ")

@@ -5,22 +5,22 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Analysis answers questions about the rules of one policy. It is not safe for
-// concurrent use.
+// Analysis answers questions about the rules of one policy. Only one goroutine may use it at a
+// time.
 type Analysis struct {
 	*prover
 	policy *policy.Policy
 	rules  []rule
 }
 
-// New reads a policy for analysis.
+// New prepares a policy for analysis.
 func New(p *policy.Policy, o Options) *Analysis {
 	pr := newProver(o)
 	pr.windows = p.OS() == policy.Windows
 	return &Analysis{prover: pr, policy: p, rules: pr.readRules(p)}
 }
 
-// Reach reports for each rule whether a call can reach it.
+// Reach tells for each rule whether some call can reach it.
 func (a *Analysis) Reach() []Finding {
 	findings := make([]Finding, len(a.rules))
 	for i := range a.rules {
@@ -29,8 +29,8 @@ func (a *Analysis) Reach() []Finding {
 	return findings
 }
 
-// FindCommonCall returns a call that rules i and j surely match and that the upper of the two
-// decides. It returns nil when it finds no such call.
+// FindCommonCall returns a call that both rules, i and j, surely match, and that the upper of the
+// two decides. It returns nil if it finds no such call.
 func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
 	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}
@@ -62,17 +62,18 @@ func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	return nil
 }
 
-// IsCovered reports whether a proof exists that rule outer surely matches every call that rule inner
-// surely matches. The proof holds for values as written, and for calls with only arguments that the
-// two rules name.
+// IsCovered reports whether it is proved that rule outer surely matches every call that rule inner
+// surely matches. The proof is for values as written, and for calls without arguments that neither
+// rule names.
 func (a *Analysis) IsCovered(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
 	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}
 	return out.src.Subject == q.subject && !a.beyondText(in, out) && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// AreApart reports whether no call matches both rules. It is fast, because it compares only the ends
-// of the globs on names and servers. So it may return false although the rules share no call.
+// AreApart reports whether it is proved that no call matches both rules. It is fast, because it
+// compares only the ends of the globs for names and servers. So it may return false although no
+// call matches both.
 func (a *Analysis) AreApart(i, j int) bool {
 	r, s := &a.rules[i], &a.rules[j]
 	return r.src.Subject != s.src.Subject || areAsunder(r.name, s.name) || areAsunder(r.server, s.server)

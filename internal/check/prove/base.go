@@ -2,27 +2,27 @@ package prove
 
 import "strings"
 
-// base tells, by the first characters of a text, whether the text is a path relative to the working
-// directory. It follows the way in which package policy reads paths. If policy would need later
-// characters to decide this, the base is baseDoubtful.
+// base tells whether the beginning of a text shows that the text is a path relative to the working
+// directory. It follows the way in which package policy reads paths. The base is baseDoubtful if
+// policy would need later characters to decide.
 type base uint8
 
 const (
-	baseStart    base = iota // no character yet
+	baseStart    base = iota // the text has no character yet
 	baseDot                  // "."
 	baseDots                 // ".."
-	baseLetter               // a letter: a drive if a colon follows, or a word
+	baseLetter               // a letter, which begins a drive if a colon follows, or else a word
 	baseDrive                // a letter and a colon
 	baseDollar               // "$"
-	baseWord                 // a word: a scheme if a colon follows
+	baseWord                 // a word, which is a scheme if a colon follows
 	baseScheme               // a word and a colon
 	baseRelative             // a relative path
-	baseOther                // not a relative path
+	baseOther                // the text is no relative path
 	baseDoubtful
 )
 
-// baseRunes returns the characters that distinguish relative paths from other texts, if the language
-// holds only relative paths.
+// baseRunes returns the characters by which relative paths differ from other texts. It returns none
+// if the language may hold other texts too.
 func (l *lang) baseRunes() string {
 	if l.relative {
 		return `/.~$:%`
@@ -83,8 +83,8 @@ func (b base) nextBase(r rune) base {
 	return baseRelative
 }
 
-// isRelative reports whether a text that ends here is surely, or perhaps, a
-// relative path.
+// isRelative reports whether a text with this base is surely a relative path, and whether it
+// perhaps is one.
 func (b base) isRelative() (surely, perhaps bool) {
 	switch b {
 	case baseStart, baseDots, baseDrive, baseOther:

@@ -2,16 +2,16 @@ package prove
 
 import "slices"
 
-// book holds the rules of one policy about one subject, with an index by name.
-// The index avoids comparing every pair of rules: in two policies with
-// thousands of rules, nearly all pairs share no name.
+// book holds the rules of a policy about one subject, with an index by name. With the index not
+// every pair of rules must be compared: of two policies with thousands of rules, nearly all pairs
+// have no name in common.
 type book struct {
 	rules  []*rule
-	open   bool             // calls that no rule matches are allowed
-	same   map[int][]int    // indexes of the rules with the same conditions, by rule.same
-	words  map[string][]int // indexes of the rules whose names are all literal, by each name
-	others []int            // indexes of the rules with a glob as a name, or without a name
-	near   map[string][]int // cached results of nearRules, by the key of the name union
+	open   bool             // a call that no rule matches is allowed
+	same   map[int][]int    // by rule.same: indexes of the rules with the same conditions
+	words  map[string][]int // by name: indexes of the rules whose names have no wildcard
+	others []int            // indexes of the rules whose names have a wildcard, or that have no names
+	near   map[string][]int // cache of nearRules, by the unionKey of the name
 }
 
 func newBook(rules []*rule, open bool) *book {
@@ -29,7 +29,7 @@ func newBook(rules []*rule, open bool) *book {
 	return b
 }
 
-// literalNames returns the names of a rule. literal is false when one of them is a glob, or when the
+// literalNames returns the names of a rule. literal is false if a name has a wildcard, or if the
 // rule has no condition on the name.
 func (r *rule) literalNames() (words []string, literal bool) {
 	for _, l := range r.name {
@@ -42,8 +42,8 @@ func (r *rule) literalNames() (words []string, literal bool) {
 	return slices.Compact(words), r.name != nil
 }
 
-// nearRules returns the indexes, in order, of the rules that may share a name
-// with r. cost is the number of name pairs that it compared.
+// nearRules returns, in order, the indexes of the rules that may have a name in common with r. cost
+// is the number of pairs of names that were compared.
 func (b *book) nearRules(r *rule) (places []int, cost int) {
 	if r == nil || r.name == nil {
 		return b.allPlaces(), 0
@@ -79,17 +79,18 @@ func (b *book) allPlaces() []int {
 	return all
 }
 
-// avoidance holds the rules of a book that must not match surely: the first count rules, except one.
-// Of these rules, those stricter than strict must not match even perhaps.
+// avoidance describes rules of a book that must not match a call. They are the first rules of the
+// book, as many as count, except for exception. None of these rules may surely match. Rules
+// stricter than strict must not even match perhaps.
 type avoidance struct {
 	book      *book
 	count     int
-	exception *rule // nil for no exception
+	exception *rule // this rule may match; nil for none
 	strict    int
 }
 
-// listDemands lists the rules to avoid that may share a name with r. It lists all of them if r is
-// nil.
+// listDemands lists the rules that must not match and that may have a name in common with r. If r
+// is nil, it lists all rules that must not match.
 func (a *avoidance) listDemands(r *rule) (ds []demand, cost int) {
 	places, cost := a.book.nearRules(r)
 	for _, i := range places {
@@ -103,12 +104,11 @@ func (a *avoidance) listDemands(r *rule) (ds []demand, cost int) {
 	return ds, cost + len(places)
 }
 
-// isAvoidedPerhaps reports whether a rule may match some calls only perhaps, and must not match even
-// perhaps.
+// isAvoidedPerhaps reports whether a rule must not match even perhaps, and can match perhaps.
 func (a *avoidance) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
-// isForbidden reports whether a demand contradicts the avoidance, because a rule to avoid has the
-// same conditions as the demanded rule.
+// isForbidden reports whether the rule of d cannot match, because a rule that must not match has
+// the same conditions.
 func (a *avoidance) isForbidden(d demand) bool {
 	for _, i := range a.book.same[d.rule.same] {
 		if i >= a.count {

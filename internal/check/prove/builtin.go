@@ -11,17 +11,16 @@ import (
 )
 
 // A built-in tool of a client has two names: its own name and the name of its class. Some of its
-// arguments have two names as well. A rule matches the call if it matches one of the two names. A
-// call in the model has only one name. A proof also holds for built-in tools if no rule treats the
-// two names differently; otherwise the result is undecided.
+// arguments also have two names. A rule matches a call of the tool if it matches one of the two
+// names. But a call in the model has only one name. So a proof is also valid for built-in tools
+// only if no rule treats the two names differently. Otherwise the result is undecided.
 
-// ReasonBuiltin is the reason of an undecided class that is only about built-in
-// tools.
+// ReasonBuiltin is the reason of an undecided class that is only about built-in tools of agents.
 const ReasonBuiltin = "rules about the built-in tools of agents changed, which have two names each (docs/hooks.md); these were not compared"
 
 const reasonEscapes = "a rule above leaves an agent's built-in tool alone by one of its two names (docs/hooks.md)"
 
-// compareBuiltins records that the two policies may answer a built-in tool
+// compareBuiltins adds a class if the two policies may answer a call of some built-in tool
 // differently.
 func (d *difference) compareBuiltins() {
 	old, after := toolRules(d.before), toolRules(d.after)
@@ -40,8 +39,8 @@ func (d *difference) compareBuiltins() {
 }
 
 // comparePlainly compares the answers of both policies to a call of a built-in tool without
-// arguments, and adds a class if they differ. It returns false if the answers are equal and some
-// rule looks at more than names: then other calls of the tool may still differ.
+// arguments. If they differ, it adds a class. It returns false if the answers are equal and some
+// rule also looks at other things than names, because other calls of the tool may then differ.
 func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	c := policy.Call{Server: client, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{own}}
 	was, is := d.before.Decide(&c), d.after.Decide(&c)
@@ -55,10 +54,10 @@ func (d *difference) comparePlainly(client, own string, rules []string) bool {
 	return true
 }
 
-// furtherMark marks, in the result of ruleText, a condition that is not about names.
+// furtherMark is in the result of ruleText if the rule has a condition that is not about names.
 const furtherMark = "\x00"
 
-// toolRule is a rule about tools, with its compiled globs on names and servers.
+// toolRule is a rule about tools, with compiled globs for names and servers.
 type toolRule struct {
 	*policy.Source
 	names, not, servers []*glob.Pattern
@@ -91,9 +90,9 @@ func matchesAny(globs []*glob.Pattern, name string) bool {
 	return slices.ContainsFunc(globs, func(g *glob.Pattern) bool { return g.Match(name) })
 }
 
-// rulesAbout lists, as texts, the rules that may match a built-in tool with the given own name and
-// class. apart means that one of these rules treats the tool's own name and its class differently,
-// or mentions an argument that has a second name. If apart is false, the policy answers a call of the tool like a
+// rulesAbout lists, as texts, the rules that may match a built-in tool with this name and class.
+// apart means that a rule treats the tool's own name and the class differently, or names an
+// argument that has a second name. If apart is false, the policy answers a call of the tool like a
 // call of a server's tool with the same name and arguments.
 func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
 	tool := builtin.FindTool(client, own)
@@ -112,7 +111,7 @@ func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules 
 	return rules, apart
 }
 
-// ruleText returns a rule as text, without its position.
+// ruleText returns the conditions and the action of a rule as text, without its position.
 func ruleText(s *policy.Source) string {
 	text := fmt.Sprintf("%v %v %q %v %q %q %q", s.Action, s.OutOfBand, s.Approval.String(), s.Rate, s.Names, s.Servers, s.Not.Names)
 	if s.WatchesUnnamedArgs() || s.Rate.HasLimit() {
@@ -132,8 +131,8 @@ func ruleText(s *policy.Source) string {
 	return text
 }
 
-// escapesBuiltin reports whether a rule matches some built-in tool by one of its two names only, or
-// excepts it by one of them only. Such a rule covers less than the model assumes.
+// escapesBuiltin reports whether a rule matches some built-in tool by only one of its two names, or
+// has an exception for only one of them. Such a rule covers fewer calls than the model assumes.
 func escapesBuiltin(s *policy.Source) bool {
 	if s.Subject != policy.ToolSubject || s.Not.Names == nil {
 		return false

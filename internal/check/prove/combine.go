@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// combineOptions looks for one option of each dimension, such that no rule to avoid is in the sets
-// of all these options. Then no rule to avoid matches the resulting call.
+// combineOptions chooses one option for each dimension. Each rule that must not match has to be
+// missing from the set of at least one chosen option. Then the rule does not match the call that
+// the options make.
 func (a *inquiry) combineOptions(accept func(candidate) bool) answer {
 	families := make([][]option, len(a.dims))
 	complete := true
 	for i := range a.dims {
 		var all bool
-		// Names and servers have only one reading, so a few texts are enough.
+		// Names and servers have only one reading, so few texts are enough.
 		families[i], all = a.dims[i].leastSets(&a.work, a.many && i > 1)
 		complete = complete && all
 		if len(families[i]) == 0 && all {
@@ -40,17 +41,17 @@ func (a *inquiry) combineOptions(accept func(candidate) bool) answer {
 	return impossible
 }
 
-// combination is the search through the options.
+// combination is the search for one option of each dimension.
 type combination struct {
 	*inquiry
-	families [][]option // by dimension: its options
-	order    []int      // the dimensions, those with the fewest options first
-	chosen   []*option  // by dimension: the chosen option; nil if no choice is needed
+	families [][]option // the options, by dimension
+	order    []int      // the dimensions in the order of the search; the dimension with the fewest options comes first
+	chosen   []*option  // the chosen options, by dimension; nil if the dimension needs no choice
 	accept   func(candidate) bool
-	found    bool // accept returned true
-	any      bool // some combination avoids all rules
-	cut      bool // not all candidates were tried
-	tried    int  // number of candidates tried
+	found    bool // accept has returned true
+	any      bool // there is a combination for which no avoided rule matches
+	cut      bool // some candidates were not tried
+	tried    int  // number of candidates tried so far
 }
 
 func (c *combination) chooseOption(i int, left []uint64) {
@@ -80,8 +81,8 @@ func (c *combination) chooseOption(i int, left []uint64) {
 	}
 }
 
-// tryChosen makes candidates of the chosen options. For a dimension without a chosen option, it uses
-// the words of all options.
+// tryChosen makes candidates from the words of the chosen options. A dimension without a chosen
+// option gives the words of all its options.
 func (c *combination) tryChosen() {
 	c.any = true
 	words := make([][]string, len(c.dims))
@@ -95,8 +96,8 @@ func (c *combination) tryChosen() {
 		}
 		slices.SortStableFunc(words[i], func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	}
-	// Try the shortest words together, then each word with the shortest of the
-	// other dimensions.
+	// Try the shortest words of all dimensions first. Then try each word with the shortest words of
+	// the other dimensions.
 	at := make([]int, len(words))
 	if c.tryCandidate(words, at) {
 		return
@@ -126,7 +127,7 @@ func (c *combination) tryChosen() {
 	}
 }
 
-// tryCandidate tries one candidate and reports whether the search ends.
+// tryCandidate tries one candidate. It returns true if the search must end.
 func (c *combination) tryCandidate(words [][]string, at []int) bool {
 	if c.tried++; c.tried > maxCandidates {
 		c.cut = true

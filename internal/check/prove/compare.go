@@ -8,10 +8,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// compareModes looks for a call for each pair of modes with different answers.
+// compareModes takes each pair of modes with different answers, one of the old and one of the new
+// policy. It looks for a call in both modes.
 func (d *difference) compareModes() {
 	old, after := d.old.listModes(), d.new.listModes()
-	starts := make([]int, len(d.new.rules)+2) // the modes of rule i are after[starts[i]:starts[i+1]]; the last range is the mode without a rule
+	starts := make([]int, len(d.new.rules)+2) // the modes of rule i of the new policy are after[starts[i]:starts[i+1]]; the last range is the mode without a rule
 	for j := range after {
 		starts[after[j].at+1] = j + 1
 	}
@@ -34,14 +35,14 @@ func (d *difference) compareModes() {
 	}
 }
 
-// onOtherServer reports whether the ends of the globs prove that no server
-// matches both modes.
+// onOtherServer reports whether it is proved, by the ends of the globs, that no server matches the
+// rules of both modes.
 func (m *mode) onOtherServer(n *mode) bool {
 	return m.rule != nil && n.rule != nil && areAsunder(m.rule.server, n.rule.server)
 }
 
-// nearPlaces lists the indexes of the new policy's rules that may share a call
-// with a mode of the old policy.
+// nearPlaces returns the indexes of the new policy's rules that may match a call in mode m of the
+// old policy.
 func (d *difference) nearPlaces(m *mode) []int {
 	if m.rule == nil {
 		return d.new.allPlaces()
@@ -51,7 +52,8 @@ func (d *difference) nearPlaces(m *mode) []int {
 	return slices.Clip(places)
 }
 
-// comparePair compares two modes. It splits a loose mode into exact modes first.
+// comparePair compares a mode of the old policy with a mode of the new one. A loose mode is first
+// split into exact modes.
 func (d *difference) comparePair(m, n *mode) {
 	exact, cost := m.exactModes(n)
 	d.total -= cost
@@ -71,7 +73,7 @@ func (d *difference) comparePair(m, n *mode) {
 	}
 }
 
-// hasWitness reports whether a call that gets the answers of the two modes is known.
+// hasWitness reports whether a call with the answers of these two modes was already found.
 func (d *difference) hasWitness(m, n *mode) bool {
 	was, is := m.modeAnswer(), n.modeAnswer()
 	at, known := d.places[[2]answerID{was.answerKey(), is.answerKey()}]
@@ -89,8 +91,8 @@ func (d *difference) noteStopped(m *mode) {
 
 const reasonStopped = "the work that a comparison may cost is spent, and these were not compared: "
 
-// findPairCall looks for a call in both modes. It also records each other difference that it finds
-// during the search.
+// findPairCall looks for a call that is in both modes. It also records other differences that it
+// finds during the search.
 func (d *difference) findPairCall(m, n *mode) answer {
 	needed := slices.Concat(m.needed, n.needed)
 	switch q := (question{subject: d.subject, manner: tidy, unnamed: true, quick: true, needed: needed}); d.guessCall(q, m, n) {
@@ -99,12 +101,12 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	case impossible:
 		q.manner, q.others = free, true
 		if d.askPolicies(q, func(_, _ *policy.Decision) bool { return false }) == impossible {
-			return impossible // no text fits both modes
+			return impossible // no text can be in both modes
 		}
 	}
 	first, second := m, n
 	if len(d.new.rules) < len(d.old.rules) {
-		first, second = n, m // isIdle is faster for the smaller policy, and often one proof is enough
+		first, second = n, m // check the smaller policy first, because that is faster and one proof is often enough
 	}
 	if d.isIdle(first) || d.isIdle(second) {
 		return impossible
@@ -113,8 +115,8 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	shown := func(old, after *policy.Decision) bool {
 		return strictOf(old) == m.strict && strictOf(after) == n.strict
 	}
-	// Ask about plain texts first, then about all texts, and last also about empty names. The last
-	// question includes the calls of the other two.
+	// Ask first about plain texts, then about all texts, and last also about empty names. Each
+	// question includes the calls of the one before.
 	a, plain := impossible, impossible
 	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
 	if d.isPossible(wide) {
@@ -153,8 +155,8 @@ func (d *difference) findPairCall(m, n *mode) answer {
 	return a
 }
 
-// isIdle reports whether a proof exists that no call reaches a mode. It does not look at the other
-// policy.
+// isIdle reports whether it is proved that no call is in the mode. The other policy does not
+// matter.
 func (d *difference) isIdle(m *mode) bool {
 	if !m.judged {
 		m.judged = true
@@ -164,8 +166,8 @@ func (d *difference) isIdle(m *mode) bool {
 	return m.idle
 }
 
-// avoidedRules lists the rules that must not match in the modes, if they may share a name with a
-// needed rule.
+// avoidedRules lists the rules that must not match in the modes and that may have a name in common
+// with a rule that must match.
 func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	var r *rule
 	for _, m := range ms {
@@ -183,7 +185,8 @@ func (d *difference) avoidedRules(ms ...*mode) (ds []demand) {
 	return ds
 }
 
-// isPossible reports whether some call may answer a question. It does not ask the policies.
+// isPossible reports whether the model has a call for the question. It does not let the policies
+// judge the call.
 func (d *difference) isPossible(q question) bool {
 	q.doubts = true
 	a, cost := d.askLooks(q, func(candidate) bool { return true })
@@ -191,8 +194,8 @@ func (d *difference) isPossible(q question) bool {
 	return a != impossible
 }
 
-// guessCall asks the policies about the first texts that match the needed rules. For most pairs of
-// modes, no other rule matters.
+// guessCall lets both policies judge calls with the first texts that match the needed rules. This
+// is enough for most pairs of modes, because usually no other rule matters.
 func (d *difference) guessCall(q question, m, n *mode) answer {
 	was, is := m.modeAnswer(), n.modeAnswer()
 	return d.askPolicies(q, func(old, after *policy.Decision) bool {
@@ -201,14 +204,14 @@ func (d *difference) guessCall(q question, m, n *mode) answer {
 	})
 }
 
-// askPolicies asks one question. For each candidate it asks both policies and records different
+// askPolicies answers one question. Both policies judge each candidate. It records different
 // answers, until shown returns true.
 func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent
 	}
 	q.doubts = true
-	judged := map[string]bool{} // several candidates may result in the same call, because examples replace their texts
+	judged := map[string]bool{} // two candidates may give the same call, because examples replace their texts
 	a, cost := d.askWithCost(q, func(c candidate) bool {
 		for _, call := range q.listCalls(c) {
 			if d.total -= workOfCall; d.total < 0 {
@@ -237,14 +240,14 @@ func (d *difference) askPolicies(q question, shown func(old, after *policy.Decis
 	return a
 }
 
-// The cost of making a call and of asking two policies about it, in the unit of Options.Work.
+// Cost of making a call and of letting both policies judge the call, in the unit of Options.Work.
 const (
 	workOfCall     = 1 << 4
 	workOfDecision = 1 << 7
 )
 
-// differInAnswer reports whether two decisions differ in the action, in who may be asked, or in the
-// limit of an allow.
+// differInAnswer reports whether two decisions differ in the action, in the persons who may be
+// asked, or in the limit of an allow.
 func differInAnswer(a, b *policy.Decision) bool {
 	return strictOf(a) != strictOf(b) || a.Action == policy.Allow && limitOf(a.Rule) != limitOf(b.Rule) ||
 		approvalOf(a.Action, a.Rule) != approvalOf(b.Action, b.Rule)
@@ -263,12 +266,13 @@ func strictOf(d *policy.Decision) int {
 	return strictAsk
 }
 
-// noteWitness records a witness for its class, if the class has none.
+// noteWitness records a call with different answers as the witness of its class, if the class has
+// none.
 func (d *difference) noteWitness(c *policy.Call, old, after *policy.Decision) {
 	d.addClass(&CallClass{Old: AnswerBy(old.Action, old.Rule), New: AnswerBy(after.Action, after.Rule), Witness: c})
 }
 
-// noteUndecided records that a pair of modes could not be decided.
+// noteUndecided records that it could not be decided whether a call is in both modes.
 func (d *difference) noteUndecided(m, n *mode, a answer) {
 	reason := reasonWitness + m.opaqueReason(n)
 	switch a {
@@ -286,16 +290,16 @@ func (d *difference) noteUndecided(m, n *mode, a answer) {
 	default:
 		return
 	}
-	// addClass drops this class if a witness for the same answers is known.
+	// If a class with these answers has a witness, addClass ignores this class.
 	d.addClass(&CallClass{Undecided: true, Reason: reason, Old: m.modeAnswer(), New: n.modeAnswer()})
 }
 
-// answerID identifies an answer of one policy.
+// answerID identifies an answer of a policy.
 type answerID struct {
 	action    policy.Action
 	outOfBand bool
 	approval  string
-	rule      int // index of the deciding rule; -1 for none
+	rule      int // index of the rule that decides; -1 if none does
 }
 
 func (a *Answer) answerKey() answerID {
@@ -306,8 +310,8 @@ func (a *Answer) answerKey() answerID {
 	return at
 }
 
-// addClass adds a class, unless one with the same answers is known. A class
-// with a witness replaces an undecided one.
+// addClass adds a class of calls. If a class with the same answers is known, it is kept; but a
+// class with a witness replaces an undecided one.
 func (d *difference) addClass(c *CallClass) {
 	key := [2]answerID{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {

@@ -6,21 +6,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Answer is the answer of a policy to a call.
+// Answer is how a policy answers a call.
 type Answer struct {
 	Action    policy.Action
-	OutOfBand bool         // for a prompt: a person must be asked outside the client
-	Approval  string       // for a prompt: who at a team's centre must allow it, in words; "" for the person at the machine
-	Rule      *policy.Rule // the deciding rule; nil when none matched
+	OutOfBand bool         // for a prompt: only a person outside the client may be asked
+	Approval  string       // for a prompt: the approvers at a team's centre, in words; "" if the person at the machine is asked
+	Rule      *policy.Rule // the rule that decides; nil if no rule matches
 }
 
-// AnswerBy returns the answer with action a that rule r gives. r is nil if no rule decides.
+// AnswerBy returns the answer with action a from rule r. r is nil if no rule decides.
 func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Approval: approvalOf(a, r), Rule: r}
 }
 
-// approvalOf returns, in words, who must allow the call if the answer is a prompt. It returns ""
-// for other answers, and for a prompt to the person at the machine.
+// approvalOf returns, in words, the approvers who must allow the call if the answer is a prompt. It
+// returns "" for other answers, and if the person at the machine is asked.
 func approvalOf(a policy.Action, r *policy.Rule) string {
 	if a != policy.Prompt || r == nil {
 		return ""
@@ -28,31 +28,32 @@ func approvalOf(a policy.Action, r *policy.Rule) string {
 	return r.Approval.String()
 }
 
-// CallClass is a group of calls that two policies answer differently: all calls with the answer Old
-// by the old policy and New by the new policy.
+// CallClass is a class of calls that two policies answer differently. The old policy gives the
+// answer Old to all of them, and the new policy the answer New.
 type CallClass struct {
-	// Undecided means that such calls may exist but none was found; Reason says why. Then Witness
-	// is nil, and Old and New are the answers that could differ; see IsWhole.
+	// Undecided means that there may be such calls, but none was found. Reason tells why. Then
+	// Witness is nil, and Old and New are the possible answers; but see IsWhole.
 	Undecided bool
 	Reason    string
 
 	Old, New Answer
-	Witness  *policy.Call // an example that both policies have judged
+	Witness  *policy.Call // an example, judged by both policies
 }
 
-// IsWhole reports whether the class is undecided and has no answers: then any call that Reason
-// describes may be answered differently.
+// IsWhole reports whether an undecided class has no certain answers. Any call that Reason describes
+// may then be answered differently.
 func (c *CallClass) IsWhole() bool {
 	return c.Undecided && c.Old == Answer{} && c.New == Answer{}
 }
 
-// Difference lists, by classes, the calls that two policies answer differently. Two answers differ
-// if the action, the persons who may be asked, or the limit of allowed calls differ. An empty list
-// proves that there is no such call in the model of this package. Of the readings by
-// transformations, the proof includes only doubled and closing slashes and letter case, for moderate
-// numbers of globs of ASCII letters, digits, _, - and slashes (exhaust.go). For other readings, the
-// list has only calls that were found. Both policies must use the same home folder. Layers above
-// them are compared only by their revisions.
+// Difference returns the classes of calls that two policies answer differently. Two answers differ
+// if the action, the persons who may be asked, or the limit of allowed calls differ. An empty
+// result proves that there is no such call in the model of this package.
+//
+// For readings by transformations, this proof is limited: it covers doubled slashes, slashes at the
+// end and letter case, for a moderate number of globs with ASCII letters, digits, _, - and slashes
+// (exhaust.go). For other readings the result has only calls that were found. Both policies must
+// use the same home folder. Layers above them are compared only by their revisions.
 func Difference(before, after *policy.Policy, o Options) []CallClass {
 	pr := newProver(o)
 	pr.windows = before.OS() == policy.Windows || after.OS() == policy.Windows
@@ -66,7 +67,7 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 			continue
 		}
 		d.compareModes()
-		d.exhaustCases() // also finds calls that differ only in an uncommon spelling
+		d.exhaustCases() // this also finds calls in an uncommon spelling that are answered differently
 		d.noteUnmodelled()
 	}
 	d.compareApprovers(a, b)
@@ -85,8 +86,8 @@ func Difference(before, after *policy.Policy, o Options) []CallClass {
 	return d.classes
 }
 
-// workOfAll bounds the work of all questions together, as a multiple of the limit for one question.
-// The limit is some seconds.
+// workOfAll limits the work for all questions together, as a multiple of the limit for one
+// question. The limit is reached after some seconds.
 const workOfAll = 6
 
 // difference is the comparison of two policies.
@@ -96,9 +97,9 @@ type difference struct {
 	subject       policy.Subject
 	old, new      *book
 	classes       []CallClass
-	places        map[[2]answerID]int // index of each class, by its answers
-	total         int                 // work left for all questions
-	exhausted     *bool               // result of exhaustCases for the subject; nil before the first try
+	places        map[[2]answerID]int // index of each class, by its two answers
+	total         int                 // the work that is left for all questions
+	exhausted     *bool               // result of exhaustCases for the current subject; nil before it was called
 }
 
 func rulesOf(s policy.Subject, rules []rule) (out []*rule) {
@@ -110,25 +111,24 @@ func rulesOf(s policy.Subject, rules []rule) (out []*rule) {
 	return out
 }
 
-// mode is one way in which a policy comes to an answer: the rules that must match (needed), and the
-// rules that must not match (avoid).
+// mode is a way in which a policy comes to an answer. It consists of rules that must match (needed)
+// and rules that must not match (avoid).
 type mode struct {
 	strict int   // strictness of the answer
-	rule   *rule // the deciding rule; nil for none
-	at     int   // index of the rule within its subject
+	rule   *rule // the rule that decides; nil if none does
+	at     int   // index of the rule among the rules of its subject
 	needed []demand
 	avoid  avoidance
-	// loose means that the answer may be stricter than strict: the deciding rule matches perhaps,
-	// and the mode does not say how the rules below it go on.
+	// loose means that the answer may be stricter than strict. The rule that decides only matches
+	// perhaps, and the rules below it may give a stricter answer.
 	loose bool
 
-	judged bool // idle is known
-	idle   bool // no call reaches the mode
+	judged bool // the field idle is set
+	idle   bool // it is proved that no call is in the mode
 }
 
-// listModes returns all modes. A deny decides whenever it matches, surely or
-// perhaps. Another answer holds only if no stricter rule above matches even
-// perhaps.
+// listModes returns all modes of a policy. A rule that denies decides if it matches surely or
+// perhaps. Another rule decides only if no stricter rule above it matches, surely or perhaps.
 func (b *book) listModes() []mode {
 	var all []mode
 	for i, r := range b.rules {
@@ -150,8 +150,8 @@ func (b *book) listModes() []mode {
 	return append(all, none)
 }
 
-// exactModes splits a loose mode into one mode for each less strict rule below that may end the
-// evaluation. It omits rules that mode n forbids.
+// exactModes splits a loose mode. It returns one mode for each less strict rule below that may end
+// the evaluation. It leaves out rules that cannot match in mode n.
 func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 	if !m.loose {
 		return []*mode{m}, 0
@@ -168,7 +168,7 @@ func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 		}
 		r := b.rules[f]
 		if r.strict < m.strict && n.asksRule(r) {
-			return all, cost + len(places) // mode n needs r to match, so the answer is stricter in all further modes
+			return all, cost + len(places) // rule r must match in mode n, so the answer in all further modes would be stricter
 		}
 		if r.strict > m.strict && !n.avoid.isForbidden(demand{rule: r}) {
 			addMode(f, demand{rule: r})
@@ -180,13 +180,14 @@ func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 	return all, cost + len(places)
 }
 
-// asksRule reports whether the mode needs a rule with the conditions of r.
+// asksRule reports whether a rule with the conditions of r must match in the mode.
 func (m *mode) asksRule(r *rule) bool {
 	return slices.ContainsFunc(m.needed, func(d demand) bool { return d.rule.same == r.same })
 }
 
-// excludesMode reports whether one of two modes needs a rule, and the other must avoid a rule with
-// the same conditions. If two policies share most rules, this holds for most pairs of modes.
+// excludesMode reports whether a rule must match in one of the modes, and a rule with the same
+// conditions must not match in the other. If two policies have most rules in common, this is so for
+// most pairs of modes.
 func (m *mode) excludesMode(n *mode) bool {
 	return slices.ContainsFunc(m.needed, n.avoid.isForbidden) || slices.ContainsFunc(n.needed, m.avoid.isForbidden)
 }
@@ -213,8 +214,8 @@ func limitOf(r *policy.Rule) policy.Rate {
 	return rate
 }
 
-// compareApprovers notes the calls that two rules with different approvers may match. Such a call is
-// denied, but no mode contains this denial.
+// compareApprovers adds an undecided class if rules with approvers differ. A call that two rules
+// with different approvers may match is denied, and no mode describes this denial.
 func (d *difference) compareApprovers(old, after []rule) {
 	was, mixedBefore := listApprovals(old)
 	is, mixedAfter := listApprovals(after)
@@ -225,14 +226,15 @@ func (d *difference) compareApprovers(old, after []rule) {
 
 const reasonApprovers = "rules with approvers differ, and a call that two rules with different approvers may match is denied; such calls were not compared"
 
-// approved is a rule with approvers: its conditions, and who must allow.
+// approved is a rule with approvers. same is a number that is equal for rules with equal
+// conditions. wants names the approvers.
 type approved struct {
 	same  int
 	wants string
 }
 
-// listApprovals returns the rules with approvers in a form to compare. mixed means that they do not all
-// have the same approvers, and that one of them may match a call perhaps.
+// listApprovals returns the rules with approvers. mixed means that the rules have different
+// approvers and that one of them can match a call perhaps.
 func listApprovals(rules []rule) (list []approved, mixed bool) {
 	vague := false
 	for i := range rules {

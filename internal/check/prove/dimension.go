@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// dimension is one part of a call that conditions are about: the name, the server, or one argument.
-// The search looks for texts that are in all unions of needed, and in as few unions of avoid as
-// possible.
+// dimension is one part of a call: the name, the server, or one argument. The search looks for
+// texts that are in all unions of needed and in as few unions of avoid as possible.
 type dimension struct {
 	variant
 	more   []variant // the same search for readings by transformations
@@ -16,16 +15,17 @@ type dimension struct {
 
 type variant struct {
 	needed [][]*lang // a text must be in one language of each element
-	avoid  []union   // by the index of a rule to avoid
-	// slashed restricts the search to texts that end in a slash. A glob matches such a text if it
-	// matches the text with or without the slash.
+	avoid  []union   // the unions of the rules that must not match, by the index of the rule
+	// slashed means that only texts with a slash at the end are searched. A glob matches such a
+	// text if it matches the text with or without this slash.
 	slashed bool
 }
 
-// union is a set of languages. A nil union stands for no condition: it contains every text.
+// union is a set of languages; a text is in the union if it is in one of them. A nil union means
+// that there is no condition, so every text is in it.
 type union []*lang
 
-// unionKey returns a key that is equal for unions of the same languages.
+// unionKey returns a text that is equal for unions of the same languages.
 func (u union) unionKey() string {
 	texts := make([]string, len(u))
 	for i, l := range u {
@@ -35,13 +35,14 @@ func (u union) unionKey() string {
 	return strings.Join(slices.Compact(texts), "\x03")
 }
 
-// option is a smallest possible set of the unions in avoid that contain some text.
+// option is a set of unions in avoid, with texts that are in these unions and in no others. Options
+// with larger sets are dropped, except if many texts are wanted.
 type option struct {
-	set   []uint64 // bit set of the indexes of the unions
-	words []string // texts that exactly these unions contain, shortest first
-	// branch is the number of the branch that the last words came from, and ofBranch is the number
-	// of these words. The number is limited for each branch, and not in total, because all words of
-	// one branch may have other readings.
+	set   []uint64 // indexes of the unions in avoid, as a bit set
+	words []string // texts that are in exactly these unions, the shortest first
+	// branch is the number of the branch that gave the last words; ofBranch is the number of words
+	// from that branch. The number of words is limited for each branch separately, because all
+	// words of one branch may have other readings.
 	branch, ofBranch int
 }
 
@@ -54,15 +55,15 @@ func (w *work) spendWork(n int) bool {
 }
 
 const (
-	wordsPerSet   = 4    // words of an option for each branch
-	wordsOfMany   = 24   // the same if many texts are asked for
-	nodesOfMany   = 4000 // nodes to visit if many texts are asked for
-	nodesBeyond   = 64   // nodes to visit after the best possible set was found
+	wordsPerSet   = 4    // number of words that an option keeps from each branch
+	wordsOfMany   = 24   // number of words that an option keeps from each branch if many texts are wanted
+	nodesOfMany   = 4000 // number of nodes that are visited if many texts are wanted
+	nodesBeyond   = 64   // number of nodes that are visited after the best possible set was found
 	maxCandidates = 4096
 )
 
-// leastSets finds the options with the smallest sets. all is false if the work limit was reached.
-// many means that options whose set is not a smallest one are listed, too.
+// leastSets returns the options. all is false if the work limit was reached. many means that sets
+// which are not the smallest possible are also returned.
 func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	all = true
 	base := d.baseSet()
@@ -80,8 +81,8 @@ func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	return options, all
 }
 
-// visitBranches visits every choice of one language from each needed union. It
-// skips choices whose ends prove that they share no text.
+// visitBranches visits every choice of one language from each needed union. It skips a choice if
+// the ends of the globs prove that no text is in all chosen languages.
 func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	i := len(branch)
 	if i == len(v.needed) {
@@ -95,7 +96,7 @@ func (v *variant) visitBranches(branch []*lang, visit func([]*lang)) {
 	}
 }
 
-// baseSet returns the set of the unions in avoid that contain every text.
+// baseSet returns the indexes of the unions in avoid that contain every text.
 func (d *dimension) baseSet() []uint64 {
 	row := make([]uint64, (len(d.avoid)+63)/64)
 	for k, u := range d.avoid {

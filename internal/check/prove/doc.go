@@ -1,9 +1,9 @@
 // Package prove decides which rules of a policy no call can reach, and which
 // calls two policies answer differently. It does not try samples: it compares
-// the languages of the globs, that is, the sets of texts that they match. That
-// a rule is reached, or that two policies differ, is shown by a witness: a call
-// that the policy itself has judged. The opposite is proved. All other results
-// are called undecided.
+// the languages of the globs, that is, the sets of texts that they match. A
+// witness shows that a rule is reached, or that two policies differ. It is a
+// call that the policy itself has judged. A proof shows the opposite. All other
+// results are called undecided.
 //
 // # The model
 //

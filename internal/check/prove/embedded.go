@@ -2,11 +2,12 @@ package prove
 
 import "slices"
 
-// reasonEmbedded is the reason of an undecided class about texts that hold JSON. A rule about such a
-// text also applies to each value in the JSON, but the model does not have both together.
+// reasonEmbedded is the reason of an undecided class about texts that hold JSON. A rule about such
+// a text also applies to each value in the JSON, but the model cannot have the text and the value
+// in one call.
 const reasonEmbedded = "values in a text that holds JSON, where a glob begins as JSON does"
 
-// holdsJSONText reports whether a rule is about texts that hold JSON.
+// holdsJSONText reports whether a rule has a condition on texts that hold JSON.
 func (r *rule) holdsJSONText() bool {
 	for i := range r.args {
 		for _, g := range r.args[i].globs {
@@ -18,8 +19,9 @@ func (r *rule) holdsJSONText() bool {
 	return false
 }
 
-// noteUnmodelled records that changed rules may answer calls outside the model differently: calls
-// with texts that hold JSON, with relative paths, or of servers on Windows.
+// noteUnmodelled adds undecided classes for calls that are not in the model, if changed rules may
+// answer them differently: calls with JSON in a text, with relative paths, or of servers on
+// Windows.
 func (d *difference) noteUnmodelled() {
 	old, new := d.old.rules, d.new.rules
 	equal := func(a, b *rule) bool { return a.same == b.same && a.strict == b.strict }
@@ -44,8 +46,7 @@ func (d *difference) noteUnmodelled() {
 	}
 }
 
-// sharesName reports whether r and one of the other rules may match the same
-// call by name.
+// sharesName reports whether r and one of the other rules may match the same name.
 func sharesName(r *rule, others []*rule) bool {
 	for _, o := range others {
 		if !areAsunder(r.name, o.name) {

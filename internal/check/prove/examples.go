@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// longText is the length of a text that most length constraints forbid.
+// longText is a length that is too long for most constraints on the length of a text.
 const longText = 1 << 12
 
 var quotedText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`) })
 
-// exampleValues lists values that may meet a typed constraint; the policy
-// checks whether they do. text is the constraint's value as TOML.
+// exampleValues returns values that may meet a typed constraint. The policy later checks whether
+// they do. text is the value of the constraint as TOML.
 func exampleValues(key, text string) []any {
 	words := quotedStrings(text)
 	var out []any
@@ -26,7 +26,7 @@ func exampleValues(key, text string) []any {
 		}
 	case "host":
 		for _, w := range words {
-			name, _, _ := strings.Cut(unstarGlob(w), "/") // for a network: its first address
+			name, _, _ := strings.Cut(unstarGlob(w), "/") // the first address of a network
 			if strings.Contains(name, ":") {
 				name = "[" + strings.Trim(name, "[]") + "]"
 			}
@@ -43,7 +43,7 @@ func exampleValues(key, text string) []any {
 	case "command":
 		for _, w := range words {
 			out = append(out, unstarGlob(w))
-			if strings.HasPrefix(w, "-") { // w is an option: build an example from the first command and w
+			if strings.HasPrefix(w, "-") { // the element is an option, so make an example from the first command and this option
 				out = append(out, strings.TrimSuffix(unstarGlob(words[0]), " x")+" "+w)
 			}
 		}
@@ -60,7 +60,7 @@ func exampleValues(key, text string) []any {
 			out = append(out, strings.Repeat("x", min(n, longText)))
 		}
 		out = append(out, "x", "")
-	default: // one_of, min, max
+	default: // one_of, min or max
 		for _, w := range words {
 			out = append(out, w)
 		}
@@ -69,12 +69,12 @@ func exampleValues(key, text string) []any {
 				out = append(out, json.RawMessage(number), number)
 			}
 		}
-		out = append(out, "x", 0, true, false) // other values, which may match perhaps: a server may read one as a listed value
+		out = append(out, "x", 0, true, false) // also values of other kinds, because a server may read one as a listed value
 	}
 	return out
 }
 
-// quotedStrings returns the TOML strings in a text.
+// quotedStrings returns the strings in a TOML text.
 func quotedStrings(text string) (out []string) {
 	for _, q := range quotedText().FindAllString(text, -1) {
 		var s string
@@ -88,14 +88,12 @@ func quotedStrings(text string) (out []string) {
 	return out
 }
 
-// unstarGlob returns a text that a glob matches: each wildcard is replaced by
-// one letter.
+// unstarGlob returns a text that a glob matches, with one letter in place of each wildcard.
 func unstarGlob(glob string) string {
 	return regexp.MustCompile(`\*+|\?`).ReplaceAllString(glob, "x")
 }
 
-// sampleMatch returns a text that a regular expression matches, if the
-// expression is simple.
+// sampleMatch returns a text that a simple regular expression matches.
 func sampleMatch(expr string) string {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -132,7 +130,7 @@ func spellRegexp(b *strings.Builder, re *syntax.Regexp, depth int) {
 	}
 }
 
-// fromClass returns a plain character of a class.
+// fromClass returns a plain character from a class of a regular expression.
 func fromClass(ranges []rune) rune {
 	for _, want := range "x0a-_" {
 		for i := 0; i+1 < len(ranges); i += 2 {

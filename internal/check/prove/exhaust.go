@@ -9,24 +9,25 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A policy judges a value in an uncommon spelling (a//b, a/) as written and in its clean form, and
-// the stricter answer holds. A language contains single texts, so it cannot express a condition on
-// both forms. But the automata of all globs can read both forms in parallel. A policy's answer
-// depends only on the states that the automata reach. So one text for each possible outcome, that
-// is, for each combination of states, is enough, and asking the policies about every combination of
-// such texts decides the question. This works for globs in which only slashes make readings. If
-// globs have capitals, the automata also read the text in small letters in parallel.
+// If a value has an uncommon spelling (a//b, a/), a policy judges the text as written and its clean
+// form, and the stricter answer counts. A language only contains texts, so it cannot express a
+// condition on both forms. But the automata of all globs can read both forms at the same time. The
+// answer of a policy depends only on the states that the automata reach. So it is enough to take
+// one text for each combination of states (outcome), and to let the policies judge every
+// combination of such texts. This is possible if only slashes in the globs make other readings. If
+// globs have capitals, the automata also read the text in small letters.
 
-// Bounds of the exhaustive comparison.
+// Limits of the exhaustive comparison.
 const (
-	maxGlobs    = 64      // for one name, server or argument
-	maxOutcomes = 1 << 13 // for one text: rows of the automata
-	maxCells    = 1 << 17 // combinations of texts
-	maxCased    = 1 << 15 // combinations of texts, if globs have capitals
+	maxGlobs    = 64      // number of globs for one name, server or argument
+	maxOutcomes = 1 << 13 // number of outcomes for one text
+	maxCells    = 1 << 17 // number of combinations of texts
+	maxCased    = 1 << 15 // number of combinations of texts, if globs have capitals
 )
 
-// exhaustCases asks both policies about every case that their rules distinguish, and records the
-// different answers. It returns false if there are too many cases, or if the cases cannot be listed.
+// exhaustCases lets both policies judge one call for every case that their rules distinguish, and
+// records the different answers. It returns false if there are too many cases, or if the cases
+// cannot be listed.
 func (d *difference) exhaustCases() bool {
 	if d.exhausted != nil {
 		return *d.exhausted
@@ -34,7 +35,7 @@ func (d *difference) exhaustCases() bool {
 	d.exhausted = new(bool)
 	rules := slices.Concat(d.old.rules, d.new.rules)
 	cells, ok := d.listCells(rules, true)
-	if !ok { // with capitals there are too many cases; try without them
+	if !ok { // with capitals there are too many cases, so try without capitals
 		cells, ok = d.listCells(rules, false)
 	}
 	looks, all := d.everyLook(rules)
@@ -48,8 +49,8 @@ func (d *difference) exhaustCases() bool {
 	return true
 }
 
-// exhaustCells asks both policies about every combination of the cells, for
-// calls with the findings of one look.
+// exhaustCells lets both policies judge every combination of the texts in cells. The calls have the
+// findings of one look.
 func (d *difference) exhaustCells(cells []cell, l look) {
 	visitCombinations(cells, func(texts []*string) {
 		c := policy.Call{Subject: d.subject, Method: methods[d.subject], Server: *texts[1], Names: []string{*texts[0]}}
@@ -78,15 +79,15 @@ func combinationCount(cells []cell) int {
 	return n
 }
 
-// cell is one part of a call (the name, the server or an argument) with the texts that the rules
-// distinguish. A nil text means that the part is absent.
+// cell is one part of a call (the name, the server or an argument), with one text for each case
+// that the rules distinguish. A nil text means that the call does not have this part.
 type cell struct {
 	path  []string
 	texts []*string
 }
 
-// listCells lists cells for the name (or the URI), the server and the
-// arguments.
+// listCells returns a cell for the name (or the URI), the server and each argument. It returns
+// false if the cases cannot be listed.
 func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	var names, servers []string
 	globs, paths := map[string][]string{}, map[string][]string{}
@@ -115,7 +116,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	for _, key := range keys {
 		texts := listOutcomes(globs[key], true, cased)
 		if texts == nil {
-			return nil, false // the outcomes cannot be listed
+			return nil, false // the outcomes of the globs cannot be listed
 		}
 		all = append(all, cell{paths[key], append([]*string{nil}, texts...)})
 	}
@@ -126,7 +127,7 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	all = append(all, more...)
 	size := 1
 	for i, c := range all {
-		if i < 2 { // calls in the model have a name and a server name
+		if i < 2 { // the name and the server are always there in the model
 			all[i].texts = slices.DeleteFunc(c.texts, func(t *string) bool { return *t == "" && !uri })
 		}
 		if size *= len(all[i].texts); size == 0 || size > maxCells || cased && size > maxCased {
@@ -136,14 +137,13 @@ func (d *difference) listCells(rules []*rule, cased bool) ([]cell, bool) {
 	return all, true
 }
 
-// strangeCells lists cells for further arguments that rules distinguish:
-// absent, innocent or suspicious. ok is false when rules name members of
-// objects.
+// strangeCells returns cells for further arguments: absent, innocent or suspicious. ok is false if
+// rules name members of objects.
 func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool) {
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range watchedArguments(rules)[1:] { // not the first one: a suspicious text has the same effect as its suspicious name
+	for _, v := range watchedArguments(rules)[1:] { // skip the first one, because a suspicious name has the same effect as a suspicious text
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}
@@ -155,7 +155,7 @@ func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool
 	return cells, !slices.ContainsFunc(rules, deep)
 }
 
-// visitCombinations visits every combination of the cells' texts.
+// visitCombinations visits every combination of one text from each cell.
 func visitCombinations(cells []cell, visit func([]*string)) {
 	texts := make([]*string, len(cells))
 	var choose func(i int)
@@ -172,27 +172,27 @@ func visitCombinations(cells []cell, visit func([]*string)) {
 	choose(0)
 }
 
-// outcome holds the states of the automata after a text.
+// outcome holds the states of the automata after a text, and facts about the text.
 type outcome struct {
 	text            string
-	sent, small     course // the states after the text, and after the text in small letters
-	rooted, slashed bool   // the text begins with a slash; the text contains a slash
+	sent, small     course // states after the text as it is, and after the text in small letters
+	rooted, slashed bool   // the text begins with a slash; the text has a slash
 	last            bool   // the text ends with a slash
-	long            bool   // the clean form of the text is longer than one character
-	capital         bool   // the text contains a capital
-	above           bool   // the text is a path above the working directory
+	long            bool   // the clean form of the text has more than one character
+	capital         bool   // the text has a capital
+	above           bool   // the text is a path that leads above the working directory
 }
 
-// course holds the rows of states of the automata after a text.
+// course holds the states of the automata after the forms of a text, each as a row of bits.
 type course struct {
-	raw   []uint64 // after the text as written
-	clean []uint64 // after the clean form
-	open  []uint64 // after the clean form without its last character, which may be a closing slash
+	raw   []uint64 // states after the text as written
+	clean []uint64 // states after the clean form of the text
+	open  []uint64 // states after the clean form without its last character, which may be a slash at the end
 }
 
-// listOutcomes returns one text for each outcome of the globs, or nil when the outcomes cannot be
-// listed. If value is true, the text is a value, and an outcome includes the states of its clean
-// form and, if cased is true, of the text in small letters.
+// listOutcomes returns one text for each outcome of the globs; nil if they cannot be listed. value
+// means that the text is a value: its clean form then also counts and, if cased is true, the text
+// in small letters.
 func listOutcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)
@@ -258,7 +258,8 @@ func listOutcomes(globs []string, value, cased bool) []*string {
 			queue = append(queue, next)
 		}
 	}
-	// Add "..", too: the loop marks only texts that begin with "../" as above the working directory.
+	// The loop only marks texts that begin with "../" as above the working directory, so add the
+	// text "..".
 	if value {
 		above := ".."
 		texts = append(texts, &above)
@@ -266,14 +267,14 @@ func listOutcomes(globs []string, value, cased bool) []*string {
 	return texts
 }
 
-// plainCharacters are the characters that make no readings other than the text as written. Only the
-// slash makes the clean form.
+// plainCharacters are characters that make no other readings. Only the slash makes another form:
+// the clean form.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-/"
 
-// capitals make one reading: the text in small letters.
+// capitals make one other reading: the text in small letters.
 const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// extendOutcome returns the outcome after one more character.
+// extendOutcome returns the outcome after the text and one more character.
 func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	next := *o
 	next.text += string(r)
@@ -293,7 +294,8 @@ func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	return next
 }
 
-// climbOutcome returns the outcome after "../".
+// climbOutcome returns the outcome that follows start after the text "../". The path then leads
+// above the working directory.
 func (m *machine) climbOutcome(start outcome) outcome {
 	o := start
 	for _, r := range "../" {
@@ -303,19 +305,19 @@ func (m *machine) climbOutcome(start outcome) outcome {
 	return o
 }
 
-// extendCourse returns the course after one more character. slash reports
-// whether the previous character was a slash.
+// extendCourse returns the course after one more character. slash means that the character before
+// it is a slash.
 func (m *machine) extendCourse(c *course, r rune, value, slash bool) course {
 	next := course{make([]uint64, m.words), c.clean, c.open}
 	m.stepRow(next.raw, c.raw, r)
-	if value && !(r == '/' && slash) { // cleaning drops the second slash
+	if value && !(r == '/' && slash) { // the clean form drops the second of two slashes
 		next.clean, next.open = make([]uint64, m.words), c.clean
 		m.stepRow(next.clean, c.clean, r)
 	}
 	return next
 }
 
-// stateRows returns the rows that can affect an answer.
+// stateRows returns the rows of states that can change an answer.
 func (o *outcome) stateRows(value bool) [][]uint64 {
 	rows := [][]uint64{o.sent.raw}
 	if value {
@@ -327,8 +329,8 @@ func (o *outcome) stateRows(value bool) [][]uint64 {
 	return rows
 }
 
-// outcomeKey returns a key of an outcome. Outcomes with the same key have the same outcomes after any
-// further characters.
+// outcomeKey returns a key of an outcome. Two outcomes with the same key stay equal, whatever
+// characters follow.
 func (o *outcome) outcomeKey(value bool) string {
 	var b []byte
 	for _, row := range o.stateRows(value) {
@@ -349,7 +351,7 @@ func (o *outcome) flagText(value bool) string {
 	return string(flags)
 }
 
-// distinctionKey returns a key of everything about the text that can affect a policy's answer.
+// distinctionKey returns a key of everything in an outcome that can change a policy's answer.
 func (m *machine) distinctionKey(o *outcome, value bool) string {
 	var b strings.Builder
 	for _, row := range o.stateRows(value) {

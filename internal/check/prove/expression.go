@@ -9,21 +9,20 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// expression is a constraint that holds exactly for the texts of a regular
-// language.
+// expression is a constraint on an argument that holds for exactly the texts of a regular language.
 type expression struct {
 	key  string // key of the argument
-	atom string // the constraint as an atom of the rule
+	atom string // the constraint as an atom of the rule, see rule.atoms
 	lang *regular
-	wide *regular // for a rule that denies or asks: all texts that may match, including those with line breaks
-	// choices means that the constraint is a one_of: the texts of the language surely match, but
-	// values of other kinds may match, too.
+	wide *regular // for a rule that denies or asks: all texts that it may match, also texts with line breaks
+	// choices means that the constraint is a one_of. All texts of the language surely match, but
+	// values of other kinds may match too.
 	choices bool
 }
 
-// parseExpression returns the expression of a constraint on an argument, or nil when the constraint
-// does not hold for a regular language. text is the constraint's value as TOML. deniesOrAsks tells
-// whether the rule denies or asks.
+// parseExpression returns the expression of a constraint; nil if no regular language describes the
+// constraint. text is the value of the constraint as TOML. deniesOrAsks means that the rule denies
+// or asks.
 func (pr *prover) parseExpression(key, atom, constraint, text string, deniesOrAsks bool) *expression {
 	words := quotedStrings(text)
 	expr := ""
@@ -56,12 +55,12 @@ func (pr *prover) parseExpression(key, atom, constraint, text string, deniesOrAs
 	return e
 }
 
-// broken matches the texts with line breaks. A regex of a rule that denies or
-// asks may match a single line of such a text.
+// broken matches a text with line breaks. The regex of a rule that denies or asks may match a
+// single line of such a text.
 const broken = `(?s:.*[\n\r\v\f\x{85}\x{2028}\x{2029}].*)`
 
-// regularLanguages lists the languages of the rules' constraints on an argument. avoided means that
-// the rules must not match: then it omits a one_of, because texts outside its language may match.
+// regularLanguages returns the languages of the rules' constraints on an argument. avoided means
+// that the rules must not match. A one_of is then left out, because it may match other texts too.
 func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) {
 	for _, d := range ds {
 		for _, e := range d.rule.exprs {
@@ -77,8 +76,8 @@ func regularLanguages(ds []demand, key string, avoided bool) (langs []*regular) 
 	return langs
 }
 
-// impliesExpression reports whether a proof exists that each text which meets the needed constraints
-// also meets the constraint of rule r, although that one is written differently.
+// impliesExpression reports whether it is proved that a text which meets the needed constraints
+// also meets this constraint of rule r, although it is written differently.
 func (a *inquiry) impliesExpression(r *rule, atom string) bool {
 	i := slices.IndexFunc(r.exprs, func(e *expression) bool { return e.atom == atom && !e.choices })
 	if i < 0 {
@@ -92,9 +91,9 @@ func (a *inquiry) impliesExpression(r *rule, atom string) bool {
 	return a.prover.isEmpty(needed, []*regular{e.lang})
 }
 
-// contradictsExpressions reports whether a proof exists that no text meets all needed constraints on
-// one argument. It proves nothing for texts that the policy may judge in another form: texts that may
-// be JSON, and texts with line breaks.
+// contradictsExpressions reports whether it is proved that no text meets all needed constraints on
+// one argument. It proves nothing for texts that the policy may judge in another form: texts that
+// may be JSON, and texts with line breaks.
 func (a *inquiry) contradictsExpressions() bool {
 	for _, key := range a.keys {
 		needed := regularLanguages(a.needed, key, false)
@@ -108,11 +107,11 @@ func (a *inquiry) contradictsExpressions() bool {
 	return false
 }
 
-// ambiguous holds the texts that a constraint may judge in another form.
+// ambiguous contains the texts that a policy may also judge in another form.
 var ambiguous = sync.OnceValue(func() *regular { return newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`) })
 
-// isEmpty reports whether a proof exists that no text is in all of needed and
-// in none of avoided.
+// isEmpty reports whether it is proved that no text is in all languages of needed and in none of
+// avoided.
 func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	var key strings.Builder
 	for _, l := range needed {
@@ -130,8 +129,8 @@ func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	return empty
 }
 
-// spelledTexts lists texts that match the needed rules' expressions on an argument. Texts that the
-// rules to avoid do not match come first.
+// spelledTexts returns texts that match the expressions of the needed rules on an argument. Texts
+// that no rule to avoid matches come first.
 func (q *question) spelledTexts(path []string) (texts []any) {
 	key := argumentKey(path)
 	if texts, known := q.texts[key]; known {
@@ -163,11 +162,11 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 	return texts
 }
 
-// maxTries is the largest number of texts that each avoid only one expression.
+// maxTries is the maximum number of texts that avoid one expression each.
 const maxTries = 8
 
-// opaqueReason returns the end of a reason why nothing was proved: it names the conditions of two
-// modes that no proof understands.
+// opaqueReason returns the end of a reason why nothing was proved. It names the conditions of two
+// modes that no proof can handle.
 func (m *mode) opaqueReason(n *mode) string {
 	var names []string
 	add := func(name string) {
@@ -197,10 +196,11 @@ func (m *mode) opaqueReason(n *mode) string {
 	return ": only examples of " + strings.Join(names, ", ") + " were tried"
 }
 
-// lineBreakQuestion returns the question for a call with line breaks around a text. The rules above
-// may surely match the text, and only perhaps the text with line breaks: a constraint is judged on
-// both, and nothing is sure if the results differ. wanted is false for a rule without expressions,
-// and for a rule with the same conditions as a rule above.
+// lineBreakQuestion returns a question about texts with line breaks around them. A policy judges a
+// constraint for the text with and without the line breaks, and the result is unsure if the two
+// differ. So a rule above may surely match the text alone, but match it only perhaps with line
+// breaks. wanted is false if the question is not needed: for a rule without expressions, or with
+// the same conditions as a rule above.
 func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	r := &rules[i]
 	repeats := slices.ContainsFunc(rules[:i], func(above rule) bool { return above.same == r.same })
@@ -208,13 +208,14 @@ func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 	return q, len(r.exprs) > 0 && !repeats
 }
 
-// coversPadded reports whether a proof exists that, for each expression of rule i, the expression of
-// a rule above matches the same texts with any blanks around them. A constraint may ignore such
+// coversPadded reports whether it is proved for each expression of rule i that an expression of a
+// rule above matches the same texts, with any blanks around them. A constraint may ignore such
 // blanks.
 func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
-			return false // with blanks around the text, ^ and $ do not match at its ends
+			// and $ do not match at the ends of the text if there are blanks around it
+			return false
 		}
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)
 		if !slices.ContainsFunc(rules[:i], func(above rule) bool {
@@ -228,5 +229,5 @@ func (pr *prover) coversPadded(rules []rule, i int) bool {
 	return true
 }
 
-// blanks matches any number of characters that unicode.IsSpace accepts.
+// blanks is an expression for any number of characters that unicode.IsSpace accepts.
 const blanks = `[\s\v\x{85}\pZ]*`

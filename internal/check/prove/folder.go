@@ -7,23 +7,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A policy judges a relative path as written and, if the folder where the path starts is known, also
-// as the absolute path that it leads to. Calls in the model have no such folder. A proof also holds
-// for calls with a folder if every glob that matches the relative path matches the absolute path as
-// well. This holds for globs with a root, which match no relative path, and for **/x, which matches
-// both. It does not hold for a glob with two slashes in a row, because the absolute path has none. If
-// an argument has such globs and other globs, one rule may match the relative path and another rule
-// the absolute path, and nothing is proved. Nothing is proved either if an argument has a glob that
-// begins with another wildcard and a glob about paths: only because of the latter, values are read as
-// paths.
+// A policy judges a relative path as written. If it knows the folder where the path starts, it also
+// judges the absolute path. A call in the model has no such folder. A proof is also valid for calls
+// with a folder if every glob that matches the relative path also matches the absolute path. This
+// is so for absolute globs, which match no relative path, and for **/x, which matches both. It is
+// not so for a glob with two slashes in a row, because no absolute path has them.
+//
+// Nothing is proved if an argument has globs of both kinds, because one rule may then match the
+// relative path, and another rule the absolute path. Nothing is proved either if an argument has a
+// glob that begins with another wildcard and also a glob about paths, because only the latter makes
+// the policy read values as paths.
 
-// ReasonFolder is the reason of an undecided class about relative paths, for which nothing is proved
-// because of the globs on an argument (bridgedKeys).
+// ReasonFolder is the reason of an undecided class about relative paths. Because of the globs on an
+// argument (bridgedKeys), nothing is proved about them.
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
-// bridgedKeys lists the keys of the arguments for which nothing is proved about relative paths,
-// because of the kinds of globs that the rules have on them. One glob about paths anywhere in the
-// policy is enough that all rules read the argument as a path.
+// bridgedKeys returns the keys of the arguments for which nothing can be proved about relative
+// paths, because of the kinds of globs on them. If one glob in the policy is about paths, all rules
+// read the argument as a path.
 func bridgedKeys(rules, policy []*rule) (keys []string) {
 	whole, part := map[string]bool{}, map[string]bool{}
 	paths, wild := map[string]bool{}, map[string]bool{}
@@ -68,8 +69,8 @@ func (r *rule) hasConditionOn(keys []string) bool {
 	return slices.ContainsFunc(r.args, func(a argument) bool { return slices.Contains(keys, a.key) })
 }
 
-// isRooted reports whether a proof about rule i, from it and the rules above it, also holds for
-// relative paths.
+// isRooted reports whether a proof about rule i and the rules above it is also valid for relative
+// paths.
 func isRooted(rules []rule, i int) bool {
 	r := &rules[i]
 	var above, all []*rule

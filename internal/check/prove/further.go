@@ -9,18 +9,20 @@ import (
 	readings "github.com/clawai/clawai/policy/reading"
 )
 
-// An argument that a rule does not name is a further argument. An allow with conditions on
-// arguments matches only perhaps if the call has a further argument that looks like a path, a URL
-// or a command. A rule with args_only does not match a call with any further argument
-// (policy.Further). We say that both kinds of rules watch for further arguments. A proof treats
-// such a rule as follows:
+// A further argument is an argument that a rule does not name. If a call has a further argument
+// that looks like a path, a URL or a command, a rule that allows and has conditions on arguments
+// matches it only perhaps. A rule with args_only does not match a call with any further argument
+// (policy.Further). In this package, both kinds of rules watch for further arguments. A proof
+// treats such a rule in one of two ways:
 //
-//   - If calls have only the arguments that the needed rules name (question.bare), and the rule has
-//     no args_only, it covers a call only if the texts of the further arguments are surely innocent.
-//   - Otherwise it covers nothing, unless a needed rule excludes every argument that the rule
-//     watches for.
+// - If calls only have arguments that the needed rules name (question.bare), and the rule has no
+// args_only, the rule covers a call only if the texts of its further arguments are surely innocent.
+//
+// - Otherwise the rule covers nothing, unless a needed rule excludes every argument for which it
+// watches.
 
-// setFurther sets the arguments that a rule names, and whether the rule has args_only.
+// setFurther sets the fields of a rule about further arguments: the arguments that it names, and
+// whether it has args_only.
 func (r *rule) setFurther(src *policy.Source) {
 	r.only = src.Further.Only
 	for _, a := range src.Args {
@@ -39,19 +41,18 @@ func (r *rule) setFurther(src *policy.Source) {
 	}
 }
 
-// namesArgument reports whether a rule names an argument or an object that
-// contains the argument.
+// namesArgument reports whether a rule names an argument, or an object around the argument.
 func (r *rule) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.named, func(n []string) bool { return len(n) <= len(path) && slices.Equal(n, path[:len(n)]) })
 }
 
-// confinesRule reports whether no call that r certainly matches can have an argument that o watches
-// for.
+// confinesRule reports whether no call that r surely matches can have an argument for which o
+// watches.
 func (r *rule) confinesRule(o *rule) bool {
 	return r.watches && (r.only || !o.only) && !slices.ContainsFunc(r.named, func(n []string) bool { return !o.namesArgument(n) })
 }
 
-// requiredPaths lists the arguments that every matching call must have.
+// requiredPaths returns the paths of the arguments that every matching call must have.
 func (r *rule) requiredPaths() (paths [][]string) {
 	for _, a := range r.src.Args {
 		paths = append(paths, a.Path)
@@ -64,8 +65,8 @@ func (r *rule) requiredPaths() (paths [][]string) {
 	return paths
 }
 
-// mayWatchExtras reports whether further arguments of the call may keep a rule to avoid from surely
-// matching.
+// mayWatchExtras reports whether further arguments of the call can keep a rule that must not match
+// from surely matching.
 func (a *inquiry) mayWatchExtras(r *rule) bool {
 	if !r.watches {
 		return false
@@ -86,8 +87,8 @@ func (a *inquiry) mayWatchExtras(r *rule) bool {
 	return false
 }
 
-// contradictsArguments reports whether a proof exists that one needed rule
-// requires an argument that another needed rule forbids.
+// contradictsArguments reports whether it is proved that a needed rule requires an argument that
+// another needed rule forbids.
 func (a *inquiry) contradictsArguments() bool {
 	for _, d := range a.needed {
 		for _, e := range a.needed {
@@ -99,15 +100,15 @@ func (a *inquiry) contradictsArguments() bool {
 	return false
 }
 
-// isTextual reports whether an argument is not suspicious, whatever its text: its name shows that it
-// holds plain text.
+// isTextual reports whether an argument is never suspicious, because its name shows that it holds
+// plain text.
 func isTextual(path []string) bool {
 	name := path[len(path)-1]
 	return readings.SuspectReason(name, "x") == "" && readings.SuspectReason(name, "/x") == ""
 }
 
-// innocentTexts returns the texts that surely do not make an argument suspicious, or nil when no
-// text does.
+// innocentTexts returns the texts for which an argument is surely not suspicious; nil if there are
+// none.
 func innocentTexts(path []string) union {
 	name := path[len(path)-1]
 	switch {
@@ -119,28 +120,27 @@ func innocentTexts(path []string) union {
 	return union{emptyText, harmless}
 }
 
-// emptyText is the language that contains only the empty text.
+// emptyText contains only the empty text.
 var emptyText = globLang("", false)
 
-// harmless is the language of the texts that do not begin like a path and contain no character of a
-// URL, a command, a path through a parent folder, or JSON.
+// harmless contains the texts that do not begin like a path and have no character of a URL, a
+// command, a path through a parent folder, or JSON.
 var harmless = &lang{text: "\x00harmless", steps: []step{
 	{loop: test{oneOf, textclass.Blanks}, leave: test{except, "/~\\.$%`[{:" + textclass.Blanks}},
 	{loop: test{except, "\\.:% "}},
 }}
 
-// suspects are suspicious texts, for arguments that rules above may watch for.
+// suspects are suspicious texts for further arguments.
 var suspects = []any{"..", "/x", "~/x", "https://x.example/x"}
 
-// watchesExtras reports whether a rule of the question watches for further
-// arguments.
+// watchesExtras reports whether some rule of the question watches for further arguments.
 func (q *question) watchesExtras() bool {
 	return slices.ContainsFunc(slices.Concat(q.needed, q.avoid), func(d demand) bool { return d.rule.watches })
 }
 
-// extraArguments lists further arguments that the rules of the question may distinguish: one with a
-// name and a text that look like a path, one with a plain name and text, and those that args_only
-// lists. It omits arguments that a needed rule requires.
+// extraArguments returns further arguments that the rules of the question may distinguish: one with
+// a suspicious name and text, one with a plain name and text, and arguments that rules with
+// args_only name. It leaves out arguments that a needed rule requires.
 func (q *question) extraArguments() (all [][]value) {
 	var rules []*rule
 	for _, d := range slices.Concat(q.needed, q.avoid) {
@@ -156,7 +156,7 @@ func (q *question) extraArguments() (all [][]value) {
 	return all
 }
 
-// watchedArguments lists arguments that some of the rules may watch for. The first one looks like a
+// watchedArguments returns arguments for which some rules may watch. The first one looks like a
 // path.
 func watchedArguments(rules []*rule) []value {
 	all := []value{{[]string{unusedName("another_path", rules)}, "/another"}, {[]string{unusedName("another", rules)}, "x"}}
@@ -171,7 +171,7 @@ func watchedArguments(rules []*rule) []value {
 	return all
 }
 
-// unusedName returns a name that no rule names: name, with numbers added if necessary.
+// unusedName returns a name that no rule names: name itself, or name with a number added.
 func unusedName(name string, rules []*rule) string {
 	for n := 2; ; n++ {
 		if !slices.ContainsFunc(rules, func(r *rule) bool {

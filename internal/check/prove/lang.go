@@ -7,23 +7,23 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// lang is a language: the set of texts that one linear automaton accepts. The states of the
-// automaton are in a row. In each state, some characters keep the state, and some lead to the next
+// lang is a language: the set of texts that a linear automaton accepts. The states of a linear
+// automaton are in a row. In each state some characters keep the state, and some lead to the next
 // state.
 type lang struct {
-	text     string // name of the language: languages with the same name are equal
-	steps    []step // by state
-	literal  bool   // the language contains exactly one text, word
+	text     string // name of the language; languages with the same name are equal
+	steps    []step // the states of the automaton
+	literal  bool   // the language has only one text, word
 	word     string
-	prefix   string // every text begins with prefix
-	suffix   string // every text ends with suffix
-	relative bool   // the language contains only the relative paths among the accepted texts
+	prefix   string // all texts of the language begin with prefix
+	suffix   string // all texts of the language end with suffix
+	relative bool   // of the accepted texts, only the relative paths are in the language
 	glob     *glob.Pattern
 }
 
 type step struct {
-	loop  test // characters that keep the state
-	leave test // characters that lead to the next state; none for the last step
+	loop  test // the characters that keep the state
+	leave test // the characters that lead to the next state; none for the last state
 }
 
 // test is a set of characters.
@@ -56,8 +56,8 @@ func (t test) hasRune(r rune) bool {
 	return false
 }
 
-// globLang returns the language of a glob or, if relative is true, of the relative paths that the
-// glob matches.
+// globLang returns the language of the texts that a glob matches. If relative is true, it has only
+// the relative paths among them.
 func globLang(pattern string, relative bool) *lang {
 	l := &lang{text: pattern, relative: relative, steps: make([]step, 1, len(pattern)+1)}
 	if relative {
@@ -81,7 +81,7 @@ func globLang(pattern string, relative bool) *lang {
 		}
 		l.steps = append(l.steps, step{})
 	}
-	l.glob, _ = glob.Compile(pattern) // ignore the error: the pattern comes from a loaded policy
+	l.glob, _ = glob.Compile(pattern) // the error is ignored, because the pattern comes from a policy that loads
 	first, last := strings.IndexAny(pattern, "*?"), strings.LastIndexAny(pattern, "*?")
 	if first < 0 {
 		l.prefix, l.suffix, l.word = pattern, pattern, pattern
@@ -92,8 +92,7 @@ func globLang(pattern string, relative bool) *lang {
 	return l
 }
 
-// foldedLang returns the language of the texts that a glob matches when letter
-// case is ignored.
+// foldedLang returns the language of the texts that a glob matches if case is ignored.
 func foldedLang(pattern string) *lang {
 	l := globLang(pattern, false)
 	l.text, l.glob, l.literal, l.prefix, l.suffix = "\x00folded\x00"+pattern, nil, false, "", ""
@@ -105,7 +104,7 @@ func foldedLang(pattern string) *lang {
 	return l
 }
 
-// stepLang returns the language of a row of steps.
+// stepLang returns the language of an automaton with these states.
 func stepLang(name string, steps ...step) *lang {
 	return &lang{text: "\x00" + name, steps: append(steps, step{})}
 }
@@ -114,15 +113,15 @@ func singleStep(t test) step         { return step{leave: t} }
 func charStep(runes string) step     { return singleStep(test{kind: oneOf, runes: runes}) }
 func loopStep(loop, leave test) step { return step{loop: loop, leave: leave} }
 
-// addAnyEnd changes a language so that any characters may follow each of its texts.
+// addAnyEnd adds to a language all texts that begin with one of its texts.
 func (l *lang) addAnyEnd() *lang {
 	l.steps[len(l.steps)-1].loop = test{kind: anyRune}
 	return l
 }
 
-// unknownBases returns the languages of the texts that package policy calls paths from an unknown
-// base: above the working directory, at a variable, in the current directory of a drive, and at an
-// unknown home. homeless means that the home folder is unknown.
+// unknownBases returns the languages of paths whose base package policy does not know: paths above
+// the working directory, with a variable, in the current directory of a drive, or at an unknown
+// home. homeless means that the home folder is unknown.
 func unknownBases(homeless bool) []*lang {
 	letter := singleStep(test{kind: letters})
 	inside := test{kind: except, runes: " %"}
@@ -141,8 +140,8 @@ func unknownBases(homeless bool) []*lang {
 	return langs
 }
 
-// isDisjoint reports whether the ends of the texts prove that no text is in
-// both languages.
+// isDisjoint reports whether it is proved, by the ends of the texts, that no text is in both
+// languages.
 func (l *lang) isDisjoint(m *lang) bool {
 	p, q := l.prefix, m.prefix
 	if !strings.HasPrefix(p, q) && !strings.HasPrefix(q, p) {
@@ -152,7 +151,8 @@ func (l *lang) isDisjoint(m *lang) bool {
 	return !strings.HasSuffix(p, q) && !strings.HasSuffix(q, p)
 }
 
-// acceptsText reports whether a text is in the language: surely, or at least perhaps.
+// acceptsText reports whether a text is in the language. If perhaps is true, it is enough that the
+// text may be in it.
 func (l *lang) acceptsText(s string, perhaps bool) bool {
 	if l.relative {
 		sure, may := baseOf(s).isRelative()

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// limitRule returns a rule that matches the calls that a [[limit]] counts if they are allowed.
+// limitRule returns a rule that matches the calls which a [[limit]] counts, if they are allowed.
 func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	r := &rule{src: &policy.Source{Subject: policy.ToolSubject}}
 	if l.Tools != nil {
@@ -20,28 +20,28 @@ func (pr *prover) limitRule(l *policy.LimitTable) *rule {
 	return r
 }
 
-// IsUncounted reports whether a proof exists that the limit counts no call that rule i may match.
+// IsUncounted reports whether it is proved that the limit counts no call that rule i may match.
 func (a *Analysis) IsUncounted(i int, l *policy.LimitTable) bool {
 	r := &a.rules[i]
 	return r.src.Subject != policy.ToolSubject || a.isImpossible(question{needed: []demand{{r, r.vague}, {rule: a.limitRule(l)}}}, r)
 }
 
-// IsCounted reports whether a proof exists that the limit counts every allowed call that rule i may
+// IsCounted reports whether it is proved that the limit counts every allowed call that rule i may
 // match.
 func (a *Analysis) IsCounted(i int, l *policy.LimitTable) bool {
 	r := &a.rules[i]
 	return r.src.Subject == policy.ToolSubject && a.isImpossible(question{needed: []demand{{r, r.vague}}, avoid: []demand{{rule: a.limitRule(l)}}}, r)
 }
 
-// CoversLimit reports whether a proof exists that limit outer counts every call that limit inner
-// counts.
+// CoversLimit reports whether it is proved that the limit outer counts every call that the limit
+// inner counts.
 func (a *Analysis) CoversLimit(inner, outer *policy.LimitTable) bool {
 	r := a.limitRule(inner)
 	return a.isImpossible(question{needed: []demand{{rule: r}}, avoid: []demand{{rule: a.limitRule(outer)}}}, r)
 }
 
-// compareLimits records that the limits over all tools differ. No single call
-// can show the effect of such a limit over time.
+// compareLimits adds an undecided class if the limits over all tools differ, because a single call
+// cannot show the effect of a limit over time.
 func (d *difference) compareLimits() {
 	old, after := d.before.LimitTables(), d.after.LimitTables()
 	removed, added := missingLimits(old, after), missingLimits(after, old)
@@ -53,7 +53,7 @@ func (d *difference) compareLimits() {
 
 const reasonLimits = "what [[limit]] lets through in a stretch of time, which no single call shows: "
 
-// missingLimits returns the limits in all that are not in others.
+// missingLimits returns the limits of all that others does not have.
 func missingLimits(all, others []policy.LimitTable) []policy.LimitTable {
 	return slices.DeleteFunc(slices.Clone(all), func(l policy.LimitTable) bool {
 		return slices.ContainsFunc(others, func(o policy.LimitTable) bool { return o.Rate.Key == l.Rate.Key })

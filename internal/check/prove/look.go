@@ -8,17 +8,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// In the model, each kind of finding is present in a call or not. A rule with the condition find
-// matches when one of its kinds is present. More findings make more rules match, never fewer. So the
-// search uses the smallest set of findings that lets the needed rules match. One kind stands for all
-// kinds that the rules do not distinguish. A call that was not screened for findings matches every
-// rule with find perhaps. Questions that count such matches also try this case.
+// In the model, a call either has or lacks a finding of each kind. A rule with the condition find
+// matches if the call has one of its kinds. With more findings, more rules match, so the search
+// takes the smallest set of findings with which the needed rules match. One kind stands for all
+// kinds that the rules do not distinguish. A rule with find perhaps matches a call that was not
+// searched for findings. Questions that count such matches also try this case.
 
-// look holds the known facts about the findings in a call. The zero value is for policies without
-// find.
+// look is what is known about the findings in a call. The zero value is for policies without the
+// condition find.
 type look struct {
 	asked  bool     // some rule has the condition find
-	unseen bool     // the call was not screened
+	unseen bool     // the call was not searched for findings
 	kinds  []string // the kinds of findings in the call
 }
 
@@ -29,8 +29,8 @@ func (l *look) putFinds(c *policy.Call) {
 	}
 }
 
-// kindsOf returns the kinds that the condition find names, and adds all kinds that policy p knows for
-// calls to pr.kinds.
+// kindsOf returns the kinds in the condition find of a rule. It also adds all kinds that the policy
+// knows for calls to pr.kinds.
 func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	all := p.KindsOn(policy.OnCall)
 	for _, kind := range all {
@@ -44,7 +44,8 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacksKind reports whether the findings keep the rule of a demand from matching.
+// lacksKind reports whether the rule of a demand cannot match, because the call lacks its kinds of
+// findings.
 func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:
@@ -55,14 +56,14 @@ func (l *look) lacksKind(d demand) bool {
 	return !slices.ContainsFunc(d.rule.finds, func(kind string) bool { return slices.Contains(l.kinds, kind) })
 }
 
-// maxLooks bounds the looks of one question.
+// maxLooks is the maximum number of looks for one question.
 const maxLooks = 64
 
-// maxKinds bounds the kinds that everyLook distinguishes.
+// maxKinds is the maximum number of kinds that everyLook distinguishes.
 const maxKinds = 6
 
-// listLooks lists the looks with which calls may answer a question. whole is false when there are
-// too many.
+// listLooks returns the looks that calls for a question can have. whole is false if there are too
+// many.
 func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true
@@ -96,7 +97,8 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks removes the looks whose findings include all findings of another look.
+// leastLooks keeps a look only if no other look has a part of its findings. Of equal looks it keeps
+// the first.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {
 		return !slices.ContainsFunc(a, func(kind string) bool { return !slices.Contains(b, kind) })
@@ -110,8 +112,7 @@ func leastLooks(all []look) (kept []look) {
 	return kept
 }
 
-// representativeKinds returns one kind for each group of kinds that the same
-// rules name.
+// representativeKinds returns one kind for each group of kinds that the rules do not distinguish.
 func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	seen := map[string]bool{}
 	for _, kind := range pr.kinds {
@@ -129,7 +130,7 @@ func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	return kinds
 }
 
-// everyLook lists all looks that the rules distinguish.
+// everyLook returns all looks that the rules distinguish. whole is false if there are too many.
 func (pr *prover) everyLook(rules []*rule) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true

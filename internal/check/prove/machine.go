@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// machine runs many linear automata at once, as package glob runs one: the states are the bits of a
-// row, and each character needs one pass over the row.
+// machine runs many linear automata at the same time, as package glob runs one. The states are the
+// bits of a row. Each character needs one pass over the row.
 type machine struct {
-	words    int // length of a row
+	words    int // number of words of 64 bits in a row
 	langs    []*lang
-	segments []segment         // by language
-	runes    []rune            // the alphabet: all characters in the languages, and two others
+	segments []segment         // place of each language in a row
+	runes    []rune            // the alphabet: all characters in the languages, and two characters for all others
 	leave    map[rune][]uint64 // by character: the states from which it leads to the next state
 	keep     map[rune][]uint64 // by character: the states that it keeps
-	moves    [][2][]uint64     // leave and keep, by the index of a character in runes
+	moves    [][2][]uint64     // leave and keep, by the index of the character in runes
 	start    []uint64
-	needed   int  // number of languages that must all accept: the first ones in langs
-	based    bool // some language contains only relative paths
+	needed   int  // number of languages that must all accept; they are the first in langs
+	based    bool // some language has only relative paths
 }
 
-// segment is the range of the states of one language in a row, both ends included.
+// segment is the range of bits with the states of one language, from the first to the last bit.
 type segment struct{ from, last int }
 
-// newMachine builds a machine for the languages that must accept (needed) and others. If runes is
-// nil, the alphabet is derived from the languages.
+// newMachine builds a machine. The languages in needed must all accept. If runes is nil, the
+// alphabet comes from the languages.
 func newMachine(needed, others []*lang, runes []rune) *machine {
 	m := &machine{
 		langs: slices.Concat(needed, others), needed: len(needed),
@@ -49,8 +49,8 @@ func newMachine(needed, others []*lang, runes []rune) *machine {
 	return m
 }
 
-// tabulateRunes sets leave, keep and moves. Most states treat all characters but one in the same
-// way, so it first sets the same rows for all characters, and then corrects them.
+// tabulateRunes sets leave, keep and moves. In most states all characters but one have the same
+// effect. So it first sets equal rows for all characters, and then corrects them.
 func (m *machine) tabulateRunes() {
 	leave, keep := make([]uint64, m.words), make([]uint64, m.words)
 	m.visitStates(func(at int, s *step) {
@@ -81,10 +81,11 @@ func (m *machine) visitStates(visit func(at int, s *step)) {
 	}
 }
 
-// hasOthers reports whether the set contains the characters that are not in runes.
+// hasOthers reports whether the set has the characters that are not in runes.
 func (t *test) hasOthers() bool { return t.kind == anyRune || t.kind == except }
 
-// correctRows corrects the bit of state at in the rows of the characters in runes, and of letters.
+// correctRows corrects the bit of one state in the rows of those characters that differ from all
+// others.
 func (t *test) correctRows(rows map[rune][]uint64, at int) {
 	switch t.kind {
 	case oneOf:
@@ -111,19 +112,19 @@ func (t *test) correctRows(rows map[rune][]uint64, at int) {
 func setBit(row []uint64, i int)      { row[i/64] |= 1 << (i % 64) }
 func hasBit(row []uint64, i int) bool { return row[i/64]>>(i%64)&1 != 0 }
 
-// Candidates for the two characters that stand for all characters outside the languages: a letter and
-// a non-letter. Plain characters come first, because people read the witness.
+// Candidates for the two characters that stand for all characters outside the languages: a letter
+// and another character. Plain characters come first, because people read the witness.
 const (
 	freshLetters = "xyzwvuqkjhgfdsrtpnmlcbaeoiXYZWVUQKJ"
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabetOf returns enough characters to distinguish all texts that the languages distinguish: one
-// letter and one non-letter that no language names, and the characters that the languages name.
-// Plain characters come first.
+// alphabetOf returns characters with which all texts can be distinguished that the languages
+// distinguish: the characters in the languages, one other letter, and one other character. Plain
+// characters come first.
 func alphabetOf(langs []*lang) []rune {
 	seen := map[rune]bool{'/': true}
-	var known [128]bool // the ASCII characters of seen
+	var known [128]bool // the ASCII characters in seen
 	for _, l := range langs {
 		for _, r := range l.baseRunes() {
 			seen[r] = true
@@ -155,8 +156,8 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-// unseenRune returns the first character of candidates that is not in seen. If there is none, it
-// returns the first such character with a code of at least next.
+// unseenRune returns the first character of candidates that is not in seen. If all are, it returns
+// the first character from next on that is not in seen.
 func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	for _, r := range candidates {
 		if !seen[r] {
@@ -169,8 +170,8 @@ func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	return next
 }
 
-// runeOddness ranks characters: the rank is high if a value with the character probably has readings
-// other than the value as written.
+// runeOddness ranks characters. The rank is high if a value with this character probably has
+// several readings.
 func runeOddness(r rune) int {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
@@ -185,8 +186,8 @@ func runeOddness(r rune) int {
 	return 2
 }
 
-// stepRow sets next to the states after row and one more character. next and row may be the same
-// slice.
+// stepRow sets next to the states after the states in row and one more character. next and row may
+// be the same slice.
 func (m *machine) stepRow(next, row []uint64, r rune) { moveRow(next, row, m.leave[r], m.keep[r]) }
 
 func moveRow(next, row, leave, keep []uint64) {
@@ -198,7 +199,8 @@ func moveRow(next, row, leave, keep []uint64) {
 	}
 }
 
-// isAlive reports whether every language that must accept can still accept a longer text.
+// isAlive reports whether every language that must accept can still accept, if more characters
+// follow.
 func (m *machine) isAlive(row []uint64) bool {
 	for i := range m.needed {
 		if !m.anyState(row, m.segments[i]) {
@@ -221,9 +223,9 @@ func (m *machine) anyState(row []uint64, p segment) bool {
 	return false
 }
 
-// acceptsRow reports whether language i contains the text that led to row. b is the base of the text.
-// If this cannot be known, the result is true for a language that must accept, and false for another
-// language. So a proof holds whatever is the case.
+// acceptsRow reports whether the text that led to row is in language i. b is the base of the text.
+// If this is unknown, the result is true for a language that must accept and false for any other
+// language, so that proofs stay valid.
 func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	if !hasBit(row, m.segments[i].last) {
 		return false
@@ -235,8 +237,8 @@ func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	return surely || perhaps && i < m.needed
 }
 
-// neededBits returns the number of states of the languages that must accept.
-// These states come first in a row.
+// neededBits returns the number of states of the languages that must accept. They come first in a
+// row.
 func (m *machine) neededBits() int {
 	if m.needed == 0 {
 		return 0

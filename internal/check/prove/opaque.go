@@ -8,16 +8,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A condition on any argument (args."*") is about all values of a call, but the model has only one
-// value for each argument that rules name. So such a condition is an atom: a text that is compared
-// only with other atoms. A rule with an atom covers only rules with the same atom. An exception is an
-// atom, too. A call that a rule surely matches is outside the exceptions of the rule.
+// A condition on any argument (args."*") is about all values of a call, but the model only has
+// values for arguments that rules name. So such a condition becomes an atom: a text that is only
+// compared with other atoms. A rule with an atom only covers rules with the same atom. An exception
+// becomes an atom too. A call that a rule surely matches is in none of the rule's exceptions.
 
-// sureAtom begins an atom that proves nothing when its condition holds only perhaps.
+// sureAtom begins an atom that proves nothing if its condition holds only perhaps.
 const sureAtom = "\x02"
 
-// extractAtoms makes atoms of a rule's conditions on any argument and of its exceptions. r.src keeps
-// the other conditions.
+// extractAtoms turns a rule's conditions on any argument, and its exceptions, into atoms. The other
+// conditions stay in r.src.
 func (pr *prover) extractAtoms(r *rule, p *policy.Policy) {
 	src := *r.src
 	opens := strconv.FormatBool(src.Action == policy.Allow)
@@ -71,18 +71,18 @@ func (pr *prover) extractAtoms(r *rule, p *policy.Policy) {
 	r.src = &src
 }
 
-// asSet returns a text that is equal for lists of the same globs.
+// asSet returns a text that is equal for lists with the same globs.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x03")
 }
 
-// anywhere is a condition on any argument: globs, or a constraint.
+// anywhere is a condition on any argument (args."*"): globs or a constraint.
 type anywhere struct {
-	globs     []string // nil for a constraint
+	globs     []string // nil if the condition is a constraint
 	key, text string   // key and TOML value of a constraint
 }
 
-// exampleTexts lists texts that may meet the condition.
+// exampleTexts returns texts that may meet the condition.
 func (w *anywhere) exampleTexts() (texts []any) {
 	for _, g := range w.globs {
 		texts = append(texts, unstarGlob(g))
@@ -93,8 +93,7 @@ func (w *anywhere) exampleTexts() (texts []any) {
 	return texts
 }
 
-// addAnywhere adds one argument to the calls for each needed condition on any
-// argument.
+// addAnywhere adds arguments to the calls: one for each needed condition on any argument.
 func (q *question) addAnywhere(all [][]value) [][]value {
 	for _, d := range q.needed {
 		for i := range d.rule.anywhere {
@@ -104,14 +103,14 @@ func (q *question) addAnywhere(all [][]value) [][]value {
 					longer = append(longer, append(slices.Clone(args), value{[]string{"x"}, text}))
 				}
 			}
-			all = append(longer, all...) // the other arguments may already meet the condition
+			all = append(longer, all...) // also keep the calls without it, because their other arguments may already meet the condition
 		}
 	}
 	return all[:min(len(all), maxCandidates)]
 }
 
-// askExceptions asks the question for calls that some rule to avoid does not match because of one of
-// its exceptions. It returns found or open.
+// askExceptions asks the question for calls that some rule to avoid does not match because of its
+// exceptions. It returns found or open.
 func (pr *prover) askExceptions(q question, accept func(candidate) bool) (a answer, cost int) {
 	for i, d := range q.avoid {
 		for k := range d.rule.excepted {
@@ -127,16 +126,16 @@ func (pr *prover) askExceptions(q question, accept func(candidate) bool) (a answ
 	return open, cost
 }
 
-// IsExcepted reports whether a proof exists that rule i surely matches no call, because of its
+// IsExcepted reports whether it is proved that rule i surely matches no call, because of its
 // exceptions.
 func (a *Analysis) IsExcepted(i int) bool {
 	r := &a.rules[i]
 	return a.isImpossible(question{needed: []demand{{rule: r}}}, r)
 }
 
-// IdleExceptions reports for each exception of rule i whether a proof exists that the exception
-// excludes no call. The exception of the subject's name comes first, then those on the call as a
-// whole, and then those on arguments.
+// IdleExceptions tells for each exception of rule i whether it is proved that the exception
+// excludes no call. The order is: the exception of the name, the exceptions on the whole call, the
+// exceptions on arguments.
 func (a *Analysis) IdleExceptions(i int) []bool {
 	r := a.rules[i]
 	idle := make([]bool, len(r.exceptions))
@@ -148,8 +147,8 @@ func (a *Analysis) IdleExceptions(i int) []bool {
 	return idle
 }
 
-// isImpossible reports whether a proof exists that no call, in any reading, answers a question about
-// a rule.
+// isImpossible reports whether it is proved that there is no call for a question about a rule, in
+// any reading.
 func (a *Analysis) isImpossible(q question, about *rule) bool {
 	if a.beyondText(about) {
 		return false
@@ -160,9 +159,9 @@ func (a *Analysis) isImpossible(q question, about *rule) bool {
 	return plain && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// neededExceptions returns the exceptions of the needed rules, as rules to avoid. If a perhaps-match
-// of a rule is enough, it omits exceptions on arguments: a call that is perhaps in such an exception
-// perhaps matches the rule.
+// neededExceptions returns the exceptions of the needed rules, as rules that must not match. If it
+// is enough that a rule matches perhaps, it leaves out the rule's exceptions on arguments, because
+// a call that is perhaps in such an exception perhaps matches the rule.
 func neededExceptions(needed []demand) (ds []demand) {
 	for _, d := range needed {
 		for i := range d.rule.excepted {

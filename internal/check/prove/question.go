@@ -7,73 +7,73 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// demand is a rule that must match, or must not match. any means that a match counts even if the
-// rule matches only perhaps.
+// demand is a rule that must match, or a rule that must not match. any means that a perhaps also
+// counts as a match.
 type demand struct {
 	rule *rule
 	any  bool
 }
 
-// question asks for one reading of a call that all rules of needed match, and no rule of avoid
+// question asks for one reading of a call that all rules in needed match and no rule in avoid
 // matches.
 type question struct {
 	subject policy.Subject
 	needed  []demand
 	avoid   []demand
-	manner  manner           // manner of the arguments' texts
+	manner  manner           // the form of the texts of arguments
 	unnamed bool             // the name may be empty
 	others  bool             // also ask about readings by transformations
-	many    bool             // list more texts than a proof needs
-	quick   bool             // never list more texts than a proof needs
-	wary    bool             // the texts must avoid the rules in every reading; the result is no proof
+	many    bool             // find more texts than a proof needs
+	quick   bool             // do not find more texts than a proof needs
+	wary    bool             // no reading of a text may match a rule to avoid; the result is then no proof
 	texts   map[string][]any // cache of spelledTexts
 	broken  bool             // put line breaks around texts
-	doubts  bool             // also count values for which it cannot be known whether a needed constraint holds
+	doubts  bool             // also count values for which a needed constraint is unknown
 	bare    bool             // calls have only arguments that needed rules name
-	lenient bool             // treat all texts of further arguments as innocent; the result is no proof
+	lenient bool             // take the texts of all further arguments as innocent; the result is then no proof
 	further bool             // each call has one further argument
-	home    string           // home folder; paths below it are also written with a tilde
+	home    string           // the home folder; paths below it are also written with ~
 }
 
 // answer is the result of a question.
 type answer uint8
 
 const (
-	impossible answer = iota // proved: there is no such reading
+	impossible answer = iota // it is proved that there is no such reading
 	found                    // a candidate was accepted
-	open                     // candidates were found, and none was accepted
+	open                     // there were candidates, but none was accepted
 	spent                    // the work limit was reached
-	hidden                   // open, and proved impossible for texts with only one reading
+	hidden                   // like open, but it is proved that no text with only one reading exists
 )
 
-// candidate is one reading: a text for the name, the server and each argument,
-// and the findings in the call.
+// candidate is one reading of a call: texts for the name, the server and the arguments, and the
+// findings.
 type candidate struct {
 	name, server string
-	args         map[string]string // by the key of the argument
+	args         map[string]string // texts of the arguments, by key
 	look         look
 }
 
-// inquiry is a question for one look, split into dimensions.
+// inquiry is a question for one look. It is split into dimensions.
 type inquiry struct {
 	question
 	prover *prover
 	keys   []string            // keys of the arguments on which needed rules have conditions
 	paths  map[string][]string // paths of these arguments, by key
-	atoms  map[string]bool     // atoms of needed rules; true if the condition holds surely
+	atoms  map[string]bool     // atoms of needed rules; the value is true if the condition holds surely
 	dims   []dimension
 	work   work
 	look   look
 }
 
-// askQuestion answers a question. accept judges the candidates. If accept rejects all candidates
-// that a proof needs, askQuestion tries more texts.
+// askQuestion answers a question. accept judges each candidate. If it rejects all candidates that a
+// proof needs, askQuestion tries more texts.
 func (pr *prover) askQuestion(q question, accept func(candidate) bool) answer {
 	a, _ := pr.askWithCost(q, accept)
 	return a
 }
 
-// askWithCost is askQuestion, and also returns the work that was done.
+// askWithCost is askQuestion, and also returns how much work was done.
 func (pr *prover) askWithCost(q question, accept func(candidate) bool) (a answer, cost int) {
 	if a, cost = pr.askLooks(q, accept); a == open && !q.quick {
 		q.many = true
@@ -89,7 +89,7 @@ func (pr *prover) askWithCost(q question, accept func(candidate) bool) (a answer
 	return a, cost
 }
 
-// askLooks answers a question for each look.
+// askLooks answers a question for each look in turn.
 func (pr *prover) askLooks(q question, accept func(candidate) bool) (a answer, cost int) {
 	looks, whole := pr.listLooks(&q)
 	if a = impossible; !whole {
@@ -132,10 +132,11 @@ func (pr *prover) askLook(q question, l look, accept func(candidate) bool) (answ
 	return a.combineOptions(accept), pr.work - a.work.left
 }
 
-// isIrrelevant reports whether the search can ignore a rule to avoid. This is so if the rule shares
-// no call with the needed rules, judged by findings and the ends of globs, or if the rule cannot help
-// a proof: it has a condition on another argument, which the call may lack, or an atom that the
-// needed rules do not imply, or it watches for further arguments.
+// isIrrelevant reports whether the search can ignore a rule that must not match. There are two
+// possible reasons. First, findings or the ends of globs show that the rule matches no call which
+// the needed rules match. Second, the rule cannot help a proof: it has a condition on an argument
+// that the call may lack, or an atom that the needed rules do not imply, or it watches for further
+// arguments.
 func (a *inquiry) isIrrelevant(d demand) bool {
 	r := d.rule
 	if a.look.lacksKind(d) {
@@ -163,8 +164,8 @@ func (a *inquiry) isIrrelevant(d demand) bool {
 	return false
 }
 
-// areAsunder reports whether two unions share no text, judged by the ends of the globs and by
-// literal texts. It may return false although they share no text.
+// areAsunder reports whether it is proved, by the ends of globs and by texts without wildcards,
+// that no text is in both unions. It may return false although there is no such text.
 func areAsunder(u, v union) bool {
 	if u == nil || v == nil {
 		return false
@@ -182,8 +183,8 @@ func areAsunder(u, v union) bool {
 	return true
 }
 
-// listDimensions lists the dimensions of the question: the name, the server,
-// and the arguments of the needed rules.
+// listDimensions makes the dimensions of the question: the name, the server, and the arguments in
+// the conditions of needed rules.
 func (a *inquiry) listDimensions() {
 	name, server := dimension{manner: named}, dimension{manner: named}
 	if a.unnamed {
@@ -226,8 +227,8 @@ func (d *dimension) needUnion(u union) {
 	}
 }
 
-// variantOf returns the variant of the search for one argument and one kind of reading. paths
-// matters only for plain readings: the variant is then about path globs, or about the other globs.
+// variantOf returns the search for one argument and one kind of reading. paths only matters for
+// plain readings: the search is then about path globs (true) or about the other globs (false).
 func (a *inquiry) variantOf(key string, r reading, paths bool) variant {
 	var v variant
 	for _, d := range a.needed {
@@ -258,8 +259,8 @@ func (a *inquiry) acceptedTexts(d demand, arg *argument, r reading, paths, avoid
 	return a.prover.sureTexts(arg, r, paths, avoided)
 }
 
-// listReadings lists the readings by each set of transformations that changes a glob on an argument.
-// If some globs are about paths and some are not, it adds the plain readings.
+// listReadings returns the kinds of readings for an argument: one for each set of transformations
+// that changes a glob on it. If only some globs are about paths, it adds the plain readings.
 func (a *inquiry) listReadings(key string) []reading {
 	var effects uint8
 	var like, unlike bool

@@ -7,55 +7,54 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Options bounds the work.
+// Options limits the work of this package.
 type Options struct {
-	// Work bounds the work for one question. Its unit is one character, tried with 64 states of the
-	// automata. 0 stands for a default that takes at most a second or two.
+	// Work limits the work for one question. One unit is one character that is tried with 64 states
+	// of the automata. 0 stands for a limit that is reached after at most a second or two.
 	Work int
 }
 
 const defaultWork = 1 << 24
 
-// Status is the result for one rule.
+// Status tells whether a call can reach a rule.
 type Status uint8
 
-// The zero value is Undecided.
+// Values of Status. The zero value is Undecided.
 const (
 	Undecided Status = iota
-	Reached          // some call reaches the rule: Witness
-	Covered          // proved: rules above take every call that the rule matches
+	Reached          // some call reaches the rule; Finding.Witness is one
+	Covered          // it is proved that rules above decide every call that the rule matches
 )
 
 // Finding is the result for one rule.
 type Finding struct {
-	Rule   int // the rule's index
+	Rule   int // index of the rule in the policy
 	Status Status
 
-	// Witness is a call with a reading that the rule matches, surely or perhaps, and that no rule
-	// above decides. Perhaps means that no call was found that the rule surely matches.
+	// Witness is a call of which the rule matches one reading that no rule above decides. Perhaps
+	// means that no call was found which the rule surely matches.
 	Witness *policy.Call
 	Perhaps bool
 
-	// By lists the indexes of the rules above that take every call of a covered rule. No smaller set
-	// was found.
+	// By are the indexes of the rules above that together decide every call of a covered rule. No
+	// smaller set was found.
 	By []int
-	// AsWritten means that the proof is about values as written only, and not about readings by
+	// AsWritten means that the proof is only for values as written, and not for readings by
 	// transformations.
 	AsWritten bool
-	// Bare means that the proof does not hold for calls with a further argument that a rule of By
-	// watches for. Such a call reaches the rule.
+	// Bare means that the proof is not valid for calls with a further argument for which a rule in
+	// By watches. Such a call reaches the rule.
 	Bare bool
 
 	Reason string // why the rule is undecided
 }
 
-// ReasonSpelling is the reason of an undecided class that can contain only calls with texts in an
-// uncommon spelling, such as doubled slashes. Such texts have several readings, and none of the texts
-// that were tried gave a different answer.
+// ReasonSpelling is the reason of an undecided class with only calls in an uncommon spelling, such
+// as doubled slashes. Texts in such a spelling have several readings. None of the texts that were
+// tried got different answers.
 const ReasonSpelling = "ordinary spellings are proved to be answered alike; paths with escapes, dots, doubled slashes or in another letter case were tried, and none showed it"
 
-// ReasonReplies is the reason of an undecided class about replies. CompareReplies compares the
-// replies.
+// ReasonReplies is the reason of an undecided class about replies. CompareReplies compares replies.
 const ReasonReplies = "the rules about what comes back are not the same"
 
 const (
@@ -66,14 +65,14 @@ const (
 	reasonWitness = "no call was found that shows it"
 )
 
-// Reach reports for each rule of a policy whether a call can reach it.
+// Reach tells for each rule of a policy whether some call can reach it.
 func Reach(p *policy.Policy, o Options) []Finding {
 	return New(p, o).Reach()
 }
 
-// reachQuestions returns the questions for a call that matches a rule. The first questions find the
-// plainest witnesses. If the answer to the last but one is impossible, this is the proof for values
-// as written, and if the answer to the last is impossible, this is the proof for all values.
+// reachQuestions returns the questions to find a call that matches a rule. The first ones find the
+// witnesses that are easiest to read. If the last question is impossible, that is the proof for all
+// values; if the last but one is impossible, that is the proof for values as written.
 func reachQuestions(surely, perhaps demand) []question {
 	return []question{
 		{needed: []demand{surely}, manner: tidy, lenient: true},
@@ -149,16 +148,16 @@ func (pr *prover) reachRule(p *policy.Policy, rules []rule, i int) Finding {
 	return f
 }
 
-// findCovering removes rules from a set of rules that covers r, as long as the remaining rules still
-// cover r.
+// findCovering removes rules from a set that covers r, as long as the remaining rules still cover
+// r. It returns the indexes of the remaining rules.
 func (pr *prover) findCovering(above []demand, r *rule) (by []int) {
 	covers := func(ds []demand) bool {
 		q := question{subject: r.src.Subject, needed: []demand{{r, true}}, avoid: ds, bare: true}
 		return pr.askQuestion(q, func(candidate) bool { return true }) == impossible
 	}
 	left := slices.Clone(above)
-	// Remove many rules at once first, then single rules. Begin with the last rules: the rules that
-	// stay are then the first ones.
+	// Remove many rules at once first, and single rules later. Begin with the last rules, so that
+	// the first rules remain.
 	for size := len(left) / 2; size >= 1; size /= 2 {
 		for to := len(left); to > 0; to -= size {
 			without := slices.Delete(slices.Clone(left), max(0, to-size), to)

@@ -8,21 +8,21 @@ import (
 	"unicode"
 )
 
-// regular is the language of a regular expression: the texts that the expression matches from the
-// first to the last character. Regular languages can be compared like globs: language A includes
-// language B if no text exists that B's automaton accepts and A's automaton does not accept.
+// regular is the language of a regular expression: the texts that it matches completely. Two such
+// languages can be compared like globs. A includes B if there is no text that the automaton of B
+// accepts and the automaton of A does not.
 type regular struct {
 	expr string
 	prog *syntax.Prog
-	ends bool   // the expression uses ^ or $ for the ends of the text
-	cuts []rune // first characters of the ranges that the expression distinguishes
+	ends bool   // the expression has ^ or $ at the ends of the text
+	cuts []rune // the first characters of the ranges of characters that the expression distinguishes
 }
 
-// maxRegular bounds the work of one comparison of expressions: the number of instructions visited.
+// maxRegular limits the work of one comparison of expressions, in visited instructions.
 const maxRegular = 1 << 21
 
-// newRegular compiles an expression. It returns nil when the expression is invalid, or uses \b or
-// the ends of lines, which these automata do not support.
+// newRegular compiles an expression. It returns nil if the expression is invalid, or if it uses \b
+// or the ends of lines, which these automata do not support.
 func newRegular(expr string) *regular {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -66,8 +66,8 @@ func (r *regular) cutAll(inst *syntax.Inst) {
 	}
 }
 
-// expandStates lists the instructions that read a character or end the match, and that can be
-// reached from the given instructions without reading a character. begin and end mean that the
+// expandStates returns the instructions that read a character or end the match, and that are
+// reached from the instructions in from without reading a character. begin and end mean that the
 // position is at the beginning or the end of the text.
 func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
@@ -101,8 +101,8 @@ func (r *regular) acceptsEnd(from []uint32, begin bool) bool {
 	return slices.ContainsFunc(r.expandStates(from, begin, true), func(pc uint32) bool { return r.prog.Inst[pc].Op == syntax.InstMatch })
 }
 
-// statesAfter lists the instructions that follow the expanded instructions
-// after one character.
+// statesAfter returns the instructions after one more character. expanded is a result of
+// expandStates.
 func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	for _, pc := range expanded {
 		inst := &r.prog.Inst[pc]
@@ -117,8 +117,9 @@ func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	return slices.Compact(to)
 }
 
-// apartText looks for the shortest text that is in all of needed and in none of avoided. all is
-// false when the work limit was reached. If all is true and found is false, no such text exists.
+// apartText looks for the shortest text that is in all languages of needed and in none of avoided.
+// all is false if the work limit was reached. If all is true and found is false, it is proved that
+// there is no such text.
 func apartText(needed, avoided []*regular) (text string, found, all bool) {
 	rs := slices.Concat(needed, avoided)
 	alphabet := runesOf(rs)
@@ -178,8 +179,8 @@ func keyOf(states [][]uint32) string {
 	return string(b)
 }
 
-// runesOf returns one character of each kind that the expressions distinguish,
-// a plain one if possible.
+// runesOf returns one character from each range that the expressions distinguish, a plain one if
+// possible.
 func runesOf(rs []*regular) (runes []rune) {
 	cuts := []rune{0, 0xD800, 0xE000, unicode.MaxRune + 1}
 	for _, r := range rs {

@@ -9,24 +9,23 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Nearly all rules about replies look only at a name, a server and one kind of finding at a time
-// (policy.DecideReply). So one text for each outcome of the globs is enough, and asking both policies
-// about every combination decides the question. For each rule that looks at more, both policies are
-// also asked about an example call in all combinations. Such examples are no proof.
+// Nearly all rules about replies look only at a name, a server, and one kind of finding at a time
+// (policy.DecideReply). So it is enough to take one text for each outcome of the globs, and to let
+// both policies judge every combination. For each rule that looks at more, both policies also judge
+// an example call in all combinations. Such examples are no proof.
 
 // Reply is a reply that two policies treat differently.
 type Reply struct {
 	On policy.On
-	// Call is the call that the reply answers, or the call that would name the list entry.
-	// Call.Finds holds the findings in the reply. A Call without a subject stands for an unknown
-	// call.
+	// Call is the call to which the reply belongs; for a list entry, the call that would have its
+	// name. Call.Finds are the findings in the reply. If Call has no subject, the call is unknown.
 	Call     policy.Call
-	Old, New policy.Decision // for the whole reply
+	Old, New policy.Decision // the decisions of the two policies about the whole reply
 }
 
-// CompareReplies lists replies that two policies treat differently: one example for each pair of
-// deciding rules. Both policies have judged each example. whole means that every difference has an
-// example, so that an empty list proves that there is no difference.
+// CompareReplies returns replies that two policies treat differently, one example for each pair of
+// rules that decide. Both policies have judged each example. whole means that every difference has
+// an example, so that an empty list proves that there is none.
 func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
 	if AlikeReplies(before, after) && layers == 0 {
@@ -54,7 +53,7 @@ func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	return r.found, r.whole
 }
 
-// AlikeReplies reports whether the rules about replies, lists and uploads are the same.
+// AlikeReplies reports whether two policies have the same rules about replies, lists and uploads.
 func AlikeReplies(p, q *policy.Policy) bool {
 	return p.AltersAlike(q, policy.OnReply) && p.AltersAlike(q, policy.OnList) && p.AltersAlike(q, policy.OnUpload)
 }
@@ -63,7 +62,7 @@ func alikePacks(p, q *policy.Policy) bool {
 	return slices.EqualFunc(p.Packs(), q.Packs(), func(a, b policy.Pack) bool { return bytes.Equal(a.Text(), b.Text()) })
 }
 
-// replies is the comparison of two policies' rules about replies.
+// replies compares the rules of two policies about replies.
 type replies struct {
 	before, after *policy.Policy
 	on            policy.On
@@ -74,7 +73,7 @@ type replies struct {
 }
 
 // compareRules tries all cases that the rules about r.subject distinguish. If r.subject is
-// policy.NoSubject, the answered call is unknown, and rules has the rules about all subjects.
+// policy.NoSubject, the call is unknown, and rules holds the rules about all subjects.
 func (r *replies) compareRules(rules []policy.Source) {
 	if len(rules) == 0 {
 		return
@@ -101,7 +100,7 @@ func (r *replies) compareRules(rules []policy.Source) {
 	}
 	slices.Sort(kinds)
 	kinds = slices.Compact(kinds)
-	texts := [][]*string{{nil}, append([]*string{new("")}, r.distinctTexts(servers, false)...)} // a server may have no name
+	texts := [][]*string{{nil}, append([]*string{new("")}, r.distinctTexts(servers, false)...)} // also a server without a name
 	if r.subject != policy.NoSubject {
 		texts[0] = r.distinctTexts(names, r.subject == policy.ResourceSubject)
 	}
@@ -131,8 +130,8 @@ func (r *replies) compareRules(rules []policy.Source) {
 	}
 }
 
-// distinctTexts returns the nonempty texts that globs distinguish. For URIs, the result is not
-// complete, because a URI has more readings.
+// distinctTexts returns texts, none of them empty, that the globs distinguish. For URIs some may be
+// missing, because URIs have more readings.
 func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 	all := listOutcomes(slices.Clone(globs), uri, uri)
 	if all == nil {
@@ -141,13 +140,13 @@ func (r *replies) distinctTexts(globs []string, uri bool) (texts []*string) {
 		}
 		r.whole, all = false, append(all, new("x"))
 	}
-	r.whole = r.whole && (!uri || len(globs) == 0) // without globs, the other readings of a URI do not matter
+	r.whole = r.whole && (!uri || len(globs) == 0) // if there are no globs, other readings of a URI do not matter
 	return slices.DeleteFunc(all, func(t *string) bool { return *t == "" })
 }
 
 // compareDecisions compares the decisions about a reply with one kind of finding, or without
-// findings if kind is "". It records a difference only if the decisions about this reading alone
-// differ, and if no example with the same rules and outcomes is recorded.
+// findings if kind is "". It records a difference if the decisions about this reading differ, and
+// if no example with the same rules and outcomes is recorded yet.
 func (r *replies) compareDecisions(c policy.Call, kind string) {
 	var kinds []string
 	if kind != "" {
@@ -168,8 +167,8 @@ func (r *replies) compareDecisions(c policy.Call, kind string) {
 	r.found = append(r.found, Reply{r.on, c, old, now})
 }
 
-// singleOutcome returns what a policy does with a reply in one reading, and the indexes of the
-// deciding rules, as text.
+// singleOutcome returns, as texts, what a policy does with a reply in one reading, and the indexes
+// of the rules that decide.
 func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	if p == nil {
 		return policy.Allow.String(), ""
@@ -187,7 +186,7 @@ func singleOutcome(p *policy.Policy, c *policy.Call) (done, by string) {
 	return DescribeOutcome(&d), by
 }
 
-// DescribeOutcome returns a decision in words: the answer and the alterations.
+// DescribeOutcome returns a decision in words: the action and the alterations.
 func DescribeOutcome(d *policy.Decision) string {
 	var words []string
 	for _, a := range d.Alters {
@@ -208,8 +207,7 @@ func DescribeOutcome(d *policy.Decision) string {
 	return strings.Join(words, ", ")
 }
 
-// plainReply reports whether a rule looks only at the name, the server and the
-// findings.
+// plainReply reports whether a rule looks only at the name, the server and the findings.
 func plainReply(s *policy.Source) bool {
 	known := func(c policy.Stated) bool {
 		key, found := policy.CallKeyOf(c.Key)
@@ -219,8 +217,7 @@ func plainReply(s *policy.Source) bool {
 	return len(s.Args)+len(s.Where)+len(s.Not.Args) == 0 && !s.Further.Only && !slices.ContainsFunc(all, func(c policy.Stated) bool { return !known(c) })
 }
 
-// exampleCall returns a call that meets a rule's conditions as far as examples
-// are known.
+// exampleCall returns a call that meets the conditions of a rule, as far as examples are known.
 func exampleCall(s *policy.Source) (c policy.Call) {
 	var args []value
 	for _, a := range s.Args {

@@ -8,32 +8,32 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// rule is a policy rule whose conditions are languages: a union for the name, one for the server,
-// and one for each argument.
+// rule is a rule of a policy. Its conditions are languages: one union for the name, one for the
+// server, and one for each argument.
 type rule struct {
 	src        *policy.Source
 	strict     int        // strictness of the answer: strictDeny to strictAllow
-	name       union      // nil for any name
-	server     union      // nil for any server
-	exceptions []rule     // each has one exception as its only condition, and is vague if no language expresses it
+	name       union      // nil if the rule matches any name
+	server     union      // nil if the rule matches any server
+	exceptions []rule     // one rule for each exception, with the exception as its only condition; vague if no language expresses it
 	excepted   []rule     // the exceptions that are not vague
-	anywhere   []anywhere // the conditions on any argument
+	anywhere   []anywhere // the conditions on any argument (args."*")
 	args       []argument
 	atoms      []string      // the conditions that no language expresses, as sorted texts
-	listed     int           // number of atoms that exhaustCases handles: the exceptions that are not vague
-	exprs      []*expression // the constraints among the atoms that hold for a regular language
-	same       int           // equal for rules with equal conditions
-	finds      []string      // one of these kinds must be found; nil for a rule without find
-	vague      bool          // the rule may match some calls only perhaps
+	listed     int           // number of atoms that exhaustCases can handle: the exceptions that are not vague
+	exprs      []*expression // those atoms that are constraints with a regular language
+	same       int           // a number that is equal for rules with equal conditions
+	finds      []string      // the call must have a finding of one of these kinds; nil without the condition find
+	vague      bool          // the rule can match a call only perhaps
 
 	watches bool       // the rule watches for further arguments (further.go)
 	only    bool       // the rule has args_only
 	named   [][]string // paths of the arguments that the rule names
 }
 
-// argument is the condition on one argument or on a resource's URI.
+// argument is the condition on one argument, or on the URI of a resource.
 type argument struct {
-	key   string // the path, as one text
+	key   string // path of the argument as one text
 	path  []string
 	globs []shape
 }
@@ -44,21 +44,21 @@ type shape struct {
 	effects uint8 // the transformations that change the glob
 }
 
-// resourceKey is the argument key of a resource's URI.
+// resourceKey is the key of a resource's URI, in place of an argument's key.
 const resourceKey = "\x00uri"
 
-// prover reads policies and caches the languages that they share.
+// prover reads policies and keeps the languages that they have in common.
 type prover struct {
-	langs    map[string]*lang    // by glob
+	langs    map[string]*lang    // languages, by glob
 	bases    map[bool]union      // cache of unknownBases
-	regulars map[string]*regular // by expression; nil for one that cannot be compared
+	regulars map[string]*regular // by expression; nil if the expression cannot be compared
 	emptied  map[string]bool     // cache of isEmpty
-	same     map[string]int      // rule.same, by the text of the conditions
-	work     int                 // work limit of one question
-	home     string              // home folder; "" if unknown
+	same     map[string]int      // rule.same, by conditionText
+	work     int                 // work limit for one question
+	home     string              // the home folder; "" if unknown
 	asks     bool                // some rule has the condition find (look.go)
-	kinds    []string            // kinds of findings that calls may have, if some rule has find
-	windows  bool                // servers run on Windows; see windows.go
+	kinds    []string            // kinds of findings that a call may have, if some rule has the condition find
+	windows  bool                // the servers run on Windows (windows.go)
 }
 
 func newProver(o Options) *prover {
@@ -97,7 +97,7 @@ func (pr *prover) unknownBases(homeless bool) union {
 	return pr.bases[homeless]
 }
 
-// readRules reads the rules of a policy.
+// readRules returns the rules of a policy in the form of this package.
 func (pr *prover) readRules(p *policy.Policy) []rule {
 	if at, err := p.GlobForms("~"); err == nil && len(at.Forms) > 1 {
 		pr.home = at.Forms[1].Globs[0]
@@ -106,7 +106,7 @@ func (pr *prover) readRules(p *policy.Policy) []rule {
 	rules := make([]rule, len(sources))
 	for i := range sources {
 		if rules[i].src = &sources[i]; sources[i].Subject == policy.NoSubject {
-			continue // the rule is about replies, or edits requests: it decides no calls
+			continue // this rule is about replies or edits requests, so it decides no calls
 		}
 		rules[i] = pr.readRule(p, &sources[i])
 	}
@@ -142,10 +142,9 @@ func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
 	return r
 }
 
-// readConstraints reads the conditions that only the policy itself can judge: typed constraints,
-// times, and the other conditions on a call as a whole that no language expresses. They become
-// atoms. An argument with a constraint must have some text, except for constraints on its presence
-// or its type, which values such as [] may also meet.
+// readConstraints turns the conditions that no language expresses into atoms: typed constraints,
+// times, and the other conditions on the whole call. An argument with a constraint must have some
+// text. The exceptions are constraints on presence or type, which values such as [] can also meet.
 func (pr *prover) readConstraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
@@ -186,7 +185,7 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 	for _, g := range globs {
 		forms, err := p.GlobForms(g)
 		if err != nil {
-			continue // a loaded policy has no such glob
+			continue // cannot happen, because a policy with such a glob does not load
 		}
 		s := shape{Forms: forms}
 		for _, f := range forms.Forms {
@@ -199,8 +198,7 @@ func newArgument(p *policy.Policy, key string, path, globs []string) argument {
 
 func argumentKey(path []string) string { return strings.Join(path, "\x00") }
 
-// conditionText returns a text that is equal for rules that match the same
-// calls.
+// conditionText returns a text that is equal for rules which match the same calls.
 func (r *rule) conditionText() string {
 	var b strings.Builder
 	b.WriteString(r.src.Subject.RuleKey() + "\x02" + r.name.unionKey() + "\x02" + r.server.unionKey())
@@ -229,7 +227,7 @@ func (r *rule) findArgument(key string) *argument {
 	return nil
 }
 
-// Strictness of answers, strictest first.
+// Strictness of an answer; the strictest comes first.
 const (
 	strictDeny = iota
 	strictAskApprovers
@@ -252,7 +250,7 @@ func strictness(r *policy.Rule) int {
 	return strictAsk
 }
 
-// formFor returns the form of the glob for readings by a set of transformations.
+// formFor returns the form of the glob for readings by these transformations.
 func (s *shape) formFor(transforms uint8) *policy.Form {
 	transforms &= s.effects
 	for i := range s.Forms.Forms {
@@ -263,17 +261,18 @@ func (s *shape) formFor(transforms uint8) *policy.Form {
 	return &s.Forms.Forms[0]
 }
 
-// reading is a kind of reading to ask about: the readings by one set of transformations.
+// reading is a kind of reading: the readings of values by one set of transformations.
 type reading struct {
 	transforms uint8
-	// plain means that the value is no path. Path globs see the transformed value, and other globs
-	// see the value as sent.
+	// plain means that the value is no path. Path globs then see the transformed value, and other
+	// globs see the value as sent.
 	plain bool
 }
 
-// sureTexts returns the texts that an argument's condition surely matches in a reading. For a plain
-// reading, only the path globs and ** count if paths is true, and only the other globs if it is false.
-// If the result is not exact, it is too small for a rule to avoid (avoided), and else too large.
+// sureTexts returns the texts that the condition on an argument surely matches in a reading. For a
+// plain reading, only the path globs and ** count if paths is true, and only the other globs if
+// paths is false. If the result cannot be exact, it is too small if avoided is true (a rule that
+// must not match), and otherwise too large.
 func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 	u := union{}
 	for i := range a.globs {
@@ -298,17 +297,17 @@ func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 	return u
 }
 
-// deniesOrAsks reports whether the rule denies or asks.
+// deniesOrAsks reports whether the action of the rule is not allow.
 func (r *rule) deniesOrAsks() bool { return r.src.Action != policy.Allow }
 
-// hasAliases reports whether the glob has further texts that a deny or a prompt
-// may match.
+// hasAliases reports whether there are other texts that a deny or a prompt with this glob may
+// match.
 func (s *shape) hasAliases() bool {
 	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
 }
 
-// possibleTexts is sureTexts with the texts that the condition matches only perhaps. If deniesOrAsks
-// is true, the rule denies or asks, and also matches the aliases of the globs.
+// possibleTexts returns the result of sureTexts and also the texts that match only perhaps. If
+// deniesOrAsks is true, the rule denies or asks, and also matches the aliases of its globs.
 func (pr *prover) possibleTexts(a *argument, r reading, paths, avoided, deniesOrAsks bool) union {
 	u := pr.sureTexts(a, r, paths, avoided)
 	for i := range a.globs {
@@ -339,9 +338,8 @@ func (pr *prover) possibleTexts(a *argument, r reading, paths, avoided, deniesOr
 	return u
 }
 
-// foldedTexts returns languages that include every text that an argument's condition matches in a
-// reading by decoding, by folding of letter case, or by both. The condition matches no text outside
-// these languages.
+// foldedTexts returns languages with every text that the condition on an argument can match after
+// decoding, after folding of letter case, or after both.
 func (pr *prover) foldedTexts(a *argument) (u union) {
 	add := func(g string) {
 		l := pr.langs["\x00folded\x00"+g]

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// search visits the states of one product of automata, breadth first. It drops a state if another
-// state is at least as good: whatever text follows, the other state leads to acceptance by no
-// further language to avoid. These are the antichains of De Wulf, Doyen, Henzinger and Raskin (CAV
-// 2006): they decide inclusion without visiting most of the subsets of states.
+// search visits the states of a product of automata, breadth first. It drops a state if another
+// state is at least as good: whatever text follows, the other state leads to no additional accepted
+// language that must be avoided. These are the antichains of De Wulf, Doyen, Henzinger and Raskin
+// (CAV 2006). They decide inclusion without a visit of most subsets of states.
 type search struct {
 	variant
-	number  int // number of the branch; see option.branch
+	number  int // number of the current branch (option.branch)
 	manner  manner
 	base    []uint64 // the unions of avoid that contain every text
-	many    bool     // list more texts than a proof needs
+	many    bool     // find more texts than a proof needs
 	work    *work
 	options []option
 
@@ -24,8 +24,8 @@ type search struct {
 	owners  [][]int // by the index in others: indexes of the unions in avoid that have the language
 	nodes   []node
 	row     []uint64           // buffer for the row of the next node
-	seen    map[string][]int32 // indexes of nodes, by the key of isDominated
-	beyond  int                // number of nodes visited after the best possible set was found
+	seen    map[string][]int32 // indexes of nodes, by the key that isDominated makes
+	beyond  int                // number of nodes visited since the best possible set was found
 }
 
 type node struct {
@@ -38,7 +38,7 @@ type node struct {
 
 func (s *search) searchBranch(branch []*lang) (whole bool) {
 	if len(s.avoid) == 0 && len(s.options) > 0 && !s.many {
-		return true // there is nothing to avoid
+		return true // no rule must be avoided
 	}
 	for _, l := range branch {
 		if l.literal && !s.slashed {
@@ -64,7 +64,7 @@ func (s *search) searchBranch(branch []*lang) (whole bool) {
 			return true
 		}
 		if s.many && len(s.nodes) > nodesOfMany {
-			whole = false // the nodes in the queue are still visited, but no further ones are added
+			whole = false // visit the nodes in the queue, but add no others
 			continue
 		}
 		for i := range s.machine.runes {
@@ -77,7 +77,7 @@ func (s *search) searchBranch(branch []*lang) (whole bool) {
 	return whole
 }
 
-// judgeWord offers one text, if the branch contains it.
+// judgeWord offers a text to the options if the text is in all languages of the branch.
 func (s *search) judgeWord(text string, branch []*lang) {
 	shape := atStart
 	for _, r := range text {
@@ -100,8 +100,9 @@ func (s *search) judgeWord(text string, branch []*lang) {
 	s.offerSet(got, func() string { return text })
 }
 
-// trySample tries each glob of the branch as a text, with its stars removed or replaced by a letter.
-// It reports whether such a text is an option. It tries nothing if there is something to avoid.
+// trySample makes texts from each glob of the branch: without its stars, or with a letter in place
+// of each. It returns true if such a text gives an option. If some rule must be avoided, it tries
+// nothing.
 func (s *search) trySample(branch []*lang) bool {
 	if len(s.avoid) > 0 || s.many || s.slashed {
 		return false
@@ -120,8 +121,8 @@ func (s *search) trySample(branch []*lang) bool {
 	return false
 }
 
-// collectAvoided sets others and owners: the languages to avoid that may share a text with the
-// branch, judged by the ends of the texts. It lists each language once.
+// collectAvoided sets others and owners. others are the languages to avoid that may have a text in
+// common with the branch, by the ends of their texts. Each language is listed once.
 func (s *search) collectAvoided(branch []*lang) {
 	index := map[string]int{}
 	for k, u := range s.avoid {
@@ -140,8 +141,8 @@ func (s *search) collectAvoided(branch []*lang) {
 	}
 }
 
-// followRune adds the node that follows a node after one more character, unless the node is useless.
-// index is the index of the character in the alphabet.
+// followRune adds the node after one more character, unless the node is useless. index is the index
+// of the character in the alphabet.
 func (s *search) followRune(parent int32, index int) {
 	r := s.machine.runes[index]
 	from := &s.nodes[parent]
@@ -154,13 +155,13 @@ func (s *search) followRune(parent int32, index int) {
 	}
 	moveRow(n.row, from.row, s.machine.moves[index][0], s.machine.moves[index][1])
 	if s.machine.isAlive(n.row) && (s.many || !s.isDominated(&n)) {
-		n.row = slices.Clone(n.row) // n.row is the buffer s.row
+		n.row = slices.Clone(n.row) // copy the row, because n.row is the buffer s.row
 		s.nodes = append(s.nodes, n)
 	}
 }
 
-// isDominated reports whether an earlier node is at least as good as n for every continuation of the
-// text. If there is no such node, it records n.
+// isDominated reports whether an earlier node is at least as good as n, whatever text follows. If
+// there is none, it records n.
 func (s *search) isDominated(n *node) bool {
 	bits := s.machine.neededBits()
 	words := (bits + 63) / 64
@@ -181,8 +182,7 @@ func (s *search) isDominated(n *node) bool {
 	return false
 }
 
-// acceptNode offers the text of a node, with the set of the unions in avoid that contain the text, if
-// all needed languages contain the text.
+// acceptNode offers the text of a node to the options, if all needed languages have the text.
 func (s *search) acceptNode(at int32) {
 	defer s.countBeyond()
 	n := &s.nodes[at]
@@ -216,7 +216,7 @@ func (s *search) acceptNode(at int32) {
 	s.offerSet(got, func() string { return s.pathText(at) })
 }
 
-// countBeyond counts the nodes visited after the best possible set was found.
+// countBeyond counts a node that was visited after the best possible set was found.
 func (s *search) countBeyond() {
 	if !s.many && len(s.options) == 1 && isSubset(s.options[0].set, s.base) {
 		s.beyond++
@@ -235,9 +235,9 @@ func (s *search) pathText(at int32) string {
 	return string(runes)
 }
 
-// offerSet adds an option for a set and a text, unless an option has a smaller set, and removes the
-// options with larger sets. If an option has the same set, it adds the text to this option. With
-// s.many, it keeps options with larger sets.
+// offerSet adds an option with a set and a text, and removes options with larger sets. If an option
+// has a smaller set, nothing is added. If an option has the same set, it only gets the text. If
+// s.many is true, larger sets are kept.
 func (s *search) offerSet(got []uint64, text func() string) {
 	limit := wordsPerSet
 	if s.many {

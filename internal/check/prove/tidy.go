@@ -1,34 +1,34 @@
 package prove
 
-// manner is an extra condition on texts, beside the languages.
+// manner is a further condition on a text, besides the languages.
 type manner uint8
 
 const (
 	free  manner = iota
-	named        // not empty
-	tidy         // in a shape that has no readings other than the text as written; see tidiness
+	named        // the text is not empty
+	tidy         // the text has only one reading: the text as written (tidiness)
 )
 
-// tidiness is the state of a small automaton that accepts tidy texts: paths without doubled or
-// closing slashes, dot segments, escapes, a home folder, and blanks at the ends. Such a witness is
-// easy to read. Other texts are tried only when no tidy text is found.
+// tidiness is the state of a small automaton for tidy texts: paths without doubled slashes, slashes
+// at the end, dot segments, escapes, a home folder, and blanks at the ends. Such a text is easy to
+// read in a witness. Other texts are tried only if there is no tidy one.
 type tidiness uint8
 
 const (
 	atStart  tidiness = iota
-	inLetter          // the text is one letter: a drive if a colon follows
-	inWord            // the text is several letters: a scheme if "://" follows
+	inLetter          // the text is one letter, which is a drive if a colon follows
+	inWord            // the text is several letters, which are a scheme if "://" follows
 	inName
 	afterRoot       // the text is "/"
-	afterSlash      // a name must follow
-	afterDot        // after a dot or a blank: other characters of the name must follow
-	afterColon      // "//" must follow
-	afterColonSlash // after ":/"
+	afterSlash      // after a slash: a name must follow
+	afterDot        // after a dot or a blank: another character of the name must follow
+	afterColon      // after a colon: "//" must follow
+	afterColonSlash // after ":/": a slash must follow
 	afterAuthority  // after "://"
 	untidy
 )
 
-// nextState returns the state after a character.
+// nextState returns the state after one more character.
 func (t tidiness) nextState(m manner, r rune) tidiness {
 	switch {
 	case m != tidy:
@@ -69,7 +69,7 @@ func (t tidiness) nextState(m manner, r rune) tidiness {
 	return inName
 }
 
-// mayEnd reports whether a text may end here.
+// mayEnd reports whether a text that ends in this state is tidy.
 func (t tidiness) mayEnd(m manner) bool {
 	switch m {
 	case tidy:

@@ -10,8 +10,8 @@ import (
 
 const reasonTrust = "what is said of servers and of a session, which no single call shows: "
 
-// compareTrust adds an undecided class if the tables about the trust in servers, or the flow levels,
-// differ.
+// compareTrust adds an undecided class if the tables about the trust in servers, or the flow
+// levels, differ.
 func (d *difference) compareTrust() {
 	old, after := trustTexts(d.before), trustTexts(d.after)
 	var texts []string
@@ -30,8 +30,8 @@ func (d *difference) compareTrust() {
 	}
 }
 
-// trustTexts returns the flow level and the tables in order. The order counts:
-// the first table that matches a tool decides.
+// trustTexts returns the flow level, and the tables about trust in their order. The order matters,
+// because the first table that matches a tool decides.
 func trustTexts(p *policy.Policy) (texts []string) {
 	if p.LocalFlowLevel() != policy.Off {
 		texts = append(texts, fmt.Sprintf("[flow] level %s", p.LocalFlowLevel()))

@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// methods holds the request method of each subject.
+// methods has the request method of each subject.
 var methods = map[policy.Subject]string{
 	policy.ToolSubject:        "tools/call",
 	policy.ResourceSubject:    "resources/read",
@@ -20,8 +20,8 @@ var methods = map[policy.Subject]string{
 	policy.ElicitationSubject: "elicitation/create",
 }
 
-// listCalls returns the calls that a candidate stands for. The first ones have the texts of the
-// candidate and examples for the constraints. If the question is also about readings by
+// listCalls returns the calls that a candidate stands for. The first calls have the texts of the
+// candidate, and examples for the constraints. If the question is also about readings by
 // transformations, calls with other spellings of the texts follow.
 func (q *question) listCalls(c candidate) []policy.Call {
 	var calls []policy.Call
@@ -57,15 +57,15 @@ func (q *question) listCalls(c candidate) []policy.Call {
 	return calls
 }
 
-// otherServer is a server that probably no rule names. It is tried if no needed rule names a server:
-// the candidate's server may match a rule that the search has ignored.
+// otherServer is the name of a server that probably no rule names. It is tried if no needed rule
+// names a server, because the server of the candidate may match a rule that the search has ignored.
 const otherServer = "another-server"
 
 func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changesWith reports whether a way to spell texts changes a text of the candidate.
+// changesWith reports whether spell changes a text of the candidate.
 func (c *candidate) changesWith(spell func(string) string) bool {
 	for _, text := range c.args {
 		if spell(text) != text {
@@ -75,8 +75,8 @@ func (c *candidate) changesWith(spell func(string) string) bool {
 	return false
 }
 
-// listSpellings returns functions that spell a text in another way, such that some reading of the
-// result is the text. The first function changes nothing.
+// listSpellings returns functions that write a text in another way, so that one reading of the
+// result is the text itself. The first function changes nothing.
 func (q *question) listSpellings() []func(string) string {
 	spellings := []func(string) string{strings.Clone}
 	if q.others {
@@ -103,8 +103,7 @@ func pathToURI(path string) string {
 	return path
 }
 
-// escapeLastLetter returns a text with its last letter or digit
-// percent-encoded.
+// escapeLastLetter returns a text in which the last letter or digit is percent-encoded.
 func escapeLastLetter(s string) string {
 	i := strings.LastIndexFunc(s, func(r rune) bool { return isLetter(r) || '0' <= r && r <= '9' })
 	if i < 0 {
@@ -113,7 +112,7 @@ func escapeLastLetter(s string) string {
 	return fmt.Sprintf("%s%%%02x%s", s[:i], s[i], s[i+1:])
 }
 
-// tildePath writes a path below the home folder with a tilde.
+// tildePath writes ~ for the home folder at the start of a path.
 func tildePath(path, home string) string {
 	if rest, below := strings.CutPrefix(path, home); below && home != "" && (rest == "" || rest[0] == '/') {
 		return "~" + rest
@@ -127,11 +126,12 @@ type value struct {
 	raw  any
 }
 
-// listArguments lists the sets of arguments that a call of the candidate may have. spell changes the
-// spelling of the candidate's texts.
+// listArguments returns sets of arguments for the calls of a candidate. spell changes the spelling
+// of the candidate's texts.
 func (q *question) listArguments(c candidate, spell func(string) string) [][]value {
 	all := [][]value{nil}
-	// A rule to avoid may match only calls that lack an argument: also try calls that have it.
+	// A rule to avoid may match only calls without an argument, so also try calls that have this
+	// argument.
 	var filled []value
 	for _, d := range q.avoid {
 		for _, w := range d.rule.src.Where {
@@ -152,7 +152,7 @@ func (q *question) listArguments(c candidate, spell func(string) string) [][]val
 	paths := q.argumentPaths()
 	for key := range c.args {
 		if path := strings.Split(key, "\x00"); key != resourceKey && !slices.ContainsFunc(paths, func(p []string) bool { return slices.Equal(p, path) }) {
-			paths = append(paths, path) // an exception's argument
+			paths = append(paths, path) // the path of an exception's argument
 		}
 	}
 	for _, path := range paths {
@@ -191,8 +191,8 @@ func (q *question) listArguments(c candidate, spell func(string) string) [][]val
 	return q.addAnywhere(all)
 }
 
-// placeInFolders puts a text into the folders of the needed constraint under. The end of the result
-// is still the text, so it still meets conditions on the end, such as **/.env.
+// placeInFolders puts a text into the folders of the needed constraint "under". The result ends
+// with the text, so it still meets conditions on the end, such as **/.env.
 func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	for _, d := range q.needed {
 		for _, w := range d.rule.src.Where {
@@ -207,7 +207,7 @@ func (q *question) placeInFolders(path []string, text string) (texts []any) {
 	return texts
 }
 
-// argumentPaths returns the arguments that the needed rules name, except those
+// argumentPaths returns the paths of the arguments that the needed rules name, without arguments
 // that must be absent.
 func (q *question) argumentPaths() (paths [][]string) {
 	add := func(path []string) {
@@ -230,8 +230,9 @@ func (q *question) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// meetConditions changes a call so that, if possible, the call meets the needed rules' conditions on
-// the call as a whole. If rules contradict each other, the call meets those of the first rule.
+// meetConditions changes a call so that it meets the conditions on the whole call of the needed
+// rules, if possible. If two rules contradict each other, the call meets the conditions of the
+// first.
 func (q *question) meetConditions(c *policy.Call) {
 	for _, d := range slices.Backward(q.needed) {
 		for i := range d.rule.src.Calls {
@@ -240,8 +241,8 @@ func (q *question) meetConditions(c *policy.Call) {
 	}
 }
 
-// missConditions returns a copy of the call that, if possible, does not meet the conditions of the
-// rules to avoid.
+// missConditions returns a copy of the call. If possible, the copy does not meet the conditions of
+// the rules to avoid.
 func (q *question) missConditions(c policy.Call) policy.Call {
 	for _, d := range q.avoid {
 		for i := range d.rule.src.Calls {
@@ -251,8 +252,8 @@ func (q *question) missConditions(c policy.Call) policy.Call {
 	return c
 }
 
-// encodeArguments returns arguments as a JSON object. An argument that has both
-// a text and members becomes a list of both.
+// encodeArguments returns arguments as a JSON object. An argument with a text and with members
+// becomes a list of the two.
 func encodeArguments(args []value) []byte {
 	root := map[string]any{}
 	slices.SortStableFunc(args, func(a, b value) int { return len(a.path) - len(b.path) })
@@ -265,7 +266,7 @@ func encodeArguments(args []value) []byte {
 	}
 	out, err := json.Marshal(root)
 	if err != nil {
-		return nil // does not happen: texts always marshal
+		return nil // cannot happen, because texts can always be encoded
 	}
 	return out
 }

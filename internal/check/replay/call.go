@@ -15,21 +15,21 @@ import (
 // Why is the reason why a recorded decision cannot be judged again.
 type Why string
 
-// The reasons. Each is a stable word of the JSON report.
+// Values of Why. They are stable words of the JSON report.
 const (
-	Redacted   Why = "redacted"   // a rule looks at a redacted secret
-	Cut        Why = "cut"        // a rule looks at a text, and the record has only its beginning
-	LeftOut    Why = "left_out"   // a rule looks at arguments that the record omits
-	Several    Why = "several"    // several requests in one message; the record has no arguments for them
-	Malformed  Why = "malformed"  // denied for the shape of the message, which is not recorded
-	Unrecorded Why = "unrecorded" // a rule looks at data that no record contains
-	NoCall     Why = "no_call"    // for a reply: the answered call is not in the records
-	Pinned     Why = "pinned"     // for a list entry: a pin, not the rules, decided
-	Uncarried  Why = "uncarried"  // for a withheld reply: it could not be altered as the rules require
-	Unknown    Why = "unknown"    // the record comes from a later version, or is no record
+	Redacted   Why = "redacted"   // a rule looks at a secret that was redacted
+	Cut        Why = "cut"        // a rule looks at a text of which the record has only the beginning
+	LeftOut    Why = "left_out"   // a rule looks at arguments that the record does not have
+	Several    Why = "several"    // one message had several requests, and the record has no arguments for them
+	Malformed  Why = "malformed"  // the message was denied for its form, which the record does not have
+	Unrecorded Why = "unrecorded" // a rule looks at data that no record has
+	NoCall     Why = "no_call"    // for a reply: the records do not have the call
+	Pinned     Why = "pinned"     // for a list entry: a pin decided, and not the rules
+	Uncarried  Why = "uncarried"  // for a withheld reply: the alteration that the rules require was impossible
+	Unknown    Why = "unknown"    // the record comes from a later version of clawai, or is no record
 )
 
-// Whys lists the reasons.
+// Whys returns all values of Why.
 func Whys() []Why {
 	return []Why{Redacted, Cut, LeftOut, Several, Malformed, Unrecorded, NoCall, Pinned, Uncarried, Unknown}
 }
@@ -59,39 +59,39 @@ func (w Why) String() string {
 	return "no record that this version understands"
 }
 
-// Call is a recorded decision as the rules saw it.
+// Call is a recorded call, as the rules saw it.
 type Call struct {
 	policy.Call
-	Was     policy.Action // recorded answer of the rules; prompt if a person was asked
-	Missing Missing       // parts that the record does not contain
-	odd     bool          // denied without a rule, perhaps for the shape of the message
+	Was     policy.Action // the recorded answer of the rules; prompt if a person was asked
+	Missing Missing       // the parts of the call that the record does not have
+	odd     bool          // denied without a rule, perhaps for the form of the message
 
-	lookedFor []string // kinds of findings that were looked for, found or not
-	empty     bool     // the call has no text in which a detector could find anything
+	lookedFor []string // the kinds of findings for which the call was searched
+	empty     bool     // the call has no text that a detector could search
 }
 
-// isEmptyArgs reports whether no arguments are recorded, or an empty object.
+// isEmptyArgs reports whether the recorded arguments are missing, or an empty object.
 func isEmptyArgs(args []byte) bool {
 	args = bytes.TrimSpace(args)
 	return len(args) == 0 || string(args) == "{}"
 }
 
-// noRule is the reason in the record when the rules alone caused a denial.
-// Another reason without a rule may be about the message's shape.
+// noRule is the recorded reason if the call was denied because no rule allowed it. With another
+// reason and no rule, the call may have been denied for its form.
 const noRule = "no rule allows it"
 
-// methods holds the request method of each subject that has exactly one. If a record of such a
-// subject has another method, its message contains several requests.
+// methods has the request method of each subject with only one method. If a record of such a
+// subject has another method, its message had several requests.
 var methods = map[policy.Subject]string{
 	policy.ToolSubject: "tools/call", policy.PromptSubject: "prompts/get",
 	policy.SamplingSubject: "sampling/createMessage", policy.ElicitationSubject: "elicitation/create",
 }
 
-// IsJudged reports whether rules took part in a recorded decision.
+// IsJudged reports whether a record is a decision in which rules took part.
 func IsJudged(e *event.Entry) bool { return e.Kind == event.Decision && e.Policy != "" }
 
-// RebuildCall returns the call of a record for which IsJudged holds. A nonempty
-// reason means that the call cannot be rebuilt.
+// RebuildCall returns the call of a record. IsJudged must be true for the record. If why is not "",
+// the call cannot be rebuilt.
 func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Subject = policy.SubjectOf(e.Subject)
 	was, err := policy.ParseAction(e.Policy)
@@ -101,7 +101,7 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Was = was
 	switch {
 	case e.Method == "batch", e.Ref != "":
-		return c, Several // also for requests inside a reply to the client (e.Ref)
+		return c, Several // this includes requests inside a reply to the client (e.Ref)
 	case c.Subject == policy.NoSubject, len(e.Names) == 0:
 		if was == policy.Deny {
 			return c, Malformed
@@ -115,23 +115,23 @@ func RebuildCall(e *event.Entry) (c Call, why Why) {
 	c.Server, c.Method, c.Names = e.Server, e.Method, e.Names
 	c.Facts = e.Facts
 	c.odd = was == policy.Deny && e.RuleLine == 0 && e.Reason != "" && e.Reason != noRule && !strings.HasPrefix(e.Reason, "read as ")
-	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // Screened is true although only some kinds were looked for: doubtfulRules treats rules about the others
+	c.Finds, c.lookedFor, c.Screened = findsOf(e), e.Looked, true // Screened is true although the call was searched only for some kinds: doubtfulRules handles rules about the other kinds
 	c.empty = len(c.RequestTexts()) == 0 && len(e.Extra) == 0 && !e.ArgsCut && isEmptyArgs(e.Args)
 	if redact.IsRedacted(e.Server) || redact.IsRedacted(e.Method) {
 		return c, Redacted
 	}
 	if args := bytes.TrimSpace(e.Args); len(args) > 0 {
 		if args[0] != '{' {
-			return c, LeftOut // text that was not valid JSON is recorded as a string
+			return c, LeftOut // arguments that were no valid JSON are recorded as a string
 		}
 		c.Args = args
 	}
 	return c, c.Missing.readEntry(e)
 }
 
-// KnownPart returns the call without the arguments that the record does not contain whole, and
-// their names. It returns false if the record does not even contain the call's own name, or the
-// names of its arguments.
+// KnownPart returns the call with only those arguments that the record has completely. missing has
+// the names of the other arguments. ok is false if the record does not have the name of the call,
+// or the names of its arguments.
 func (c *Call) KnownPart() (part policy.Call, missing []string, ok bool) {
 	part = c.Call
 	m := &c.Missing
@@ -154,10 +154,10 @@ func (c *Call) KnownPart() (part policy.Call, missing []string, ok bool) {
 	return part, missing, part.Args != nil || len(missing) == 0
 }
 
-// IsCut reports whether the record lacks arguments whose names are not known.
+// IsCut reports whether the record lacks arguments without telling their names.
 func (c *Call) IsCut() bool { return c.Missing.open }
 
-// withoutMembers returns a JSON object without some members; nil if it is not an object.
+// withoutMembers returns a JSON object without the named members; nil if object is no JSON object.
 func withoutMembers(object []byte, names []string) []byte {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -180,7 +180,7 @@ func withoutMembers(object []byte, names []string) []byte {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		key, _ := json.Marshal(name) // a string can always be encoded
+		key, _ := json.Marshal(name) // the error is ignored, because a string can always be encoded
 		out = append(append(append(out, key...), ':'), value...)
 	}
 	return append(out, '}')

@@ -1,4 +1,4 @@
-// Package replay judges recorded calls by a policy, and compares its answers with the recorded
-// answers. It does not guess: if the policy looks at data that the record lacks, the call is not
-// judged, but counted with the reason.
+// Package replay judges recorded calls by a policy, and compares the answers with the recorded
+// answers. It does not guess: if the policy looks at data that the record does not have, the call
+// is not judged. It is counted with the reason.
 package replay

@@ -11,26 +11,26 @@ import (
 
 // Judge judges recorded calls by a policy.
 type Judge struct {
-	policy  *policy.Policy          // the policy under its layers
+	policy  *policy.Policy          // the policy with its layers
 	alone   *policy.Policy          // the policy without its layers
 	layers  []layer                 // the layers above the policy
-	replies [policy.OnCount][]layer // the policy itself and its layers, if they have rules about replies, lists or uploads
+	replies [policy.OnCount][]layer // by kind of message: the policy and those of its layers that have rules about replies, lists or uploads
 	sources []policy.Source         // the rules of alone
 	src     []byte
 	file    string
-	options policy.Options            // without the layers
-	blind   bool                      // some rule looks at data that not every record contains
+	options policy.Options            // parse options, without the layers
+	blind   bool                      // some rule looks at data that not every record has
 	without map[string]*policy.Policy // cache of withoutRules
 }
 
-// layer is a policy and its rules.
+// layer is a policy with the list of its rules.
 type layer struct {
 	policy  *policy.Policy
 	sources []policy.Source
 }
 
-// NewJudge parses the policy, with the layers of the options above it. The
-// error is policy.Errors.
+// NewJudge parses the policy, with the layers that the options put above it. The error is of type
+// policy.Errors.
 func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 	p, err := policy.Parse(file, src, o)
 	if err != nil {
@@ -58,16 +58,16 @@ func NewJudge(file string, src []byte, o policy.Options) (*Judge, error) {
 	return j, nil
 }
 
-// Policy returns the judging policy with its layers.
+// Policy returns the policy with its layers.
 func (j *Judge) Policy() *policy.Policy { return j.policy }
 
-// maxWithout bounds the cached policies.
+// maxWithout is the maximum number of policies in the cache without.
 const maxWithout = 64
 
-// JudgeCall decides a recorded call. A rule that looks at data missing in the record may or may not
-// match. So the answer is certain only if it is the same without all such rules and with any of
-// them. Otherwise JudgeCall returns a reason. If a layer has such a rule, only a deny by another layer
-// or by the policy itself is certain, because no layer can change a deny.
+// JudgeCall decides a recorded call. If the record does not have the data for a rule, the rule may
+// match or not. The answer is certain only if it is the same without all such rules and with each
+// of them. Otherwise JudgeCall returns a reason. If a layer has such a rule, only a deny by another
+// layer or by the policy itself is certain, because no layer can undo a deny.
 func (j *Judge) JudgeCall(c *Call) (policy.Decision, Why) {
 	d, why := j.judgeAll(c)
 	if why == "" && d.Action != policy.Deny && c.odd {
@@ -103,7 +103,7 @@ func (j *Judge) judgeAll(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// judgeOwn returns the answer of the policy without its layers.
+// judgeOwn decides the call by the policy without its layers.
 func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 	doubtful, why := doubtfulRules(j.alone, j.sources, c)
 	if len(doubtful) == 0 {
@@ -117,7 +117,8 @@ func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 		return policy.Decision{}, why
 	}
 	d := rest.Decide(&c.Call)
-	// A deny is the strictest answer, so doubtful rules below the denying rule cannot change it.
+	// Doubtful rules below a rule that denies cannot change the answer, because a deny is the
+	// strictest answer.
 	end := len(j.sources)
 	if d.Action == policy.Deny && d.Rule != nil {
 		end = j.originalIndex(d.Rule.Index, doubtful)
@@ -130,8 +131,8 @@ func (j *Judge) judgeOwn(c *Call) (policy.Decision, Why) {
 	return d, ""
 }
 
-// doubtfulRules lists the rules of a policy that look at data missing in the
-// record and may decide the call.
+// doubtfulRules lists the rules that may decide the call and look at data that the record does not
+// have.
 func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []int, why Why) {
 	var steps []policy.Step
 	for i := range sources {
@@ -155,20 +156,22 @@ func doubtfulRules(p *policy.Policy, sources []policy.Source, c *Call) (rules []
 	return rules, why
 }
 
-// traceUnscreened returns the results of the rules for the call with unknown findings.
+// traceUnscreened returns the results of the rules for the call, as if it had not been searched for
+// findings.
 func (c *Call) traceUnscreened(p *policy.Policy) []policy.Step {
 	unscreened := c.Call
 	unscreened.Finds, unscreened.Screened = nil, false
 	t := p.Trace(&unscreened)
 	if t.Cut {
-		return make([]policy.Step, len(t.Steps)) // the steps of a cut trace are not complete: isSpared returns false for an empty step
+		return make([]policy.Step, len(t.Steps)) // the trace was cut; isSpared returns false for an empty step
 	}
 	return t.Steps
 }
 
-// isSpared reports whether a rule cannot decide the call, whatever the missing data is: the name or a
-// condition on the call as a whole does not match or, if the record has the complete call, the rule
-// does not match at all or the rules above decide.
+// isSpared reports whether a rule cannot decide the call, whatever the missing data are. One
+// possible reason is that the name or a condition on the whole call does not match. If the record
+// has the complete call, there are two more: the rule does not match, or rules above the rule
+// decide.
 func (c *Call) isSpared(s *policy.Step) bool {
 	switch {
 	case s.Match == where.No && (s.At.Kind == policy.NameGlob || s.At.Kind == policy.CallCondition):
@@ -179,8 +182,8 @@ func (c *Call) isSpared(s *policy.Step) bool {
 	return c.Missing.IsComplete() && (s.Match == where.No || !s.Reached)
 }
 
-// CertainPolicy returns the policy without the rules that look at data missing in the record, and
-// those rules. The other rules keep their positions. A layer with such a rule is removed completely.
+// CertainPolicy returns the policy without the rules that look at missing data, and these rules.
+// The other rules keep their positions. If a layer has such a rule, the whole layer is removed.
 func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	if c.Missing.IsComplete() && !j.blind {
 		return j.policy, nil, ""
@@ -213,10 +216,10 @@ func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	return rest, left, why
 }
 
-// errElsewhere means that a rule is in a file that the policy extends.
+// errElsewhere means that a rule to remove is in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// withoutRules returns the policy without some rules, under the layers in above.
+// withoutRules returns the policy without some rules. above are the layers above it.
 func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {
@@ -232,7 +235,7 @@ func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Polic
 		if s.Pos.File != j.file {
 			return nil, errElsewhere
 		}
-		// Keep the line ends, so that the other rules keep their positions.
+		// Keep the line ends of a removed rule, so that the other rules keep their positions.
 		text = append(text, j.src[from:s.Start]...)
 		for _, c := range j.src[s.Start:s.End] {
 			if c == '\n' {
@@ -254,7 +257,7 @@ func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Polic
 	return p, nil
 }
 
-// originalIndex returns the index in the complete policy of a rule that has the given index in the
+// originalIndex returns the index of a rule in the complete policy. index is its index in the
 // policy without the removed rules.
 func (j *Judge) originalIndex(index int, removed []int) int {
 	for _, i := range removed {

@@ -12,31 +12,31 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Missing describes the parts of a call that the record does not contain. They may have had any
-// value.
+// Missing describes the parts of a call that the record does not have. Each of them may have had
+// any value.
 type Missing struct {
-	names Why      // why some name is unknown; "" when all names are known
-	gaps  []gap    // places in the arguments whose value is unknown
-	open  bool     // the recorded arguments end in or after the member last
-	last  string   // name of the last recorded member; only if open is true
-	seen  []string // names of all recorded members; only if open is true
-	large bool     // the message is so large that judging a missing value might take too much work
+	names Why      // why a name of the call is unknown; "" if all names are known
+	gaps  []gap    // the values in the arguments that are unknown
+	open  bool     // the recorded arguments end in the member last, or after it
+	last  string   // if open: the name of the last recorded member
+	seen  []string // if open: the names of all recorded members
+	large bool     // the message was so large that judging a missing value could take too much work
 }
 
-// gap is a place in the arguments whose value is unknown.
+// gap is a value in the arguments that is unknown.
 type gap struct {
-	path []string // member names; an element of a list has the path of the list
+	path []string // names of the members on the path to the value; an element of a list has the path of the list
 	why  Why
 }
 
 const (
-	// maxGaps bounds the number of gaps. If there are more, all arguments count as missing.
+	// maxGaps is the maximum number of gaps. If there are more, all arguments count as missing.
 	maxGaps = 256
-	// largeFrame is the message size in bytes above which Missing.large is true.
+	// largeFrame is the size of a message in bytes above which Missing.large is true.
 	largeFrame = 256 << 10
 )
 
-// IsComplete reports whether the record contains the complete call.
+// IsComplete reports whether the record has the complete call.
 func (m *Missing) IsComplete() bool { return m.names == "" && len(m.gaps) == 0 && !m.open }
 
 func (m *Missing) readEntry(e *event.Entry) Why {
@@ -60,7 +60,7 @@ func (m *Missing) readEntry(e *event.Entry) Why {
 	return ""
 }
 
-// readValue reads one JSON value and reports whether there is one.
+// readValue reads one JSON value. It returns false if there is none.
 func (m *Missing) readValue(d *json.Decoder, at []string) bool {
 	t, err := d.Token()
 	if err != nil {
@@ -78,7 +78,7 @@ func (m *Missing) readValue(d *json.Decoder, at []string) bool {
 					return false
 				}
 				s, _ := name.(string)
-				m.noteGap(at, markOf(s)) // if the name is unknown, any member of this object may be the one
+				m.noteGap(at, markOf(s)) // the name is unknown, so every member of this object may be missing
 				below = append(slices.Clone(at), s)
 			}
 			if !m.readValue(d, below) {
@@ -101,8 +101,8 @@ func (m *Missing) noteGap(at []string, why Why) {
 	}
 }
 
-// cutOff records the names of the members in arguments that were cut off. All members before the
-// last one are complete.
+// cutOff reads arguments whose end is missing, and records the names of their members. All members
+// before the last one are complete.
 func (m *Missing) cutOff(args []byte) Why {
 	d := json.NewDecoder(bytes.NewReader(args))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -124,7 +124,7 @@ func (m *Missing) cutOff(args []byte) Why {
 	return ""
 }
 
-// markOf returns why a recorded text differs from the sent text, or "" if it does not differ.
+// markOf returns why a recorded text differs from the text that was sent; "" if it does not differ.
 func markOf(s string) Why {
 	switch {
 	case !redact.IsRedacted(s):
@@ -135,8 +135,8 @@ func markOf(s string) Why {
 	return Cut
 }
 
-// whyUnknown returns why the record cannot show whether a rule matches the names and arguments, or
-// "" if the record can.
+// whyUnknown returns why the record cannot show whether a rule matches the names and arguments of
+// the call; "" if it can.
 func (m *Missing) whyUnknown(s *policy.Source) Why {
 	if m.names != "" && !matchesAnyText(s) {
 		return m.names
@@ -152,8 +152,7 @@ func (m *Missing) whyUnknown(s *policy.Source) Why {
 	return ""
 }
 
-// needsUnrecorded reports whether a rule looks at data that not every record
-// contains.
+// needsUnrecorded reports whether a rule looks at data that not every record has.
 func needsUnrecorded(s policy.Source) bool {
 	return asksGroups(&s) || slices.ContainsFunc(s.Calls, func(c policy.Stated) bool {
 		k, _ := policy.CallKeyOf(c.Key)
@@ -161,15 +160,18 @@ func needsUnrecorded(s policy.Source) bool {
 	})
 }
 
-// asksGroups reports whether a rule, or an exception of it, asks for the caller's groups.
+// asksGroups reports whether a rule, or one of its exceptions, has a condition on the groups of the
+// caller.
 func asksGroups(s *policy.Source) bool {
 	return slices.ContainsFunc(slices.Concat(s.Calls, s.Not.Calls), func(c policy.Stated) bool { return c.Key == groupKey })
 }
 
-// knowsConditions reports whether the record can decide all conditions of a rule on the call as a
-// whole. For the condition find, the record must show that a kind was found or was looked for.
+// knowsConditions reports whether the record has all data for the rule's conditions on the whole
+// call. For the condition find, the record must show that a kind was found, or that the call was
+// searched for it.
 func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
-	// The groups of a caller are kept only where a rule asked for some. They were known if the roles were.
+	// The record has the groups of a caller only if a rule had a condition on groups. If the roles
+	// are known, the groups were known too.
 	if asksGroups(s) && c.Roles.IsKnown() && !c.Groups.IsKnown() {
 		return false
 	}
@@ -179,14 +181,14 @@ func (c *Call) knowsConditions(p *policy.Policy, s *policy.Source) bool {
 	})
 }
 
-// The keys of conditions that some records can decide and some cannot.
+// Keys of conditions for which only some records have the data.
 const (
 	findKey  = "find"
 	groupKey = "group"
 )
 
-// knowsKinds reports whether the record shows that one of the kinds was found, or that none was. It
-// does not trust records about kinds of the owner's packs, because the pack may have changed since.
+// knowsKinds reports whether the record shows that one of the kinds was found, or that none was.
+// For kinds of the owner's packs it is false, because a pack may have changed since.
 func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	if slices.Contains(kinds, "*") {
 		kinds = p.KindsOn(policy.OnCall)
@@ -202,14 +204,13 @@ func (c *Call) knowsKinds(p *policy.Policy, kinds []string) bool {
 	})
 }
 
-// findsOf returns the kinds that a record lists as found, without those of
-// packs.
+// findsOf returns the kinds of findings in a record, without the kinds of packs.
 func findsOf(e *event.Entry) []string {
 	return slices.DeleteFunc(e.FoundKinds(), func(kind string) bool { return !slices.Contains(policy.FindingKinds(), kind) })
 }
 
-// whyOthersUnknown returns why the arguments that a rule does not name are not
-// known well enough for the rule, or "".
+// whyOthersUnknown returns why too little is known about the arguments that a rule does not name;
+// "" if enough is known.
 func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	for _, g := range m.gaps {
 		named := slices.ContainsFunc(s.ArgumentPaths(), func(path []string) bool {
@@ -221,8 +222,8 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 		if len(g.path) == 0 || s.Further.Only {
 			return g.why
 		}
-		// The argument is a further argument. Its value matters only if the name alone does not
-		// decide whether it is suspicious.
+		// This argument is not named in the rule. Its value matters only if its name does not
+		// already decide whether it is suspicious.
 		name := g.path[len(g.path)-1]
 		if reading.SuspectReason(name, "x") == "" && reading.SuspectReason(name, "/x") != "" {
 			return g.why
@@ -234,16 +235,15 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	return ""
 }
 
-// matchesAnyText reports whether a rule is about texts of sampling or elicitation and matches all of
-// them. For other subjects the result is false, because a name may be refused or have several
-// readings.
+// matchesAnyText reports whether a rule about sampling or elicitation matches every text. It
+// returns false for other subjects, because their names may be refused or have several readings.
 func matchesAnyText(s *policy.Source) bool {
 	return slices.Contains(s.Names, "**") && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
 }
 
-// whyPathUnknown returns why the values for a condition on path are unknown, or "". A condition looks
-// at the member and everything below it, and a gap may contain members. Names that differ only in
-// case count as the same name.
+// whyPathUnknown returns why the values for a condition on path are unknown; "" if they are known.
+// A condition looks at the member at the path and everything inside it, and a gap may contain
+// members. Case does not matter in names.
 func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil
@@ -254,8 +254,8 @@ func (m *Missing) whyPathUnknown(path []string) Why {
 			return g.why
 		}
 	}
-	// An omitted member cannot have the name of a present member, not even in
-	// another case: such a message is refused before it is judged.
+	// A member that is missing in the record cannot have the name of a recorded member, in any case
+	// of letters, because such a message is refused before the rules.
 	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
 		return LeftOut
 	}

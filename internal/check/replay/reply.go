@@ -12,47 +12,47 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Reply is a recorded answer to a call, or one entry of a recorded list.
+// Reply is a recorded reply to a call, or one entry of a recorded list.
 type Reply struct {
 	on       policy.On
 	entry    *event.Entry
-	answered *event.Entry // record of the answered call; nil for a list entry, and when unknown
-	call     Call         // the answered call, or the call that would name the list entry
-	why      Why          // why the rules cannot judge the reply; "" when they can
-	found    []string     // kinds of findings in the reply or list entry
-	stray    []string     // kinds found in some entry of the list, if the record does not say in which
+	answered *event.Entry // the record of the call; nil for a list entry, and if unknown
+	call     Call         // the call; for a list entry, the call that would have its name
+	why      Why          // why the rules cannot judge the reply; "" if they can
+	found    []string     // kinds of findings in the reply or the list entry
+	stray    []string     // kinds of findings in the list whose entry the record does not name
 
-	// Was is the recorded action, and words are the recorded alterations.
+	// Was is the recorded action. words are the recorded alterations.
 	Was    policy.Action
 	words  []string
-	failed bool // the reply was withheld because it could not be altered as the rules require
+	failed bool // the reply was withheld, because a required alteration was impossible
 }
 
-// Replies finds the replies in records that come in order.
+// Replies finds the replies in a sequence of records.
 type Replies struct {
-	young, old map[string]*event.Entry // calls that are not answered yet, by record ID
-	bytes      int                     // total line length of young
+	young, old map[string]*event.Entry // records of calls that have no reply yet, by record id
+	bytes      int                     // bytes of the lines in young
 }
 
-// Bounds of the calls in young. When one is reached, young replaces old, and the calls in old are
+// Limits of young. When a limit is reached, young becomes old, and the calls in old before are
 // dropped.
 const (
 	maxWaiting      = 1 << 11
 	maxWaitingBytes = 8 << 20
 )
 
-// TakeReplies returns the replies in a record: the entries of a list, one answer, or nil. It returns
-// nil for messages that answer no call, and for messages in whose decision no rule took part.
+// TakeReplies returns the replies in a record: the entries of a list, or one reply. It returns nil
+// for a message that is no reply, and if no rule took part in the decision.
 func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	switch {
 	case e.Ref == "":
 		rs.keepCall(e)
 		return nil
 	case e.Kind != event.Outcome && e.Kind != event.Listed && e.Kind != event.Decision, e.Server == "" && e.ServerGuess == "hub":
-		return nil // the hub's own messages are not judged
+		return nil // rules do not judge the hub's own messages
 	}
 	r := Reply{on: policy.OnReply, entry: e, answered: rs.takeCall(e.Ref), found: findsOf(e)}
-	if !r.readOutcome() || r.answered != nil && r.answered.Method == builtin.Method { // rules do not see the answers of an agent's own tools
+	if !r.readOutcome() || r.answered != nil && r.answered.Method == builtin.Method { // rules do not see the replies of an agent's own tools
 		return nil
 	}
 	if len(e.Declared) > 0 {
@@ -63,7 +63,7 @@ func (rs *Replies) TakeReplies(e *event.Entry) []Reply {
 	return []Reply{r}
 }
 
-// keepCall keeps a call until it is answered.
+// keepCall keeps the record of a call until its reply comes.
 func (rs *Replies) keepCall(e *event.Entry) {
 	if e.Kind != event.Passed && (e.Kind != event.Decision || e.Decision != "allow") {
 		return
@@ -86,17 +86,16 @@ func (rs *Replies) takeCall(ref string) *event.Entry {
 	return nil
 }
 
-// readOutcome reads the recorded outcome of the reply. It returns false when no rule about replies
-// decided.
+// readOutcome reads what was done to the reply. It returns false if no rule about replies decided.
 func (r *Reply) readOutcome() bool {
 	e := r.entry
-	if e.Code == gate.CodeReleased { // a person decided
+	if e.Code == gate.CodeReleased { // a person has released the reply
 		return false
 	}
 	r.Was, r.words = policy.Allow, slices.Sorted(slices.Values(e.Altered))
 	switch {
 	case e.Kind != event.Decision:
-	case e.Policy != "": // a decision about calls in the reply
+	case e.Policy != "": // this is a decision about calls inside the reply
 		return false
 	case e.Stage == "ask":
 		r.Was = policy.Prompt
@@ -109,8 +108,8 @@ func (r *Reply) readOutcome() bool {
 	return true
 }
 
-// isOfRule reports whether a recorded alteration of a reply was made for a rule. Alterations for
-// pins, and the removal of the members that only clawai writes, need no rule.
+// isOfRule reports whether a recorded alteration was made because of a rule. Alterations for pins,
+// and the removal of members that only clawai may write, are not.
 func isOfRule(word string) bool {
 	action, _, _ := strings.Cut(word, " ")
 	return action == policy.Redact.String() || action == policy.Fence.String() || action == policy.Warn.String()
@@ -119,7 +118,7 @@ func isOfRule(word string) bool {
 // isAltered reports whether the reply was altered or stopped.
 func (r *Reply) isAltered() bool { return r.Was != policy.Allow || len(r.words) > 0 }
 
-// rebuildCall sets the answered call.
+// rebuildCall sets call, the call of the reply.
 func (r *Reply) rebuildCall() {
 	e := r.answered
 	switch {
@@ -130,19 +129,18 @@ func (r *Reply) rebuildCall() {
 	case e.Kind == event.Decision:
 		r.call, r.why = RebuildCall(e)
 	case strings.HasPrefix(e.Method, "tasks/"):
-		r.why = Unrecorded // the task's call is not recorded
+		r.why = Unrecorded // the record does not have the call that started the task
 	default:
 		r.call.Call = policy.Call{Server: e.Server, Method: e.Method, Subject: policy.MethodSubject, Names: []string{e.Method}}
 	}
 	r.prepareCall()
 }
 
-// prepareCall prepares the call for rules about replies. These rules apply at the time of the reply,
-// and judge the findings in the reply and not those in the call.
+// prepareCall prepares the call for rules about replies. These rules use the time of the reply, and
+// the findings in the reply instead of those in the call.
 func (r *Reply) prepareCall() { r.call.At, r.call.empty = r.entry.Time, true }
 
-// listEntries returns the entries of a list, each with its findings and its
-// outcome.
+// listEntries returns the entries of a list, each with its findings and what was done to it.
 func (r *Reply) listEntries() (all []Reply) {
 	e := r.entry
 	places := findsAt(e)
@@ -164,7 +162,7 @@ func (r *Reply) listEntries() (all []Reply) {
 	return all
 }
 
-// readEntryOutcome reads the outcome of one list entry from the alterations of the list.
+// readEntryOutcome reads what was done to one list entry from the alterations of the list.
 func (r *Reply) readEntryOutcome(name string) {
 	alterations := r.words
 	r.words = nil
@@ -182,14 +180,14 @@ func (r *Reply) readEntryOutcome(name string) {
 	}
 }
 
-// findsAt returns the found kinds by the index of the list entry, or nil when the record lacks some
+// findsAt returns the kinds of findings by the index of the list entry; nil if the record lacks
 // positions.
 func findsAt(e *event.Entry) map[string][]string {
 	places := map[string][]string{}
 	for _, line := range e.Finds {
 		kind, at, _ := strings.Cut(line, " ")
 		_, at, whole := strings.Cut(at, " ")
-		path := strings.Split(at, "/") // "", "result", "tools", "0"
+		path := strings.Split(at, "/") // the parts are "", "result", "tools", "0"
 		if !whole || !slices.Contains(policy.FindingKinds(), kind) {
 			return nil
 		}
@@ -203,8 +201,7 @@ func findsAt(e *event.Entry) map[string][]string {
 	return places
 }
 
-// unknownKinds returns the kinds for which the record does not show whether
-// they were found.
+// unknownKinds returns those kinds for which the record does not show whether they were found.
 func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	for _, kind := range kinds {
 		looked := slices.Contains(r.entry.Looked, kind) && slices.Contains(policy.FindingKinds(), kind) && !slices.Contains(r.stray, kind)
@@ -215,9 +212,9 @@ func (r *Reply) unknownKinds(kinds []string) (all []string) {
 	return all
 }
 
-// JudgeReply decides a recorded reply. The rules judge each kind of finding by itself. For some
-// kinds, the record may not show whether they were found. The answer is certain if no such kind
-// could change it.
+// JudgeReply decides a recorded reply. Rules judge each kind of finding separately. For some kinds
+// the record may not show whether they were found; the answer is certain only if no such kind could
+// change it.
 func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	kinds, ruled := j.policy.Screens(r.on)
 	switch {
@@ -247,8 +244,8 @@ func (j *Judge) JudgeReply(r *Reply) (policy.Decision, Why) {
 	return d, ""
 }
 
-// whyDoubtful returns why a rule that may apply to one of the readings cannot
-// be judged, or "".
+// whyDoubtful returns why the record has too little data for a rule that may apply to one of the
+// readings; "" if it has enough.
 func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
 	rules, why := doubtfulRules(l.policy, l.sources, &r.call)
 	if len(rules) == 0 {
@@ -267,7 +264,7 @@ func (r *Reply) whyDoubtful(l *layer, readings []string) Why {
 	return ""
 }
 
-// alterationWords returns the record's words for the alterations of a decision.
+// alterationWords returns the alterations of a decision in the words of the record.
 func (r *Reply) alterationWords(d *policy.Decision) (words []string) {
 	for _, a := range d.Alters {
 		word := a.Rule.Action.String()
@@ -280,8 +277,7 @@ func (r *Reply) alterationWords(d *policy.Decision) (words []string) {
 	return slices.Compact(words)
 }
 
-// CompareReply judges a recorded reply and compares the result with the
-// recorded outcome.
+// CompareReply judges a recorded reply and compares the decision with what was recorded.
 func (j *Judge) CompareReply(r *Reply) Example {
 	x := r.makeExample(joinOutcome(r.Was, r.words))
 	if r.entry.RuleLine > 0 && r.on == policy.OnReply {
@@ -292,8 +288,8 @@ func (j *Judge) CompareReply(r *Reply) Example {
 	return x
 }
 
-// CompareReplyAnswers compares the answers of two policies to a recorded reply. It does not look at
-// the recorded outcome.
+// CompareReplyAnswers compares the decisions of two policies about a recorded reply. It ignores
+// what was recorded.
 func CompareReplyAnswers(before, after *Judge, r *Reply) Example {
 	old, why := before.JudgeReply(r)
 	x := r.makeExample(r.describeOutcome(&old))
@@ -306,7 +302,7 @@ func CompareReplyAnswers(before, after *Judge, r *Reply) Example {
 	return x
 }
 
-// HasReplyRules reports whether the policy has rules about such a reply.
+// HasReplyRules reports whether the policy has rules about replies of this kind.
 func (j *Judge) HasReplyRules(r *Reply) bool {
 	_, ruled := j.policy.Screens(r.on)
 	return ruled
@@ -323,7 +319,7 @@ func (r *Reply) makeExample(was string) Example {
 	return x
 }
 
-// setOutcome sets the new answer.
+// setOutcome sets the new answer of the example.
 func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	if why != "" {
 		x.Class, x.Why = NotJudged, why
@@ -338,7 +334,8 @@ func (x *Example) setOutcome(r *Reply, d *policy.Decision, why Why) {
 	}
 }
 
-// decidingRule returns the deciding rule, or else the first rule that alters.
+// decidingRule returns the rule that decides; if there is none, the first rule that alters the
+// reply.
 func decidingRule(d *policy.Decision) *check.RuleRef {
 	if d.Rule == nil && len(d.Alters) > 0 {
 		return check.RefOf(d.Alters[0].Rule)
@@ -346,7 +343,7 @@ func decidingRule(d *policy.Decision) *check.RuleRef {
 	return check.RefOf(d.Rule)
 }
 
-// joinOutcome returns an answer in words: the action and the alterations.
+// joinOutcome returns the action and the alterations as one text.
 func joinOutcome(a policy.Action, words []string) string {
 	switch {
 	case len(words) == 0:
@@ -363,7 +360,7 @@ func (r *Reply) isWithheld(d *policy.Decision) bool {
 	return d.Action == policy.Deny || d.Action == policy.Prompt && r.on == policy.OnList
 }
 
-// describeOutcome returns the outcome of a decision in words.
+// describeOutcome returns a decision in words.
 func (r *Reply) describeOutcome(d *policy.Decision) string {
 	if r.isWithheld(d) {
 		return policy.Deny.String()

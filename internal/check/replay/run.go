@@ -13,17 +13,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Class is the way in which the answer to a call changes.
+// Class tells how the answer to a call changes.
 type Class string
 
-// The classes. For calls, those that permit more come first.
+// Values of Class. For calls, those that permit more come first.
 const (
 	NewlyAllowed Class = "newly_allowed"
 	NewlyAsked   Class = "newly_asked"
 	NewlyDenied  Class = "newly_denied"
 	Unchanged    Class = "unchanged"
 
-	// Further classes for replies.
+	// Values of Class that only replies have.
 	NewlyWarned   Class = "newly_warned"
 	NewlyFenced   Class = "newly_fenced"
 	NewlyRedacted Class = "newly_redacted"
@@ -32,74 +32,74 @@ const (
 	NotJudged Class = "not_judged"
 )
 
-// Classes lists the classes of calls in the order of a report.
+// Classes returns the classes for calls, in the order of a report.
 func Classes() []Class { return []Class{NewlyAllowed, NewlyAsked, NewlyDenied, Unchanged, NotJudged} }
 
 // FormatClass returns the class in words for people.
 func (c Class) FormatClass() string { return strings.ReplaceAll(string(c), "_", " ") }
 
-// newly holds the class of a changed reply, by its strictest new action.
+// newly is the class of a changed reply, by the strictest new action.
 var newly = [...]Class{policy.Deny: NewlyWithheld, policy.Prompt: NewlyAsked, policy.Redact: NewlyRedacted,
 	policy.Fence: NewlyFenced, policy.Warn: NewlyWarned, policy.Allow: NewlyAllowed}
 
-// AnswerClasses lists the classes of replies in the order of a report.
+// AnswerClasses returns the classes for replies, in the order of a report.
 func AnswerClasses() []Class {
 	return []Class{NewlyAllowed, NewlyWarned, NewlyFenced, NewlyRedacted, NewlyAsked, NewlyWithheld, Unchanged, NotJudged}
 }
 
-// Example is one recorded call or reply of a class. Its texts come from the record and may have any
-// content.
+// Example is one recorded call or reply of a class. Its texts come from the record and are not
+// harmless.
 type Example struct {
 	Class   Class          `json:"class"`
-	Why     Why            `json:"why,omitempty"` // why the call was not judged; "" if it was
+	Why     Why            `json:"why,omitempty"` // why the call could not be judged; "" if it could
 	Record  string         `json:"record"`
 	Time    time.Time      `json:"time"`
 	Server  string         `json:"server,omitempty"`
 	Method  string         `json:"method"`
 	Names   []string       `json:"names,omitempty"`
-	Args    string         `json:"args,omitempty"`  // JSON, cut at 500 bytes
-	Finds   []string       `json:"finds,omitempty"` // kinds found in the reply
+	Args    string         `json:"args,omitempty"`  // JSON, at most 500 bytes
+	Finds   []string       `json:"finds,omitempty"` // kinds of findings in the reply
 	Was     string         `json:"was"`             // the old answer
 	Is      string         `json:"is,omitempty"`    // the new answer
 	OldRule *check.RuleRef `json:"old_rule,omitempty"`
 	NewRule *check.RuleRef `json:"new_rule,omitempty"`
-	Reason  string         `json:"reason,omitempty"` // the reason of the new answer, if no rule decides
+	Reason  string         `json:"reason,omitempty"` // the reason for the new answer, if no rule decides
 	Action  policy.Action  `json:"-"`
 }
 
-// Report is the result of a replay.
+// Report is the result of Run.
 type Report struct {
 	Revision  string        `json:"policy_revision"`
 	Decisions int           `json:"decisions"` // number of recorded decisions in which rules took part
-	Observed  int           `json:"observed"`  // number of decisions that were not enforced
+	Observed  int           `json:"observed"`  // number of decisions that were recorded but not enforced
 	Counts    map[Class]int `json:"counts"`
 	NotJudged map[Why]int   `json:"not_judged"`
 	Sessions  int           `json:"sessions"`
 	First     time.Time     `json:"first"`
 	Last      time.Time     `json:"last"`
-	Damaged   int           `json:"damaged"` // number of unreadable places in the record
+	Damaged   int           `json:"damaged"` // number of places in the record that cannot be read
 	Examples  []Example     `json:"examples"`
-	Answers   *Answers      `json:"answers,omitempty"` // nil when there are no rules about replies and no altered replies
+	Answers   *Answers      `json:"answers,omitempty"` // nil if there are no rules about replies and no altered replies
 }
 
-// Answers is the result for replies: answers to calls, and entries of lists.
+// Answers is the result for replies to calls and for entries of lists.
 type Answers struct {
 	Total     int            `json:"total"`
 	Observed  int            `json:"observed"` // number of replies for which the rules were not enforced
 	Counts    map[Class]int  `json:"counts"`
-	Now       map[string]int `json:"now"` // number of judged replies by their strictest new action
+	Now       map[string]int `json:"now"` // number of judged replies, by the strictest new action
 	NotJudged map[Why]int    `json:"not_judged"`
 	Examples  []Example      `json:"examples"`
 
 	shown map[string]bool
 }
 
-// HasChanges reports whether some reply would be treated differently.
+// HasChanges reports whether the policy would treat some reply differently.
 func (a *Answers) HasChanges() bool {
 	return a != nil && a.Total > a.Counts[Unchanged]+a.Counts[NotJudged]
 }
 
-// SummarizeAnswers returns the counts of all replies on one line.
+// SummarizeAnswers returns one line with the numbers of replies.
 func (a *Answers) SummarizeAnswers() string {
 	parts := []string{fmt.Sprintf("%d unchanged", a.Counts[Unchanged])}
 	for _, class := range AnswerClasses() {
@@ -114,8 +114,8 @@ func (a *Answers) SummarizeAnswers() string {
 	return fmt.Sprintf("%d answers and entries of lists%s: %s", a.Total, observed, strings.Join(parts, ", "))
 }
 
-// AddExample counts an example, and keeps up to n examples of each class. It does not keep the same
-// change twice. It returns a, or new Answers if a is nil.
+// AddExample counts an example. It keeps up to n examples of each class, and each change only once.
+// It returns a; if a is nil, it returns new Answers.
 func (a *Answers) AddExample(x *Example, n int) *Answers {
 	if a == nil {
 		a = &Answers{Counts: map[Class]int{}, Now: map[string]int{}, NotJudged: map[Why]int{}, Examples: []Example{}, shown: map[string]bool{}}
@@ -141,16 +141,16 @@ func (a *Answers) AddExample(x *Example, n int) *Answers {
 	return a
 }
 
-// HasChanges reports whether some call would be answered differently.
+// HasChanges reports whether the policy would answer some call differently.
 func (r *Report) HasChanges() bool {
 	return r.Counts[NewlyAllowed]+r.Counts[NewlyAsked]+r.Counts[NewlyDenied] > 0 || r.Answers.HasChanges()
 }
 
-// maxSessions bounds the sessions that are counted separately.
+// maxSessions is the maximum number of sessions that are counted separately.
 const maxSessions = 1 << 16
 
-// Run judges the records and keeps up to n examples of each class. It does not keep the same call
-// twice. It keeps no other records in memory.
+// Run judges the records. It keeps up to n examples of each class, and each call only once. It
+// keeps no other record in memory.
 func Run(j *Judge, records iter.Seq2[event.Entry, error], n int) (*Report, error) {
 	r := &Report{Revision: j.Policy().Revision(), Counts: map[Class]int{}, NotJudged: map[Why]int{}, Examples: []Example{}}
 	var replies Replies
@@ -206,10 +206,10 @@ func (r *Report) countEntry(e *event.Entry, sessions map[string]bool) {
 	r.Last = e.Time
 }
 
-// maxArgs is the maximum length of an example's arguments, in bytes.
+// maxArgs is the maximum number of bytes of an example's arguments.
 const maxArgs = 500
 
-// CompareEntry judges one record for which IsJudged holds.
+// CompareEntry judges one record and compares the answers. IsJudged must be true for the record.
 func (j *Judge) CompareEntry(e *event.Entry) Example {
 	x := Example{
 		Record: e.Record, Time: e.Time, Server: e.Server, Method: e.Method, Names: shortenNames(e.Names),

@@ -1,4 +1,4 @@
-// Package traced reads the output of strace about a server: which files the server opened and
+// Package traced reads the output of strace for a server: which files the server opened and
 // changed, and to which addresses it connected. It skips system calls that failed, except
 // connections to hosts. The package is pure.
 package traced
@@ -12,18 +12,18 @@ import (
 	"sync"
 )
 
-// Calls are the system calls that strace must write down.
+// Calls are the system calls that strace must record.
 const Calls = "open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,rmdir,truncate,link,linkat,symlink,symlinkat,connect"
 
 // Seen holds the files and addresses that a program used. The lists are sorted.
 type Seen struct {
-	Read    []string // files and folders that it opened for reading
-	Written []string // files and folders that it wrote, made or removed
-	Hosts   []string // addresses with ports
-	Sockets []string // unix sockets by path
+	Read    []string // files and folders that the program opened for reading
+	Written []string // files and folders that the program wrote, made or removed
+	Hosts   []string // addresses with ports to which the program connected
+	Sockets []string // paths of unix sockets to which the program connected
 }
 
-// The expressions are compiled at their first use: no other command needs them.
+// The expressions are compiled at their first use, because most commands do not need them.
 var expressions = sync.OnceValue(func() (of struct{ call, quoted, address *regexp.Regexp }) {
 	of.call = regexp.MustCompile(`^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)(?: (E\w+))?`)
 	of.quoted = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
@@ -31,7 +31,7 @@ var expressions = sync.OnceValue(func() (of struct{ call, quoted, address *regex
 	return of
 })
 
-// Read reads the lines of strace. dir is the folder in which the program started.
+// Read reads the output of strace. dir is the folder in which the program started.
 func Read(text, dir string) Seen {
 	var s Seen
 	for line := range strings.Lines(text) {
@@ -69,7 +69,7 @@ func Read(text, dir string) Seen {
 	return s
 }
 
-// changesFile reports whether a call changes a file.
+// changesFile reports whether a system call changes a file.
 func changesFile(name, arguments string) bool {
 	return !strings.HasPrefix(name, "open") || strings.Contains(arguments, "O_WRONLY") || strings.Contains(arguments, "O_RDWR") || strings.Contains(arguments, "O_CREAT")
 }
@@ -80,7 +80,7 @@ func (s *Seen) addConnect(arguments string, worked bool) {
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
 		}
-		s.Hosts = append(s.Hosts, host+":"+m[1]) // also after a failure: the program needs this host
+		s.Hosts = append(s.Hosts, host+":"+m[1]) // also after a failure, because the program needs this host
 		return
 	}
 	if m := expressions().quoted.FindStringSubmatch(arguments); m != nil && worked {

@@ -13,18 +13,18 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Closing is a policy with a folder closed.
+// Closing is a policy in which a folder is closed.
 type Closing struct {
-	Text     string // the new rules, as text
+	Text     string // text of the new rules
 	Next     []byte // the policy with the new rules
-	Line     int    // line of the first new rule
+	Line     int    // line of the first new rule in Next
 	Old, New *policy.Policy
-	Changes  []diff.Change // for each rule that opened the folder, one call that is now refused
+	Changes  []diff.Change // for each rule that opened the folder, an example call that is now refused
 }
 
-// CloseFolder returns the policy with new rules above all others. They deny each call that names
-// the folder in an argument or in the text of a command. real is the folder's path with links
-// resolved; "" if the path has no links. The rules open nothing, because they only deny.
+// CloseFolder returns the policy with new rules above all others. The new rules deny each call that
+// names the folder in an argument or in a command. They only deny, so they cannot allow anything.
+// real is the path of the folder without symbolic links; "" if its path has none.
 func CloseFolder(src []byte, o Options, real string) (*Closing, error) {
 	old, err := policy.Parse(o.File, src, o.Parse)
 	if err != nil {
@@ -40,7 +40,7 @@ func CloseFolder(src []byte, o Options, real string) (*Closing, error) {
 	return c, nil
 }
 
-// closingRules returns the rules that close the folder, as text.
+// closingRules returns the text of the rules that close the folder.
 func closingRules(o Options, real string) string {
 	var globs, names []string
 	for _, folder := range []string{o.Folder, real} {
@@ -67,7 +67,7 @@ func closingRules(o Options, real string) string {
 			policytext.StringPair("description", o.Folder+" stays shut to commands that name it"))...)
 }
 
-// spellings returns patterns for the ways in which a command usually names a folder.
+// spellings returns patterns for the usual ways to write a folder in a command.
 func spellings(folder, home string) []string {
 	rest, below := strings.CutPrefix(folder, "~/")
 	if !below {
@@ -80,11 +80,11 @@ func spellings(folder, home string) []string {
 	return []string{"(?:" + strings.Join(all, "|") + ")/" + regexp.QuoteMeta(rest)}
 }
 
-// maxClosed bounds the number of calls that show the effect.
+// maxClosed is the maximum number of example calls.
 const maxClosed = 8
 
-// closedCalls returns calls about a file of the folder that the old policy allows or asks about and the
-// new one denies.
+// closedCalls returns calls about a file in the folder that the old policy allows or asks about,
+// and that the new policy denies.
 func closedCalls(old, next *policy.Policy, o Options) (all []diff.Change) {
 	file := o.Folder + "/notes.md"
 	seen := map[string]bool{}
@@ -121,7 +121,7 @@ func closedCalls(old, next *policy.Policy, o Options) (all []diff.Change) {
 	return all[:min(len(all), maxClosed)]
 }
 
-// namesFiles reports whether an argument is one for files or folders.
+// namesFiles reports whether an argument is one that holds files or folders.
 func namesFiles(path []string) bool {
 	words := textclass.SplitWords(path[len(path)-1])
 	return policy.EveryArgument(path) || slices.ContainsFunc(words, func(word string) bool {

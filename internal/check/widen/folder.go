@@ -11,10 +11,10 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// CheckFolder returns an error for a folder that must not be opened, by its name or by where it
-// leads: the home folder and those above it, one that no rule can name, a place of keys, clawai's
-// own folders with those above them, and one behind a link. It needs the disk. If the folder does
-// not exist, it checks the part of the path that exists.
+// CheckFolder returns an error if a folder must not be opened. This is so for the home folder and
+// its parents, a folder that no rule can name, a place of keys, clawai's own folders and their
+// parents, and a folder behind a symbolic link. CheckFolder reads the disk. If the folder does not
+// exist, it checks the part of the path that exists.
 func CheckFolder(folder, home string, own []string) error {
 	if err := checkLinks(folder, home); err != nil {
 		return err
@@ -31,7 +31,7 @@ func CheckFolder(folder, home string, own []string) error {
 	return checkName(all[0], all[1], all[2:])
 }
 
-// checkName returns an error for a folder whose name shows that it must not be opened.
+// checkName returns an error if the path of a folder shows that it must not be opened.
 func checkName(folder, home string, own []string) error {
 	if !isModest(folder, home) {
 		return fmt.Errorf("%s is your home folder or above it, or has a name that no rule can have: open a folder in it", folder)
@@ -56,8 +56,8 @@ func checkName(folder, home string, own []string) error {
 	return nil
 }
 
-// checkLinks returns an error for a folder whose path goes through a symbolic link, except the home
-// folder itself: the rules would name the link, and it can lead to any place later.
+// checkLinks returns an error if the path of a folder goes through a symbolic link, because the
+// link may lead to another place later. A link at the home folder itself is allowed.
 func checkLinks(folder, home string) error {
 	real, err := filepath.EvalSymlinks(folder)
 	if above := filepath.Dir(folder); errors.Is(err, fs.ErrNotExist) && above != folder {
@@ -80,14 +80,14 @@ func checkLinks(folder, home string) error {
 	return nil
 }
 
-// liesBelow reports whether a path is a folder, or below it.
+// liesBelow reports whether a path is the folder, or below the folder.
 func liesBelow(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// SpellFolder returns a folder as rules name it. One below the home starts with ~, so that a rule
-// also matches a call that writes its path with ~.
+// SpellFolder returns a folder in the form that rules use. A folder below the home begins with ~,
+// so that the rule also matches a call that writes ~.
 func SpellFolder(folder, home string) string {
 	folder = filepath.ToSlash(folder)
 	if rest, below := strings.CutPrefix(folder, filepath.ToSlash(filepath.Clean(home))+"/"); below && home != "" {
@@ -96,8 +96,8 @@ func SpellFolder(folder, home string) string {
 	return folder
 }
 
-// CheckClosed returns an error for a folder that no rule can close by its name: the home folder and
-// those above it, and one whose name is a pattern or needs quoting.
+// CheckClosed returns an error if no rule can close a folder by its name: the home folder and its
+// parents, and a folder whose name is a pattern or needs quotes.
 func CheckClosed(folder, home string) error {
 	if !isModest(folder, home) {
 		return fmt.Errorf("%s is your home folder or above it, or has a name that no rule can have: close a folder in it", folder)
@@ -105,8 +105,8 @@ func CheckClosed(folder, home string) error {
 	return nil
 }
 
-// isModest reports whether a folder is neither the home folder nor above it, and its name is not a
-// pattern and needs no quoting.
+// isModest reports whether rules can name a folder: it is neither the home folder nor a parent of
+// it, and its name is no pattern and needs no quotes.
 func isModest(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
 	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
@@ -114,7 +114,7 @@ func isModest(folder, home string) bool {
 			return false
 		}
 	} else if clean := filepath.Clean(folder); filepath.Dir(clean) == clean {
-		return false // the root of another drive
+		return false // this is the root of another drive
 	}
 	return !strings.ContainsFunc(folder, func(r rune) bool {
 		return strings.ContainsRune("\"\\*?[]{}$%", r) || !unicode.IsPrint(r)

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// foldersOf returns the folders that globs open with everything in them. bare means that a glob
-// also matches such a folder itself.
+// foldersOf returns the folders that globs open completely. bare means that a glob also matches the
+// folder itself.
 func foldersOf(globs []string) (dirs []string, bare bool) {
 	for _, g := range globs {
 		if dir, below := strings.CutSuffix(g, "/**"); below && isFolder(dir) {
@@ -32,7 +32,7 @@ func isFolder(dir string) bool {
 	return strings.HasPrefix(dir, "/") || dir == "~" || strings.HasPrefix(dir, "~/") || dir == "${cwd}" || strings.HasPrefix(dir, "${cwd}/") || drive
 }
 
-// addAliases adds the other names of the same tools: a built-in tool of an agent also has the name
+// addAliases adds the other names of the same tools. A built-in tool of an agent also has the name
 // of its class, and rules match both names.
 func addAliases(names []string) []string {
 	all := slices.Clone(names)
@@ -50,7 +50,7 @@ func addAliases(names []string) []string {
 	return slices.Compact(all)
 }
 
-// meetAny reports whether a text may match a glob of each list.
+// meetAny reports whether some text may match both a glob of some and a glob of others.
 func meetAny(some, others []string) bool {
 	for _, a := range some {
 		for _, b := range others {
@@ -62,7 +62,7 @@ func meetAny(some, others []string) bool {
 	return false
 }
 
-// meet reports whether one text may match both globs. If this is not certain, it returns true.
+// meet reports whether some text may match both globs. If this is not certain, it returns true.
 func meet(a, b string) bool {
 	switch starA, starB := strings.ContainsAny(a, "*?"), strings.ContainsAny(b, "*?"); {
 	case !starA && !starB:
@@ -81,7 +81,7 @@ func matches(pattern, text string) bool {
 	return err != nil || g.Match(text)
 }
 
-// coverAll reports whether each text that a glob of inner matches also matches a glob of outer. If
+// coverAll reports whether the globs in outer match every text that a glob in inner matches. If
 // this is not certain, it returns false.
 func coverAll(outer, inner []string) bool {
 	for _, in := range inner {
@@ -108,7 +108,7 @@ func matchesSurely(pattern, text string) bool {
 	return err == nil && g.Match(text)
 }
 
-// sampleName returns a name that a glob matches, like that of a tool.
+// sampleName returns a name that a glob matches and that looks like a tool's name.
 func sampleName(pattern string) string {
 	name := strings.ReplaceAll(pattern, "*", "")
 	if name == "" || strings.HasSuffix(name, "_") {

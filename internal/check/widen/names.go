@@ -13,15 +13,15 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// addNames adds the folder to each list of [folders] that opens exactly what the owner asked for.
-// It returns the new text, the changed lines, and the number of the first of them.
+// addNames adds the folder to the lists of [folders] for which this opens exactly what the owner
+// asked for. It returns the new text, the changed lines, and the number of the first one.
 func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 	next = w.src
 	var offset int
-	kept := map[string]string{} // by list: why it does not get the folder
+	kept := map[string]string{} // why a list does not get the folder, by the name of the list
 	for _, l := range w.old.Folders() {
 		if slices.ContainsFunc(l.Written, w.isAdded) {
-			w.added = append(w.added, l.Name) // it gets the folder through the list that it names
+			w.added = append(w.added, l.Name) // the list gets the folder through another list that it names
 			continue
 		}
 		if slices.ContainsFunc(l.Folders, func(folder string) bool { return w.absolute(folder) == w.absolute(w.o.Folder) }) {
@@ -35,7 +35,7 @@ func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 			kept[l.Name] = fmt.Sprintf("%s of [folders] stays as it is: %s", l.Name, why)
 			continue
 		}
-		for _, element := range l.Written { // the lists that this list names need no reason: this list opens the folder
+		for _, element := range l.Written { // the lists that this list names need no reason, because this list opens the folder
 			name, _ := policy.ListName(element)
 			delete(kept, name)
 		}
@@ -49,7 +49,7 @@ func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 		case strings.HasPrefix(l.From, "profile:"):
 			next, offset = policytext.AddPair(next, "folders", policytext.Pair{Key: l.Name, Value: all})
 		default:
-			continue // the lists of an extended file cannot be changed here
+			continue // the list is in an extended file, which is not changed
 		}
 		if at == 0 {
 			at = strings.Count(string(next[:offset]), "\n") + 1
@@ -63,14 +63,15 @@ func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 	return next, lines, at, nil
 }
 
-// isAdded reports whether an element stands for a list that got the folder.
+// isAdded reports whether an element of a list is the name of a list that got the folder.
 func (w *widener) isAdded(element string) bool {
 	name, ok := policy.ListName(element)
 	return ok && slices.Contains(w.added, name)
 }
 
-// ownElements returns the elements of a list as the policy's own file can write them. If the list
-// names a list that only an extended file has, it returns all folders instead.
+// ownElements returns the elements of a list, as the policy's own file can write them. If an
+// element is the name of a list that only an extended file has, it returns the folders of the list
+// instead.
 func (w *widener) ownElements(l *policy.FolderList) []string {
 	lists := w.old.Folders()
 	isOwn := func(element string) bool {
@@ -83,7 +84,7 @@ func (w *widener) ownElements(l *policy.FolderList) []string {
 	return l.Written
 }
 
-// usesName reports whether a rule that allows or asks uses a list of [folders].
+// usesName reports whether a rule that allows or asks uses this list of [folders].
 func (w *widener) usesName(name string) bool {
 	return slices.ContainsFunc(w.sources, func(s policy.Source) bool {
 		return opens(&s) && slices.Contains(s.FolderNames, name) && (w.o.Server == "" || s.Servers == nil || meetAny(s.Servers, []string{w.o.Server}))
@@ -94,9 +95,9 @@ func opens(s *policy.Source) bool {
 	return s.Subject == policy.ToolSubject && (s.Action == policy.Allow || s.Action == policy.Prompt)
 }
 
-// nameOpensMore returns the reason why the folder must not be added to a list: other servers would
-// get the folder, tools could write there without a question, or a rule below that is about this
-// place would lose its effect. It returns "" if there is no reason.
+// nameOpensMore returns the reason why the folder must not be added to a list; "" if there is none.
+// Other servers would get the folder, tools could write there without a question, or a rule below
+// that is about this folder would lose its effect.
 func (w *widener) nameOpensMore(name string) string {
 	for i := range w.sources {
 		s := &w.sources[i]
@@ -115,7 +116,7 @@ func (w *widener) nameOpensMore(name string) string {
 	return ""
 }
 
-// lineOf returns the place of a rule for people.
+// lineOf returns the position of a rule, for people.
 func lineOf(s *policy.Source) string {
 	if s.From != "" {
 		return fmt.Sprintf("line %d of %s", s.Pos.Line, s.From)
@@ -123,16 +124,16 @@ func lineOf(s *policy.Source) string {
 	return fmt.Sprintf("line %d", s.Pos.Line)
 }
 
-// onlyTries reports whether a rule matches only dry runs, which change nothing.
+// onlyTries reports whether a rule only matches dry runs, which change nothing.
 func onlyTries(s *policy.Source) bool {
 	return slices.ContainsFunc(s.Where, func(c policy.WhereSource) bool {
 		return c.Key == "one_of" && c.Text == "[true]" && slices.Contains(textclass.SplitWords(c.Path[len(c.Path)-1]), "dry")
 	})
 }
 
-// shutBelow returns a rule below s that denies some of the same calls, or asks about them, because
-// of their folder; nil if there is none. Rules about files in any folder (**/.env) do not count:
-// for them the order of the rules matters in every folder of the list.
+// shutBelow returns a rule below s that denies, or asks about, some of the same calls because of
+// their folder; nil if there is none. Rules about files in any folder (**/.env) do not count,
+// because the order of rules matters for them in all folders of the list.
 func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 	for j := s.Index + 1; j < len(w.sources); j++ {
 		below := &w.sources[j]
@@ -146,8 +147,8 @@ func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 	return nil
 }
 
-// namesPlace reports whether a glob may be about the folder, or a place in or around it. A glob
-// about files in any folder is not.
+// namesPlace reports whether a glob may be about the folder, a place inside it, or a folder around
+// it. A glob for files in any folder is not.
 func (w *widener) namesPlace(g string) bool {
 	head, _, _ := strings.Cut(g, "*")
 	head, _, _ = strings.Cut(head, "?")
@@ -155,7 +156,7 @@ func (w *widener) namesPlace(g string) bool {
 	return head != "" && (strings.HasPrefix(head, folder) || strings.HasPrefix(folder, strings.TrimSuffix(head, "/")))
 }
 
-// absolute replaces ~ by the home folder.
+// absolute replaces ~ at the start of a path by the home folder.
 func (w *widener) absolute(path string) string {
 	if rest, below := strings.CutPrefix(path, "~"); below {
 		return strings.TrimSuffix(filepath.ToSlash(w.o.Parse.Home), "/") + rest
@@ -163,11 +164,11 @@ func (w *widener) absolute(path string) string {
 	return path
 }
 
-// wholePath returns an absolute path in lower case, because some disks ignore case.
+// wholePath returns an absolute path in lower case. Some disks ignore case.
 func (w *widener) wholePath(path string) string { return strings.ToLower(w.absolute(path)) }
 
-// namedRule returns a rule that opens the folder by a list to which the folder was added, with its
-// conditions on the folder; nil for any other rule.
+// namedRule returns a rule that opens the folder through a list which got the folder, with the
+// rule's conditions on the folder; nil for any other rule.
 func (w *widener) namedRule(s *policy.Source) *copied {
 	if !opens(s) || !slices.ContainsFunc(s.FolderNames, func(name string) bool { return slices.Contains(w.added, name) }) {
 		return nil

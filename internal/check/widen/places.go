@@ -8,14 +8,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// place is a set of files that must stay closed in a further folder.
+// place is a set of files that stay closed in the new folder.
 type place struct {
 	globs []string
-	files []string // examples below the folder
-	keys  bool     // no copy may open it; a copy may open any other place that is open in the rule's own folder
+	files []string // examples of such files, as paths below the folder
+	// If keys is true, no copy may open these files. If keys is false, a copy may open the place
+	// only if its rule opens the same place in the rule's own folder.
+	keys bool
 }
 
-// listPlaces returns the places of keys, and of files that programs run later.
+// listPlaces returns the places with keys, and the places of files that programs run later.
 func listPlaces() (all []place) {
 	for _, p := range textclass.SecretPlaces {
 		for _, shut := range p.Shut {
@@ -31,11 +33,11 @@ func listPlaces() (all []place) {
 	return all
 }
 
-// hooks is the folder of programs that git runs.
+// hooks is the folder with programs that git runs.
 const hooks = ".git/hooks"
 
-// shutPlaces adds exceptions to the copies that allow: one for each place that they would open and
-// must not open.
+// shutPlaces adds exceptions to the copies that allow. There is one for each place that a copy
+// would open but must not open.
 func (w *widener) shutPlaces() {
 	places := listPlaces()
 	for _, c := range w.copies {
@@ -59,7 +61,7 @@ func (w *widener) shutPlaces() {
 	}
 }
 
-// opensPlace reports whether a copy opens a place that must stay closed, because no rule above
+// opensPlace reports whether a copy opens a place that must stay closed. It does if no rule above
 // closes the place for all calls of the copy.
 func (w *widener) opensPlace(c *copied, arg []string, p *place) bool {
 	return slices.ContainsFunc(p.files, func(file string) bool {
@@ -67,7 +69,7 @@ func (w *widener) opensPlace(c *copied, arg []string, p *place) bool {
 	})
 }
 
-// shutsFile reports whether a rule above a copy denies a file, or asks about it, for every tool and
+// shutsFile reports whether a rule above a copy denies or asks about a file, for every tool and
 // server of the copy.
 func (w *widener) shutsFile(c *copied, arg []string, file string) bool {
 	return slices.ContainsFunc(w.sources[:c.at], func(s policy.Source) bool {
@@ -86,7 +88,7 @@ func countServers(s *policy.Source) int {
 	return 1
 }
 
-// serversOf returns the globs of a copy's servers.
+// serversOf returns the globs for the servers of a copy.
 func (w *widener) serversOf(c *copied) []string {
 	switch {
 	case w.o.Server != "":
@@ -97,14 +99,14 @@ func (w *widener) serversOf(c *copied) []string {
 	return c.source.Servers
 }
 
-// namesRepository reports whether an argument names a whole repository and never a file in it.
+// namesRepository reports whether an argument is always a whole repository, and never a file.
 func namesRepository(path []string) bool {
 	words := textclass.SplitWords(path[len(path)-1])
 	return slices.Contains(words, "repo") || slices.Contains(words, "repository")
 }
 
-// callOf returns a call that a copy matches, about a file in the folder. If file is "", the call
-// has a value that the rule's own globs match.
+// callOf returns a call that a copy matches, about a file in the folder. If file is "", the
+// argument has a value that the globs of the rule match.
 func (w *widener) callOf(c *copied, file string) *policy.Call {
 	s := c.source
 	args := map[string]any{}
@@ -136,10 +138,10 @@ func setMember(in map[string]any, path []string, value string) {
 	in[name] = value
 }
 
-// maxKept is the maximum number of closed files that are shown.
+// maxKept is the maximum number of closed files that are shown to a person.
 const maxKept = 4
 
-// listKept finds files of the folder that stay closed, each because of another rule.
+// listKept finds files in the folder that stay closed. Each of them is closed by another rule.
 func (w *widener) listKept(op *Opening) {
 	seen := map[policy.Rule]bool{}
 	for _, file := range []string{".git/hooks/pre-commit", ".env", ".ssh/id_ed25519", ".bashrc", ".git/config", "server.key"} {

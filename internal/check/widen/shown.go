@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxTried is how many globs of a rule are tried for an example.
+// maxTried is the maximum number of globs in a rule that are tried for an example.
 const maxTried = 16
 
-// ShowRules returns, for each rule that opens tools of a server, an example call that two policies
-// answer differently. It makes the examples from the last globs of the rule, and omits a rule if no
-// example differs.
+// ShowRules returns, for each rule that opens tools of a server, an example call that the two
+// policies answer differently. The examples come from the last globs of the rule. A rule without
+// such an example is left out.
 func ShowRules(old, next *policy.Policy, server string) (all []diff.Change) {
 	sources := next.Sources()
 	for i := range sources {
@@ -33,8 +33,8 @@ func ShowRules(old, next *policy.Policy, server string) (all []diff.Change) {
 	return all
 }
 
-// sampleCall returns a call made from the globs of a rule: each argument matches the back-th glob
-// from the end, or the first glob if there are fewer.
+// sampleCall returns a call that a rule matches. Each argument matches the glob that is back places
+// before the last one; if there are too few globs, the first one.
 func sampleCall(s *policy.Source, server string, back int) *policy.Call {
 	args := map[string]any{}
 	for _, a := range s.Args {
@@ -43,8 +43,8 @@ func sampleCall(s *policy.Source, server string, back int) *policy.Call {
 	return newCall(s, server, args)
 }
 
-// newCall returns a call of the first tool of a rule.
+// newCall returns a call of the first tool in a rule.
 func newCall(s *policy.Source, server string, args map[string]any) *policy.Call {
-	src, _ := json.Marshal(args) // texts and objects can always be encoded
+	src, _ := json.Marshal(args) // the error is ignored, because texts and objects can always be encoded
 	return &policy.Call{Server: server, Method: "tools/call", Subject: policy.ToolSubject, Names: []string{sampleName(s.Names[0])}, Args: src, Screened: true}
 }

@@ -1,7 +1,7 @@
-// Package widen opens a further folder in a policy. If rules name folders by a list of [folders],
-// it adds the folder to the list. If a rule names a folder itself, it writes a copy of the rule for
-// the further folder. The copies open nothing that a rule denies: each copy stands below every rule
-// that denies such calls, except the last rule, which denies everything else.
+// Package widen opens a new folder in a policy. If a rule names its folders by a list of [folders],
+// the folder is added to the list. If a rule names a folder itself, a copy of the rule is written
+// for the new folder. A copy opens nothing that a rule denies, because it goes below every rule
+// that denies such calls. Only the last rule, which denies everything else, stays below it.
 package widen
 
 import (
@@ -18,44 +18,45 @@ import (
 
 // Options are the options of OpenFolder.
 type Options struct {
-	File    string // name of the policy
+	File    string // name of the policy file
 	Parse   policy.Options
-	Folder  string // absolute or below ~/, clean, with slashes
-	Server  string // the only server that gets the folder; "" for every server that has folders
-	Write   bool   // also open the folder for tools that write
-	Comment string // comment lines to put above the rules
+	Folder  string // the folder to open: absolute or below ~/, clean, with slashes
+	Server  string // name of the only server that gets the folder; "": all servers that have folders
+	Write   bool   // open the folder also for tools that write
+	Comment string // comment lines above the new rules
 }
 
-// Opening is a policy with the folder opened.
+// Opening is a policy in which a new folder is open.
 type Opening struct {
-	Text     string // the new rules, as text
+	Text     string // text of the new rules
 	Next     []byte // the policy with the new rules
 	Line     int    // line of the comment above the first new rule
-	Places   int    // number of places at which the new rules stand
+	Places   int    // number of places in the file with new rules
 	Old, New *policy.Policy
-	Changes  []diff.Change // an example for each class of calls that is answered differently
+	Changes  []diff.Change // an example for each class of calls whose answer changes
 	Kept     []Kept
-	Left     []string // rules that were not copied, and why
+	Left     []string // rules that were not copied, with the reasons
 }
 
-// Kept is a file of the folder that stays closed.
+// Kept is a file in the folder that stays closed.
 type Kept struct {
 	File string
 	Tool string
 	By   policy.Rule
 }
 
-// copied is one rule about a folder, and its copy.
+// copied is a rule about a folder, and its copy for the new folder.
 type copied struct {
 	source *policy.Source
-	args   []policy.ArgSource // the rule's conditions that name folders
-	dirs   []string           // the folders in these conditions
+	args   []policy.ArgSource // the conditions of the rule that name folders
+	dirs   []string           // the folders in args
 	reads  bool
 	except []policy.ArgSource
-	at     int // index of the rule above which the copy goes
+	at     int // the copy goes above the rule with this index
 }
 
-// OpenFolder returns the policy with the folder opened. After an error nothing is opened.
+// OpenFolder returns the policy with the folder opened. If it returns an error, the policy stays as
+// it is.
 func OpenFolder(src []byte, o Options) (*Opening, error) {
 	old, err := policy.Parse(o.File, src, o.Parse)
 	if err != nil {
@@ -102,10 +103,10 @@ func OpenFolder(src []byte, o Options) (*Opening, error) {
 	return op, nil
 }
 
-// errKnown means that the rules already treat the folder like the others.
+// errKnown means that the rules already treat the folder like their other folders.
 var errKnown = errors.New("the policy already treats this folder like its other folders")
 
-// read sets the policy whose rules are copied.
+// read sets the policy whose rules will be copied.
 func (w *widener) read(src []byte, p *policy.Policy) {
 	w.src, w.old, w.sources, w.names = src, p, p.Sources(), nil
 	for i := range w.sources {
@@ -113,7 +114,7 @@ func (w *widener) read(src []byte, p *policy.Policy) {
 	}
 	w.closing = slices.IndexFunc(w.sources, func(s policy.Source) bool { return s.Subject == policy.ToolSubject && s.RefusesTheRest() })
 	if w.closing >= 0 && slices.ContainsFunc(w.sources[w.closing+1:], func(s policy.Source) bool { return s.Subject == policy.ToolSubject }) {
-		w.closing = -1 // other rules follow, so this rule is not the last one
+		w.closing = -1 // another rule follows, so the rule at closing is not the last one
 	}
 }
 
@@ -122,11 +123,11 @@ type widener struct {
 	src     []byte
 	old     *policy.Policy
 	sources []policy.Source
-	names   [][]string // by rule: its names, and the other names of agents' tools
-	closing int        // index of the last rule, which denies everything else; -1 if there is none
+	names   [][]string // names of each rule, with the other names of agents' built-in tools
+	closing int        // index of the last rule, if it denies everything else; otherwise -1
 	copies  []*copied
-	added   []string  // the names of [folders] that got the folder
-	named   []*copied // rules that use such a name; they are not copied
+	added   []string  // names of the lists of [folders] that got the folder
+	named   []*copied // rules that use such a list; they are not copied
 	left    []string
 }
 
@@ -146,7 +147,7 @@ func (w *widener) noRules() error {
 	return errors.New(text)
 }
 
-// findRules finds the rules to copy, and their places.
+// findRules finds the rules to copy, and the place of each copy.
 func (w *widener) findRules() {
 	var all []*copied
 	for i := range w.sources {
@@ -203,31 +204,31 @@ func (w *widener) copyOf(s *policy.Source) *copied {
 	return c
 }
 
-// shareCalls reports whether two rules may match the same calls.
+// shareCalls reports whether two rules may match the same call.
 func (w *widener) shareCalls(a, b *copied) bool {
 	return a.reads == b.reads && meetAny(w.names[a.source.Index], w.names[b.source.Index]) && meetServers(a.source, b.source)
 }
 
-// liesInside reports whether all folders of a rule lie in folders of another rule. An answer
-// "always" writes such a rule, which is not meant for a further folder.
+// liesInside reports whether all folders of c are inside folders of other. An "always" answer
+// writes a rule like c. Such a rule is not copied, because the person did not mean other folders.
 func liesInside(c, other *copied) bool {
 	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
 		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
 	})
 }
 
-// asksLess reports whether a rule lets tools write where the other rule asks. Then only the other
-// rule is copied, so that a person is asked.
+// asksLess reports whether c lets tools write about which other asks a person. Only other is then
+// copied, so that the person is still asked.
 func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }
 
-// placeRule finds the place of a copy: below its rule, and below every rule that denies such calls
-// or asks about them for its own reason. It returns false if no rule can be written there.
+// placeRule finds the place of a copy. It is below the rule, and below every rule that denies such
+// calls or asks about them for another reason. It returns false if there is no such place.
 func (w *widener) placeRule(c *copied) bool {
 	c.at = c.source.Index + 1
 	asks := c.source.Action == policy.Prompt
-	if asks { // at the end, so that it asks about no call that another rule allows
+	if asks { // a copy that asks goes to the end, so that it asks about no call that another rule allows
 		c.at = w.restPlace()
 	}
 	for j := c.at; j < len(w.sources); j++ {
@@ -244,12 +245,13 @@ func (w *widener) placeRule(c *copied) bool {
 	return w.isPlace(c.at)
 }
 
-// isPlace reports whether a rule can be written at a place among the rules.
+// isPlace reports whether a rule can be inserted at this place.
 func (w *widener) isPlace(at int) bool {
 	return at == policy.EndOfOwn(w.sources) || at < len(w.sources) && w.sources[at].TakesRulesAbove()
 }
 
-// restPlace returns the place above the rule that denies everything else, or the end.
+// restPlace returns the place above the rule that denies everything else; the end if there is no
+// such rule.
 func (w *widener) restPlace() int {
 	if w.closing >= 0 {
 		return w.closing
@@ -277,7 +279,7 @@ func meetServers(a, b *policy.Source) bool {
 	return a.Servers == nil || b.Servers == nil || meetAny(a.Servers, b.Servers)
 }
 
-// copyRules writes the copies of rules for the new folder, without those that change no decision.
+// copyRules writes the copies for the new folder. It leaves out copies that change no decision.
 func (w *widener) copyRules() (*Opening, error) {
 	w.shutPlaces()
 	op, err := w.compose()
@@ -288,7 +290,7 @@ func (w *widener) copyRules() (*Opening, error) {
 	if err := w.checkChanges(report); err != nil {
 		return nil, err
 	}
-	// A copy that changes no decision is left out.
+	// Leave out the copies that change no decision.
 	changed := map[int]bool{}
 	for i := range report.Changes {
 		noteRule(changed, report.Changes[i].New.Rule)
@@ -313,7 +315,7 @@ func (w *widener) copyRules() (*Opening, error) {
 }
 
 // changesSample reports whether a copy changes the answer to a call about one file of the folder.
-// The comparison of two large policies does not find a call for each rule.
+// It is needed because the comparison of two large policies does not find a call for each rule.
 func (w *widener) changesSample(op *Opening, c *copied) bool {
 	call := w.callOf(c, "notes.md")
 	was, is := op.Old.Decide(call), op.New.Decide(call)
@@ -326,7 +328,7 @@ func noteRule(all map[int]bool, r *policy.Rule) {
 	}
 }
 
-// checkChanges returns an error if the policy lets through a call that a rule denied.
+// checkChanges returns an error if the new policy lets through a call that a rule denied.
 func (w *widener) checkChanges(r *diff.Report) error {
 	for i := range r.Changes {
 		c := &r.Changes[i]
@@ -337,13 +339,13 @@ func (w *widener) checkChanges(r *diff.Report) error {
 	return nil
 }
 
-// compose writes the copies into the policy.
+// compose inserts the copies into the text of the policy.
 func (w *widener) compose() (op *Opening, err error) {
 	op = &Opening{Old: w.old, New: w.old, Next: w.src, Left: w.left}
 	if len(w.copies) == 0 {
 		return op, nil
 	}
-	texts := map[int]string{} // by place
+	texts := map[int]string{} // text to insert, by place
 	for i, c := range w.copies {
 		text := w.old.CopyRule(c.source.Rule, policy.RuleCopy{
 			Args: c.args, Under: []string{w.o.Folder}, Except: c.except, Server: w.o.Server, Description: w.describeCopy(c),
@@ -357,7 +359,7 @@ func (w *widener) compose() (op *Opening, err error) {
 	}
 	op.Places = len(texts)
 	end := policy.EndOfOwn(w.sources)
-	for at := len(w.sources); at >= 0; at-- { // from the end, so that the places above stay valid
+	for at := len(w.sources); at >= 0; at-- { // from the end, because an insertion moves the places below it
 		switch text := texts[at]; {
 		case text == "":
 			continue
@@ -381,7 +383,7 @@ func (w *widener) compose() (op *Opening, err error) {
 	return op, nil
 }
 
-// describeCopy returns the description of a copy: that of its rule, with the folder.
+// describeCopy returns the description of a copy: the description of its rule, and the folder.
 func (w *widener) describeCopy(c *copied) string {
 	if c.source.Description == "" {
 		return "In " + w.o.Folder

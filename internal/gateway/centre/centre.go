@@ -33,6 +33,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/gateway/store/sqlstore"
+	"github.com/clawai/clawai/internal/gateway/telemetry"
 	"github.com/clawai/clawai/internal/gateway/workload"
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/bundle"
@@ -62,7 +63,10 @@ type Settings struct {
 	Webhooks   []message.WebhookSettings `toml:"webhook"`
 	Mail       message.MailSettings      `toml:"mail"`
 	BundleKeys []string                  `toml:"bundle_keys"` // verifier keys, as clawai policy bundle key prints them
-	Offline    struct {
+	Bundles    struct {
+		People int `toml:"people"` // number of people who must agree before a published bundle is in force
+	} `toml:"bundles"`
+	Offline struct {
 		Days int    `toml:"days"`
 		Then string `toml:"then"`
 	} `toml:"offline"`
@@ -70,6 +74,7 @@ type Settings struct {
 	LaptopBytes   int64       `toml:"laptop_bytes"`   // maximum bytes that the centre keeps of one laptop's record
 	Database      string      `toml:"database"`       // postgres://...; "": a SQLite file in the centre's folder
 	Checkpoints   Checkpoints `toml:"checkpoints"`
+	Telemetry     Telemetry   `toml:"telemetry"`
 }
 
 // defaultSettings returns the settings for keys that gateway.toml does not have.
@@ -112,6 +117,9 @@ func (s *Settings) check() error {
 		if _, err := bundle.ParseKeys(s.BundleKeys); err != nil {
 			return fmt.Errorf("bundle_keys: %w", err)
 		}
+	}
+	if s.Bundles.People < 0 || s.Bundles.People > maxPeople {
+		return fmt.Errorf("bundles.people: %d; it is 0, 1 or %d", s.Bundles.People, maxPeople)
 	}
 	if err := s.OfflineRule().Check(); err != nil {
 		return fmt.Errorf("offline: %w", err)
@@ -183,10 +191,11 @@ func (e *SettingsError) Unwrap() error { return e.error }
 
 // Centre is one team's centre. It is safe for concurrent use.
 type Centre struct {
-	Store    store.Store
-	Settings Settings
-	Figures  *figures.Figures // counts what the centre does, for /metrics; nil: nothing is counted
-	Dev      bool             // the local administrator has all roles; set it before the centre is used
+	Store     store.Store
+	Settings  Settings
+	Figures   *figures.Figures  // counts what the centre does, for /metrics; nil: nothing is counted
+	Telemetry *telemetry.Sender // sends what laptops ship to a receiver of OpenTelemetry; nil: nothing is sent
+	Dev       bool              // the local administrator has all roles; set it before the centre is used
 
 	folder    string
 	key       []byte

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
@@ -74,6 +71,8 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 		return held, &BoundError{fmt.Sprintf("the centre keeps %d MiB of a laptop's record, and no more of this one; raise laptop_bytes in gateway.toml", c.Settings.LaptopBytes>>20)}
 	}
 	isElsewhere, decisions := false, map[string]int{}
+	var arrived []audit.Arrived
+	var indexed []store.Record
 	err = c.Store.ExtendSegment(ctx, p.Laptop, p.Session, p.Segment, func(h store.Holding) (store.Extension, error) {
 		is := h.Segment()
 		held = heldOf(is)
@@ -97,8 +96,8 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 		if is.Size+int64(len(p.Text)) > maxSegment {
 			return x, &BoundError{fmt.Sprintf("a segment of more than %d MiB is not taken", maxSegment>>20)}
 		}
-		x, err := c.checkPart(h, &p)
-		held = heldOf(x.Segment)
+		x, records, err := c.checkPart(h, &p)
+		held, arrived, indexed = heldOf(x.Segment), records, x.Records
 		for i := range x.Records {
 			decisions[cmp.Or(string(x.Records[i].Look), "none")]++
 		}
@@ -109,6 +108,7 @@ func (c *Centre) TakePart(ctx context.Context, l store.Laptop, p Part) (held enr
 		err = ErrElsewhere
 	case err == nil:
 		c.Figures.CountPart(len(p.Text), decisions)
+		c.sendRecords(&l, arrived, indexed)
 	}
 	return held, err
 }
@@ -158,30 +158,31 @@ func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (stor
 	return x, nil
 }
 
-// checkPart verifies a part that begins where the stored bytes end.
-func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
+// checkPart verifies a part that begins where the stored bytes end. It also returns the part's records, in the
+// order of the extension's.
+func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.Arrived, error) {
 	is := h.Segment()
 	x := store.Extension{Part: p.Text, Segment: is}
 	unchecked, err := h.ReadHeld(is.Arrival.Checked, int(is.Size-is.Arrival.Checked))
 	if err != nil {
-		return x, err
+		return x, nil, err
 	}
 	had := is.Arrival.Lines
 	g := &x.Segment
 	found, err := g.Arrival.CheckPart(p.Segment, bytes.NewReader(slices.Concat(unchecked, p.Text)), p.Complete)
 	if err != nil {
-		return x, err
+		return x, nil, err
 	}
 	if found.Rest > maxRest {
-		return x, &BoundError{fmt.Sprintf("%d bytes behind the last whole record are no record; no more of this segment is taken", found.Rest)}
+		return x, nil, &BoundError{fmt.Sprintf("%d bytes behind the last whole record are no record; no more of this segment is taken", found.Rest)}
 	}
 	sum, err := continueSum(&is, h.ReadHeld)
 	if err != nil {
-		return x, err
+		return x, nil, err
 	}
 	sum.Write(p.Text)
 	if g.Sum, err = stateOf(sum); err != nil {
-		return x, err
+		return x, nil, err
 	}
 	g.Size, g.Complete, g.Changed = is.Size+int64(len(p.Text)), is.Complete || p.Complete, c.now()
 	for _, f := range found.Findings {
@@ -193,7 +194,7 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	if begun, ended := had == 0 && g.Arrival.Lines > 0, g.Complete && !is.Complete; begun || ended {
 		others, err := h.ListSession()
 		if err != nil {
-			return x, err
+			return x, nil, err
 		}
 		x.Findings = append(x.Findings, joinSegments(g, others, begun, ended)...)
 	}
@@ -203,7 +204,7 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, error) {
 	for i := range found.Records {
 		x.Records = append(x.Records, indexRecord(p, &found.Records[i], c.now()))
 	}
-	return x, nil
+	return x, found.Records, nil
 }
 
 // joinSegments checks that a segment follows the segment before it in its session, and that the next one
@@ -305,30 +306,7 @@ func (c *Centre) ReadSigned(src []byte) (bundle.Bundle, []string, error) {
 	return b, signers, nil
 }
 
-// Publish stores a bundle, which laptops get from then on. A key in gateway.toml must have signed it, and its
-// counter must be higher than that of every bundle before. by is the name of the publisher.
-func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Bundle, error) {
-	b, signers, err := c.ReadSigned(src)
-	if err != nil {
-		return store.Bundle{}, err
-	}
-	sum := sha256.Sum256(src)
-	kept := store.Bundle{Counter: b.Counter, Digest: hex.EncodeToString(sum[:]), Created: b.Created, Published: c.now(), Key: strings.Join(signers, ", "), By: by, Bytes: src}
-	err = c.Store.AddBundle(ctx, kept)
-	if errors.Is(err, store.ErrOlder) {
-		newest, findErr := c.Store.FindNewestBundle(ctx)
-		if findErr != nil {
-			return store.Bundle{}, findErr
-		}
-		if newest.Digest == kept.Digest {
-			return newest, nil // published before
-		}
-		err = &BundleError{fmt.Errorf("the bundle has the counter %d, and the newest one here has %d; make it again with: clawai policy bundle make --counter %d", b.Counter, newest.Counter, newest.Counter+1)}
-	}
-	return kept, err
-}
-
-// NewestCounter returns the counter of the newest bundle; 0 if there is none.
+// NewestCounter returns the counter of the bundle in force; 0 if there is none.
 func (c *Centre) NewestCounter(ctx context.Context) (uint64, error) {
 	newest, err := c.Store.ListBundles(ctx, 1)
 	if err != nil || len(newest) == 0 {

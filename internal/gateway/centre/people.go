@@ -130,11 +130,18 @@ func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	if o.Subject == "" || !c.knows(o.Principal) {
 		return nil
 	}
+	o.Principal = c.withGroupsOf(o)
+	roles := c.RolesOf(o.Principal)
+	return &enrolment.Identity{Who: cmp.Or(o.Email, o.Key()), Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
+}
+
+// withGroupsOf returns a person with the groups of their last sign-in; without groups if that was longer ago than
+// OIDC.GroupsDays.
+func (c *Centre) withGroupsOf(o store.Owner) principal.Principal {
 	if age := c.now().Sub(o.Seen); o.Issuer != principal.Local && age > time.Duration(c.Settings.OIDC.GroupsDays)*24*time.Hour {
 		o.Groups, o.GroupsKnown = nil, false
 	}
-	roles := c.RolesOf(o.Principal)
-	return &enrolment.Identity{Who: cmp.Or(o.Email, o.Key()), Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
+	return o.Principal
 }
 
 // withRoles returns a person with the roles that they have now.

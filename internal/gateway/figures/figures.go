@@ -4,7 +4,6 @@
 package figures
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,13 +11,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/resource"
+
+	"github.com/clawai/clawai/internal/gateway/receiver"
 )
 
 // Snapshot is how a centre stands.
@@ -33,8 +32,8 @@ type Figures struct {
 	provider *sdk.MeterProvider
 	handler  http.Handler
 
-	records, bytes, questions, polls, signIns metric.Int64Counter
-	answers, store                            metric.Float64Histogram
+	records, bytes, questions, polls, signIns, telemetry metric.Int64Counter
+	answers, store                                       metric.Float64Histogram
 }
 
 // Options are what figures need of a centre.
@@ -47,7 +46,7 @@ type Options struct {
 
 // names are the figures by what they are, with their unit and description: the one table of names.
 // OpenTelemetry's conventions for MCP have none for a centre, through which no message passes.
-var names = struct{ records, bytes, questions, waiting, answers, polls, laptops, bundles, signIns, store name }{
+var names = struct{ records, bytes, questions, waiting, answers, polls, laptops, bundles, signIns, store, telemetry name }{
 	name{"clawai.centre.records", "{record}", "Records that laptops shipped, by decision."},
 	name{"clawai.centre.record.size", "By", "Bytes of records that laptops shipped."},
 	name{"clawai.centre.questions", "{question}", "Questions by what became of them."},
@@ -58,6 +57,7 @@ var names = struct{ records, bytes, questions, waiting, answers, polls, laptops,
 	name{"clawai.centre.laptop.bundles", "{laptop}", "Laptops by the bundle that they have."},
 	name{"clawai.centre.sign_ins", "{attempt}", "Attempts of people to sign in."},
 	name{"clawai.centre.store.duration", "s", "Time of one access to the database."},
+	name{"clawai.centre.telemetry", "{item}", "Log records and spans for a receiver of OpenTelemetry, by what became of them."},
 }
 
 type name struct{ is, unit, about string }
@@ -70,6 +70,7 @@ const (
 	stateKey     = attribute.Key("clawai.state")
 	bundleKey    = attribute.Key("clawai.bundle")
 	operationKey = attribute.Key("clawai.operation")
+	signalKey    = attribute.Key("clawai.signal")
 )
 
 // The upper bounds of buckets, in seconds.
@@ -82,23 +83,27 @@ var (
 const sendEvery = time.Minute
 
 // New returns the figures of a centre. They are sent to a receiver of OTLP over HTTP only if
-// OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is set; the other standard
-// variables hold, too.
+// the environment names one (receiver.IsWanted); the other variables of the exporter hold, too.
 func New(ctx context.Context, o Options) (*Figures, error) {
 	registry := prometheus.NewRegistry()
 	local, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo())
 	if err != nil {
 		return nil, err
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "clawai-gateway"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
+	isWanted, err := receiver.IsWanted(o.Getenv, receiver.Metrics)
 	if err != nil {
-		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+		return nil, err
+	}
+	receiver.SetReport(o.Report)
+	about, err := receiver.NewResource(ctx, o.Version)
+	if err != nil {
+		return nil, err
 	}
 	options := []sdk.Option{sdk.WithResource(about), sdk.WithReader(local)}
-	if cmp.Or(o.Getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"), o.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) != "" {
+	if isWanted {
 		remote, err := otlpmetrichttp.New(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err))
 		}
 		every := []sdk.PeriodicReaderOption{sdk.WithInterval(sendEvery)}
 		if o.Getenv("OTEL_METRIC_EXPORT_INTERVAL") != "" {
@@ -106,7 +111,6 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 		}
 		options = append(options, sdk.WithReader(sdk.NewPeriodicReader(remote, every...)))
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Report(fmt.Errorf("figures: %w", err)) }))
 	f := &Figures{provider: sdk.NewMeterProvider(options...), handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})}
 	return f, f.begin(o.Read)
 }
@@ -124,6 +128,7 @@ func (f *Figures) begin(read func(context.Context) (Snapshot, error)) (err error
 	count(&f.questions, names.questions)
 	count(&f.polls, names.polls)
 	count(&f.signIns, names.signIns)
+	count(&f.telemetry, names.telemetry)
 	measure := func(into *metric.Float64Histogram, n name, bounds []float64) {
 		if err == nil {
 			*into, err = m.Float64Histogram(n.is, metric.WithUnit(n.unit), metric.WithDescription(n.about), metric.WithExplicitBucketBoundaries(bounds...))
@@ -215,6 +220,13 @@ const (
 func (f *Figures) CountPoll(outcome string) {
 	if f != nil {
 		add(f.polls, 1, outcomeKey, outcome)
+	}
+}
+
+// CountTelemetry counts what became of log records or spans: signal is "logs" or "spans".
+func (f *Figures) CountTelemetry(signal, outcome string, n int) {
+	if f != nil {
+		f.telemetry.Add(context.Background(), int64(n), metric.WithAttributes(signalKey.String(signal), outcomeKey.String(outcome)))
 	}
 }
 

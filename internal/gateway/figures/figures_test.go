@@ -64,6 +64,7 @@ func TestFiguresAreSent(t *testing.T) {
 	f.CountAnswer("approved", time.Second)
 	f.CountPoll(figures.Sent)
 	f.CountSignIn(false)
+	f.CountTelemetry("logs", "dropped", 1)
 	f.TimeStore("read", time.Millisecond)
 	if err := f.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -76,6 +77,7 @@ func TestFiguresAreSent(t *testing.T) {
 	for _, want := range []string{
 		"clawai.centre.records {record}", "clawai.centre.record.size By", "clawai.centre.questions {question}", "clawai.centre.questions.waiting {question}", "clawai.centre.answer.duration s",
 		"clawai.centre.bundle.polls {poll}", "clawai.centre.laptops {laptop}", "clawai.centre.laptop.bundles {laptop}", "clawai.centre.sign_ins {attempt}", "clawai.centre.store.duration s",
+		"clawai.centre.telemetry {item}",
 	} {
 		if !found[want] {
 			t.Errorf("%s did not come; these did: %v", want, found)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/site"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/bundle"
@@ -114,8 +115,47 @@ func runPublish(c *call) error {
 	if err != nil {
 		return fmt.Errorf("%s is not published: %w", c.arguments[0], err)
 	}
-	_, err = fmt.Fprintf(c.stdout, "published: bundle %d, signed by %s; laptops take it at their next poll\n", b.Counter, term.VisibleText(b.Key))
+	then := "laptops take it at their next poll"
+	if b.State == store.ProposalWaits {
+		then = fmt.Sprintf("it waits for %s with the role %s to agree to it, at %s", centre.PeopleText(is.Settings.PeopleWanted()), principal.Admin, pageOf(is, c.dir, site.BundlesPath))
+	}
+	_, err = fmt.Fprintf(c.stdout, "published: bundle %d, signed by %s; %s\n", b.Counter, term.VisibleText(b.Key), then)
 	return err
+}
+
+// pageOf returns the address of a page of the centre. A centre of --dev that does not run has no address.
+func pageOf(is *centre.Centre, dir, path string) string {
+	address := is.Settings.URL
+	if address == "" {
+		var err error
+		if address, err = readAddress(dir); err != nil {
+			address = "the centre's page "
+		}
+	}
+	return address + path
+}
+
+// mostBundles is how many bundles are listed.
+const mostBundles = 50
+
+func runBundles(c *call) error {
+	return c.withCentre(func(ctx context.Context, is *centre.Centre) error {
+		all, err := is.ListPublished(ctx, mostBundles)
+		if err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			_, err := fmt.Fprintf(c.stdout, "no bundle is published; publish one with: clawai-gateway publish --dir %s BUNDLE\n", c.dir)
+			return err
+		}
+		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "NUMBER\tSTATE\tPUBLISHED\tBY\tAGREED\tDECIDED BY")
+		for i := range all {
+			p := &all[i]
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", p.Counter, p.Word, p.Published.Format(time.DateTime), term.VisibleText(p.By), term.VisibleText(strings.Join(p.Agreed, ", ")), term.VisibleText(p.DecidedBy))
+		}
+		return w.Flush()
+	})
 }
 
 // readBundle reads a file that is not larger than a bundle.

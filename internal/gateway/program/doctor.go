@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/centre"
+	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/gateway/site"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/egress"
 	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/text/term"
@@ -110,11 +113,7 @@ func checkCentre(ctx context.Context, is *centre.Centre, dir string, say sayFunc
 		say(false, "database: %v", err)
 		return
 	}
-	if newest == 0 {
-		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", dir)
-	} else {
-		say(true, "bundle: the newest is number %d", newest)
-	}
+	checkBundles(ctx, is, dir, newest, say)
 	for i := range all {
 		if state := is.StateOf(&all[i], newest); state.IsRed() {
 			say(false, "laptop %s (%s): %s", all[i].ID, all[i].Name, state.Word)
@@ -143,6 +142,31 @@ func newHealth(is *centre.Centre, dir string) func(ctx context.Context) []site.C
 			checkPublic(ctx, &is.Settings, say)
 		}
 		return all
+	}
+}
+
+// checkBundles checks that a bundle is in force, and that somebody can put one into force that waits.
+func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uint64, say sayFunc) {
+	published, err := is.ListPublished(ctx, 1)
+	if err != nil {
+		say(false, "bundle: %v", err)
+		return
+	}
+	waits := len(published) > 0 && published[0].State == store.ProposalWaits
+	if waits {
+		say(true, "bundle: number %d %s", published[0].Counter, published[0].Word)
+	}
+	switch {
+	case newest > 0:
+		say(true, "bundle: number %d is in force", newest)
+	case waits:
+		say(false, "bundle: none is in force; agree to number %d at %s", published[0].Counter, pageOf(is, dir, site.BundlesPath))
+	default:
+		say(false, "bundle: none is published; publish one with: clawai-gateway publish --dir %s BUNDLE", dir)
+	}
+	s := &is.Settings
+	if s.Bundles.People > 0 && s.URL != "" && !slices.ContainsFunc(s.Roles, func(r principal.Role) bool { return r.Name == principal.Admin }) {
+		say(false, "bundle: bundles.people is %d, and nobody has the role %s; write a [[role]] of this name into %s", s.Bundles.People, principal.Admin, centre.SettingsFile)
 	}
 }
 

@@ -63,7 +63,8 @@ var commands = []command{
 		f.IntVar(&c.port, "port", 8470, "with --dev, the `PORT` to listen on; 0 is any free one")
 	}},
 	{"link", "--dir DIR", "make a link by which the administrator signs in once", 0, runLink, nil},
-	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold", 1, runPublish, nil},
+	{"publish", "--dir DIR BUNDLE", "give laptops a signed bundle, if its signature and counter hold, or let it wait for people", 1, runPublish, nil},
+	{"bundles", "--dir DIR", "list the bundles that were published: which one is in force, and which one waits for people", 0, runBundles, nil},
 	{"laptops", "--dir DIR", "list the laptops and how they do", 0, runLaptops, nil},
 	{"revoke", "--dir DIR LAPTOP", "end the token of a laptop, by its id", 1, runRevoke, nil},
 	{"keys", "--dir DIR", "list the keys of machines", 0, runKeys, nil},

@@ -21,11 +21,12 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/figures"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/receiver"
 	"github.com/clawai/clawai/internal/gateway/signin"
 	"github.com/clawai/clawai/internal/gateway/site"
+	"github.com/clawai/clawai/internal/gateway/telemetry"
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/config"
-	"github.com/clawai/clawai/internal/text/term"
 )
 
 // addressFile is the file in the centre's folder in which a running centre of --dev writes its address.
@@ -49,6 +50,9 @@ func runServe(c *call) error {
 		if err := s.CheckPublic(); err != nil {
 			return usagef("%s: %v\nTo try a centre on this machine alone: clawai-gateway serve --dev --dir %s", filepath.Join(c.dir, centre.SettingsFile), err, c.dir)
 		}
+	}
+	if c.dev && s.Bundles.People > 1 {
+		return usagef("%s: bundles.people is %d, and with --dev there is one administrator; set it to 1", filepath.Join(c.dir, centre.SettingsFile), s.Bundles.People)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -76,6 +80,11 @@ func runServe(c *call) error {
 		return err
 	}
 	defer endFigures()
+	endTelemetry, err := c.startTelemetry(ctx, is)
+	if err != nil {
+		return err
+	}
+	defer endTelemetry()
 	signs, end := context.WithCancel(ctx)
 	var signing sync.WaitGroup
 	signing.Go(func() { is.KeepSigning(signs, newReporter(c.stderr, is.Now)) })
@@ -88,14 +97,32 @@ func runServe(c *call) error {
 	return c.servePublic(ctx, is)
 }
 
-// lastSend is how long the last figures may take on their way to a receiver.
-const lastSend = 5 * time.Second
+// lastSend is how long the last figures, and before them the last logs and spans, may take on their way to a receiver.
+const lastSend = 3 * time.Second
+
+// startTelemetry begins to send what laptops ship, if the environment names a receiver.
+func (c *call) startTelemetry(ctx context.Context, is *centre.Centre) (end func(), err error) {
+	s, err := telemetry.New(ctx, telemetry.Options{
+		Version: c.version, Payload: is.Settings.Telemetry.Payload, Find: is.FindEntry, Count: is.Figures.CountTelemetry, Report: newReporter(c.stderr, is.Now), Getenv: os.Getenv,
+	})
+	if err != nil {
+		return nil, &usageError{err.Error()}
+	}
+	is.Telemetry = s
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSend)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			fmt.Fprintf(c.stderr, "clawai-gateway: telemetry: %s\n", receiver.Describe(err))
+		}
+	}, nil
+}
 
 // keepFigures begins to count what the centre does.
 func (c *call) keepFigures(ctx context.Context, is *centre.Centre) (end func(), err error) {
 	f, err := figures.New(ctx, figures.Options{Version: c.version, Read: is.ReadFigures, Report: newReporter(c.stderr, is.Now), Getenv: os.Getenv})
 	if err != nil {
-		return nil, err
+		return nil, &usageError{err.Error()}
 	}
 	is.Figures = f
 	is.Store.SetTimer(f.TimeStore)
@@ -103,7 +130,7 @@ func (c *call) keepFigures(ctx context.Context, is *centre.Centre) (end func(), 
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSend)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
-			fmt.Fprintf(c.stderr, "clawai-gateway: the last figures were not sent: %s\n", term.VisibleText(err.Error()))
+			fmt.Fprintf(c.stderr, "clawai-gateway: the last figures were not sent: %s\n", receiver.Describe(err))
 		}
 	}, nil
 }

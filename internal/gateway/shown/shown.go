@@ -3,11 +3,20 @@ package shown
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/text/term"
 )
+
+// IsName reports whether the name of a tool or a prompt goes to who may not see arguments: a name of another
+// form could be one.
+func IsName(s string) bool {
+	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'
+	})
+}
 
 // NewQuestion returns a question as a person is shown it.
 func NewQuestion(a *enrolment.AskQuestion) (view.Question, error) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/check/bundled"
@@ -32,21 +33,78 @@ type Candidate struct {
 // bundleHead begins every bundle and no policy.
 const bundleHead = "clawai bundle "
 
-// NewCandidate reads a bundle, signed or not, or the text of a policy. The error says why laptops would
-// not take it.
+// NewCandidate reads a bundle, signed or not, or the text of a policy, whose packs lie on this machine. The error says why
+// laptops would not take it.
 func NewCandidate(name string, src []byte) (*Candidate, error) {
-	c := &Candidate{Name: name, src: src, pack: packs.Read}
+	c, _, err := readCandidate(name, src, packs.Read)
+	return c, err
+}
+
+// The bounds of a candidate that somebody sends. Within them the proof takes seconds and the rules some MiB.
+const (
+	maxSentRules    = 1000
+	maxSentPatterns = 10_000 // of all rules
+	maxSentText     = 2000   // bytes of one pattern
+)
+
+// NewSentCandidate is NewCandidate for one that somebody has sent from elsewhere. It reads no file of this machine, since
+// the error would tell them whether the file is there and how it begins.
+func NewSentCandidate(name string, src []byte) (*Candidate, error) {
+	c, p, err := readCandidate(name, src, func(policy.PackFile) (policy.Pack, error) {
+		return nil, errors.New("packs are taken from a bundle alone; make one with: clawai policy bundle make")
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize(p.Sources()); err != nil {
+		return nil, fmt.Errorf("%w; run: clawai-gateway simulate NEW", err)
+	}
+	return c, nil
+}
+
+func checkSize(sources []policy.Source) error {
+	if len(sources) > maxSentRules {
+		return fmt.Errorf("it has %d rules, and at most %d are judged here", len(sources), maxSentRules)
+	}
+	patterns := 0
+	for i := range sources {
+		r := &sources[i]
+		all := patternsOf(r)
+		if slices.ContainsFunc(all, func(text string) bool { return len(text) > maxSentText }) {
+			return fmt.Errorf("the rule on line %d has a pattern of more than %d bytes, which is not judged here", r.Pos.Line, maxSentText)
+		}
+		if patterns += len(all); patterns > maxSentPatterns {
+			return fmt.Errorf("its rules have more than %d patterns, which is more than is judged here", maxSentPatterns)
+		}
+	}
+	return nil
+}
+
+// patternsOf returns the patterns of a rule. Those of constraints are bounded by the language of rules.
+func patternsOf(r *policy.Source) []string {
+	all := slices.Concat(r.Names, r.Not.Names)
+	for _, c := range slices.Concat(r.Calls, r.Not.Calls) {
+		all = append(all, c.Globs...)
+	}
+	for _, a := range slices.Concat(r.Args, r.Not.Args) {
+		all = append(all, a.Globs...)
+	}
+	return all
+}
+
+func readCandidate(name string, src []byte, pack func(policy.PackFile) (policy.Pack, error)) (*Candidate, *policy.Policy, error) {
+	c := &Candidate{Name: name, src: src, pack: pack}
 	if bytes.HasPrefix(src, []byte(bundleHead)) {
 		b, err := bundle.ReadUnsigned(src)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out, err := bundled.Try(&b, name, policy.Options{}, packs.ParsePack)
 		if err == nil {
 			err = out.Err()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("laptops would not take the bundle: %w", err)
+			return nil, nil, fmt.Errorf("laptops would not take the bundle: %w", err)
 		}
 		c.Counter, c.src, c.fixtures, c.packs = b.Counter, b.Policy(), b.Fixtures(), len(b.Packs())
 		c.pack = func(x policy.PackFile) (policy.Pack, error) {
@@ -56,10 +114,11 @@ func NewCandidate(name string, src []byte) (*Candidate, error) {
 			return nil, errors.New("the bundle does not hold it")
 		}
 	}
-	if _, err := c.load("", ""); err != nil {
-		return nil, fmt.Errorf("the policy does not load: %w", err)
+	p, err := c.load("", "")
+	if err != nil {
+		return nil, nil, fmt.Errorf("the policy does not load: %w", err)
 	}
-	return c, nil
+	return c, p, nil
 }
 
 // load returns the rules as the layer that laptops with this home make of them.

@@ -158,7 +158,7 @@ type groupKey struct {
 
 // The bounds of what a report keeps.
 const (
-	maxHomes  = 64
+	maxHomes  = 8 // with rules of each; laptops come one by one, so more are seldom used again
 	maxRows   = 10_000
 	maxGroups = 5_000
 	maxText   = 200 // characters of a name

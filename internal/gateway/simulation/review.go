@@ -9,6 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/check/bundled"
 	"github.com/clawai/clawai/internal/check/cover"
 	"github.com/clawai/clawai/internal/check/diff"
+	"github.com/clawai/clawai/internal/check/prove"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -31,11 +32,11 @@ type ReviewedRule struct {
 }
 
 // NewReview reviews a candidate beside the rules before it. windows says that some laptop runs Windows,
-// where more spellings of a path mean the same file.
-func NewReview(before, c *Candidate, windows bool) (*Review, error) {
+// where more spellings of a path mean the same file. work bounds the proof, in units of prove.Options.
+func NewReview(before, c *Candidate, windows bool, work int) (*Review, error) {
 	r := &Review{Packs: c.packs, Fixtures: len(c.fixtures)}
 	var err error
-	if r.Changes, err = compareCandidates(before, c, windows); err != nil {
+	if r.Changes, err = compareCandidates(before, c, windows, work); err != nil {
 		return nil, err
 	}
 	rules, err := c.load(homeOfProofs, "")
@@ -68,7 +69,7 @@ func NewReview(before, c *Candidate, windows bool) (*Review, error) {
 }
 
 // compareCandidates proves what two candidates answer differently.
-func compareCandidates(before, after *Candidate, windows bool) (*diff.Report, error) {
+func compareCandidates(before, after *Candidate, windows bool, work int) (*diff.Report, error) {
 	system := "linux"
 	if windows {
 		system = policy.Windows // a proof that holds there holds everywhere
@@ -81,7 +82,7 @@ func compareCandidates(before, after *Candidate, windows bool) (*diff.Report, er
 	if err != nil {
 		return nil, err
 	}
-	return diff.ComparePolicies(old, now), nil
+	return diff.CompareWithin(old, now, prove.Options{Work: work}), nil
 }
 
 // measureCoverage measures how far the candidate's own fixtures try its rules. They expect the answers of the

@@ -38,6 +38,7 @@ type Options struct {
 	Now   time.Time
 	Page  string // address of the page of a record, up to its number
 	Most  int    // calls that are judged at most; 0: all
+	Work  int    // of the proof (prove.Options); 0: as much as diff does
 }
 
 // ErrTooMany says that more calls were recorded than Options.Most.
@@ -103,7 +104,7 @@ const homeOfProofs = "/home/user"
 
 // prove compares the candidate with the newest bundle.
 func (s *simulator) prove(laptops []store.Laptop) (err error) {
-	s.report.proved, err = compareCandidates(s.present, s.candidate, HasWindows(laptops))
+	s.report.proved, err = compareCandidates(s.present, s.candidate, HasWindows(laptops), s.options.Work)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 // bundleData is what the page of one bundle shows.
 type bundleData struct {
 	bundleRow
+	NotInForce        string // why a bundle that was published is not in force; "" if it is or was
 	Packs, Fixtures   int
 	Laptops           []laptopRow // that have it in force
 	Running           int         // laptops that are enrolled
@@ -20,6 +21,11 @@ type bundleData struct {
 	Changes           []textLine  // lines of the difference
 	Rules             []reviewedRow
 	Coverage, Trouble string
+}
+
+// notInForce says why a proposal is not in force.
+var notInForce = map[string]string{
+	store.ProposalWaits: "It waits for people.", store.ProposalRejected: "It was rejected.", store.ProposalReplaced: "A newer one replaced it while it waited.",
 }
 
 // reviewedRow is one rule of a bundle.
@@ -39,6 +45,12 @@ func (v *visit) showBundle(number string) error {
 		return notFound
 	}
 	b, err := v.s.centre.Store.FindBundle(ctx, counter)
+	state := ""
+	if errors.Is(err, store.ErrNone) {
+		var p store.Proposal
+		p, err = v.s.centre.Store.FindProposal(ctx, counter)
+		b, state = p.Bundle, notInForce[p.State]
+	}
 	if errors.Is(err, store.ErrNone) {
 		return notFound
 	}
@@ -53,7 +65,7 @@ func (v *visit) showBundle(number string) error {
 	if err != nil {
 		return err
 	}
-	d := bundleData{bundleRow: newBundleRow(&b)}
+	d := bundleData{bundleRow: newBundleRow(&b), NotInForce: state}
 	for i := range laptops {
 		if l := &laptops[i]; l.Revoked.IsZero() {
 			d.Running++
@@ -123,15 +135,15 @@ func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) 
 	if r = s.reviews[key]; r != nil {
 		return r, old.Counter, nil
 	}
-	candidate, err := simulation.NewCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+	candidate, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
 	if err != nil {
 		return nil, 0, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
 	}
-	previous, err := simulation.NewCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
+	previous, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
 	if err != nil {
 		return nil, 0, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
 	}
-	if r, err = simulation.NewReview(previous, candidate, windows); err != nil {
+	if r, err = simulation.NewReview(previous, candidate, windows, proofWork); err != nil {
 		return nil, 0, &reviewError{err}
 	}
 	if len(s.reviews) >= maxReviews {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/gateway/workload"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/text/term"
@@ -88,18 +89,24 @@ func (v *visit) takeBundle() (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := v.s.centre.Publish(v.r.Context(), src, v.who.String())
+	b, err := v.s.centre.PublishAs(v.r.Context(), src, v.who)
 	if refused, ok := errors.AsType[*centre.BundleError](err); ok {
 		return nil, refuse(http.StatusUnprocessableEntity, "The bundle is not published: "+term.VisibleText(refused.Error()))
 	}
 	if err != nil {
 		return nil, err
 	}
+	people := 0
+	if b.State == store.ProposalWaits {
+		people = v.s.centre.Settings.PeopleWanted()
+	}
 	return &reply{http.StatusOK, struct {
 		Counter uint64 `json:"counter"`
 		Digest  string `json:"digest"`
 		Key     string `json:"key"`
-	}{b.Counter, b.Digest, b.Key}}, nil
+		State   string `json:"state"`            // store.ProposalActivated or store.ProposalWaits
+		People  int    `json:"people,omitempty"` // number of people for whom it waits
+	}{b.Counter, b.Digest, b.Key, b.State, people}}, nil
 }
 
 // machineRecord is the JSON of a record for machines. As on the pages, fields that may contain arguments are

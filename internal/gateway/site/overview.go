@@ -7,6 +7,7 @@ import (
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 )
@@ -92,11 +93,11 @@ type ranked struct {
 func (v *visit) rankTools(look store.Look, since time.Time) (all []ranked, err error) {
 	sums, err := v.s.centre.Store.CountTools(v.r.Context(), look, since, mostTools)
 	for _, s := range sums {
-		tool, shown := s.Tool, s.Tool
-		if !v.who.Has(principal.Payload) && !toolName.MatchString(s.Tool) {
-			tool, shown = "", "(hidden from your role)"
+		tool, text := s.Tool, s.Tool
+		if !v.who.Has(principal.Payload) && !shown.IsName(s.Tool) {
+			tool, text = "", "(hidden from your role)"
 		}
-		all = append(all, ranked{shown, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), page.Address(recordsPage, "decision", string(look), "server", s.Server, "tool", tool), max(s.N*1000/max(s.Of, 1), 6)})
+		all = append(all, ranked{text, s.Server, numberText(int64(s.N)), numberText(int64(s.Of)), looks[look].Word(), page.Address(recordsPage, "decision", string(look), "server", s.Server, "tool", tool), max(s.N*1000/max(s.Of, 1), 6)})
 	}
 	return all, err
 }

@@ -86,6 +86,7 @@ var routes = map[string][]route{
 	simulatePath:        {{http.MethodPost, false, simulators, (*visit).simulate}},
 	bundlesPage:         {{http.MethodGet, false, readers, (*visit).showBundles}},
 	bundlesPage + "/":   {{http.MethodGet, false, readers, (*visit).showBundle}},
+	answerBundlePath:    {{http.MethodPost, false, admins, (*visit).answerBundle}},
 	keysPage:            {{http.MethodGet, false, admins, (*visit).showKeys}},
 	healthPage:          {{http.MethodGet, false, admins, (*visit).showHealth}},
 	"/revoke-key":       {{http.MethodPost, false, admins, (*visit).revokeKey}},
@@ -195,7 +196,8 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 			v.session, v.who = c[0].Value, who
 		}
 	}
-	if r.Method != http.MethodPost || v.session == "" && !rt.open {
+	// A form of somebody who may not send it is not read, since it may be large.
+	if r.Method != http.MethodPost || !rt.open && (v.session == "" || rt.roles != nil && !v.who.Has(rt.roles...)) {
 		return v, nil
 	}
 	if err := v.readForm(); err != nil {

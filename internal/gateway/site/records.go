@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
 )
@@ -128,13 +128,10 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 // or prompts, such as the address of a resource.
 func (row *recordRow) hidePayload(r *store.Record) {
 	row.About, row.Reason, row.RuleText = "", r.Code, ""
-	if isNamed := r.Subject == "tool" || r.Subject == "prompt" || r.Name == r.Method; !isNamed || !toolName.MatchString(row.Tool) {
+	if isNamed := r.Subject == "tool" || r.Subject == "prompt" || r.Name == r.Method; !isNamed || !shown.IsName(row.Tool) {
 		row.Tool = cmp.Or(r.Method, r.Kind)
 	}
 }
-
-// toolName matches names of tools and prompts that are shown to people without the role principal.Payload.
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 // nameLaptops returns the names of all laptops by their ids.
 func (v *visit) nameLaptops() (names map[string]string, all []store.Laptop, err error) {

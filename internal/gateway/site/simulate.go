@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/simulation"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
@@ -18,8 +19,10 @@ import (
 // The bounds of a simulation on a page. The command line has none of them.
 const (
 	maxUpload      = 1 << 20 // bytes of the form, with the candidate
+	maxUploads     = 8       // forms that are being read at the same time
 	simulationTime = 40 * time.Second
 	maxSimulated   = 1_000_000 // calls
+	proofWork      = 1 << 22   // see prove.Options; a proof cannot be ended, and with this bound it takes seconds
 	shownGroups    = 50        // of a class
 	shownRows      = 30
 	sinceAtFirst   = "30d"
@@ -27,6 +30,10 @@ const (
 
 // readFiles reads a form that brings a file. All of it stays in memory.
 func (v *visit) readFiles() error {
+	if !v.s.beginWork("upload", maxUploads) {
+		return refuse(http.StatusTooManyRequests, "Other files are being sent. Try again in a minute.")
+	}
+	defer v.s.endWork("upload")
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxUpload)
 	if err := v.r.ParseMultipartForm(maxUpload); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -40,6 +47,7 @@ func (v *visit) readFiles() error {
 
 // bundlesData is what the page of the bundles shows.
 type bundlesData struct {
+	Proposals              proposalsData
 	Bundles                []bundleRow
 	MaySimulate, AnyPolicy bool
 	Since, Trouble         string
@@ -65,6 +73,9 @@ func (v *visit) writeBundles(status int, since, trouble string) error {
 		return err
 	}
 	d := bundlesData{MaySimulate: v.who.Has(simulators...), AnyPolicy: v.who.Has(principal.Payload), Since: since, Trouble: trouble}
+	if d.Proposals, err = v.newProposals(); err != nil {
+		return err
+	}
 	for i := range all {
 		d.Bundles = append(d.Bundles, newBundleRow(&all[i]))
 	}
@@ -81,7 +92,7 @@ func (v *visit) simulate(string) error {
 	if err != nil {
 		return wrong("Nothing was judged: %v.", err)
 	}
-	o := simulation.Options{Now: now, Page: RecordPath, Most: maxSimulated}
+	o := simulation.Options{Now: now, Page: RecordPath, Most: maxSimulated, Work: proofWork}
 	if o.Since, err = ParseTime(since, now); err != nil {
 		return wrong("%q is no time. Write an age such as 12h or 30d, or a day such as 2026-11-30.", since)
 	}
@@ -91,7 +102,7 @@ func (v *visit) simulate(string) error {
 	}
 	defer v.s.endWork(simulatePath)
 	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(simulationTime + writeTime))
-	candidate, err := simulation.NewCandidate(name, src)
+	candidate, err := simulation.NewSentCandidate(name, src)
 	if err != nil {
 		return wrong("%s: %v", name, err)
 	}
@@ -194,7 +205,7 @@ func (v *visit) newSimulatedGroup(g *simulation.Group, since string) simulatedGr
 	}
 	if !v.who.Has(principal.Payload) {
 		row.Args = ""
-		if g.Address || g.Tool != g.Method && !toolName.MatchString(g.Tool) {
+		if g.Address || g.Tool != g.Method && !shown.IsName(g.Tool) {
 			row.Tool = g.Method
 			return row
 		}

@@ -2,14 +2,20 @@ package site
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/gateway/principal"
+	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/bundle"
 )
@@ -125,14 +131,22 @@ func TestWhatASimulationRefuses(t *testing.T) {
 		status                  int
 		says                    string
 	}{
-		"another session":      {"00", "30d", "a.toml", denyWrites, 403, "not one of this session"},
-		"no file":              {form, "30d", "", "", 422, "choose one file"},
-		"no policy":            {form, "30d", "a.toml", "[[rule]\n", 422, "a.toml:1"},
-		"no time":              {form, "<b>", "a.toml", denyWrites, 422, "&lt;b&gt;"},
-		"nothing in the time":  {form, "0s", "a.toml", denyWrites, 422, "nothing was judged"},
-		"too large":            {form, "30d", "a.toml", strings.Repeat("#", maxUpload), 413, "clawai-gateway simulate NEW"},
-		"a hostile name":       {form, "30d", "<script>\u202e.toml", "x", 422, "&lt;script&gt;"},
-		"a bundle that is cut": {form, "30d", "a.bundle", w.signedBundle(2, denyWrites)[:90], 422, "a.bundle"},
+		"another session":          {"00", "30d", "a.toml", denyWrites, 403, "not one of this session"},
+		"no file":                  {form, "30d", "", "", 422, "choose one file"},
+		"no policy":                {form, "30d", "a.toml", "[[rule]\n", 422, "a.toml:1"},
+		"no time":                  {form, "<b>", "a.toml", denyWrites, 422, "&lt;b&gt;"},
+		"nothing in the time":      {form, "0s", "a.toml", denyWrites, 422, "nothing was judged"},
+		"too large":                {form, "30d", "a.toml", strings.Repeat("#", maxUpload), 413, "clawai-gateway simulate NEW"},
+		"a pack of the centre":     {form, "30d", "a.toml", "packs = [\"" + filepath.Join(w.dir, centre.SettingsFile) + "\"]\n" + denyWrites, 422, "packs are taken from a bundle alone"},
+		"a file that is not there": {form, "30d", "a.toml", "packs = [\"/nowhere.toml\"]\n" + denyWrites, 422, "packs are taken from a bundle alone"},
+		"a file of the centre":     {form, "30d", "a.toml", "[[extends]]\nfile = \"/etc/passwd\"\nsha256 = \"" + strings.Repeat("0", 64) + "\"\n", 422, "extends cannot be followed here"},
+		"a thousand and one rules": {form, "30d", "a.toml", strings.Repeat("[[rule]]\naction = \"deny\"\ntool = \"x\"\n", 1001), 422, "it has 1001 rules"},
+		"a long pattern":           {form, "30d", "a.toml", denyWrites + "[[rule]]\naction = \"deny\"\ntool = \"" + strings.Repeat("*a", 1001) + "\"\n", 422, "the rule on line 11 has a pattern of more than 2000 bytes"},
+		"too many patterns":        {form, "30d", "a.toml", strings.Repeat("[[rule]]\naction = \"deny\"\ntool = ["+strings.Repeat("\"*a*\", ", 1000)+"]\n", 11), 422, "more than 10000 patterns"},
+		"nested without end":       {form, "30d", "a.toml", "[[rule]]\ntool = " + strings.Repeat("[", 500_000), 422, "nested more than"},
+		"a time before all":        {form, "-5d", "a.toml", denyWrites, 422, "is no time"},
+		"a hostile name":           {form, "30d", "<script>\u202e.toml", "x", 422, "&lt;script&gt;"},
+		"a bundle that is cut":     {form, "30d", "a.bundle", w.signedBundle(2, denyWrites)[:90], 422, "a.bundle"},
 	} {
 		status, body := w.simulatePage(c.form, c.since, c.file, c.text)
 		if status != c.status || !strings.Contains(body, c.says) || strings.Contains(body, "would be denied") {
@@ -158,6 +172,99 @@ func TestWhatASimulationRefuses(t *testing.T) {
 		t.Errorf("the second one: %d\n%s", status, body)
 	}
 	w.site.endWork(simulatePath)
+	for range maxUploads {
+		w.site.beginWork("upload", maxUploads)
+	}
+	if status, body := w.simulatePage(form, "30d", "a.toml", denyWrites); status != 429 || !strings.Contains(body, "Other files are being sent") {
+		t.Errorf("one upload too many: %d\n%s", status, body)
+	}
+	for range maxUploads {
+		w.site.endWork("upload")
+	}
+	if status, _ := w.simulatePage(form, "30d", "a.toml", denyWrites); status != 200 {
+		t.Errorf("after all of them: %d", status)
+	}
+}
+
+// Whoever may not simulate is refused before their form is read, so that they can make the centre hold none.
+func TestWhoMaySendACandidate(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t)
+	for _, role := range []string{principal.Enroll, principal.Auditor, "oncall", "none"} {
+		form := w.signInAs("p", role)
+		r := w.candidateForm(form, "30d", "a.toml", denyWrites)
+		r.Body, r.ContentLength = io.NopCloser(endless{}), -1
+		status, body, _ := w.do(w.browser, r)
+		if status != 403 || !strings.Contains(body, "This needs the role") {
+			t.Errorf("%s: %d\n%s", role, status, body)
+		}
+	}
+	w.browser = w.newBrowser()
+	r := w.candidateForm("", "30d", "a.toml", denyWrites)
+	r.Body, r.ContentLength = io.NopCloser(endless{}), -1
+	if status, _, _ := w.do(w.browser, r); status != 401 {
+		t.Errorf("nobody: %d", status)
+	}
+}
+
+// endless is a body without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '#'
+	}
+	return len(p), nil
+}
+
+// heldStore keeps whoever reads a segment until they are cancelled, and says why they were.
+type heldStore struct {
+	store.Store
+	reads chan struct{}
+	ends  chan error
+}
+
+func (s *heldStore) ReadSegment(ctx context.Context, _, _ string, _ int64, _ int) ([]byte, error) {
+	s.reads <- struct{}{}
+	<-ctx.Done()
+	s.ends <- ctx.Err()
+	return nil, ctx.Err()
+}
+
+// A simulation that its client gives up ends, and the next one can run.
+func TestASimulationThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	grant := w.enrol("one")
+	form := w.signIn()
+	for name, segment := range recordSegments(t, audit.Options{}, recordedCall("allow", "write_file", "{}")) {
+		w.ship(grant.Token, name, 0, segment, true)
+	}
+	whole := w.centre.Store
+	held := &heldStore{whole, make(chan struct{}, 1), make(chan error, 1)}
+	w.centre.Store = held
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		if resp, err := w.browser.Do(w.candidateForm(form, "30d", "a.toml", denyWrites).WithContext(ctx)); err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	<-held.reads
+	cancel()
+	<-gone
+	if err := <-held.ends; !errors.Is(err, context.Canceled) { // or it ends by its own time, long after
+		t.Errorf("it ends by: %v", err)
+	}
+	for !w.site.beginWork(simulatePath, 1) {
+		time.Sleep(time.Millisecond)
+	}
+	w.site.endWork(simulatePath)
+	w.centre.Store = whole
+	if status, body := w.simulatePage(form, "30d", "a.toml", denyWrites); status != 200 || !strings.Contains(body, "1 would be denied") {
+		t.Errorf("the next one: %d\n%s", status, body)
+	}
 }
 
 // Texts of laptops and of the candidate are harmless on the page.

@@ -728,7 +728,14 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 	}
 	for i, text := range texts {
 		w.must(w.centre.Store.AddKey(t.Context(), store.Key{ID: fmt.Sprint("key", i), Name: text, Roles: []string{text}, Expires: time.Now().Add(time.Hour)}, "hash", "", time.Time{}))
-		w.must(w.centre.Store.AddBundle(t.Context(), store.Bundle{Counter: uint64(i + 1), Key: text, By: text, Bytes: []byte("x")}))
+		counter := uint64(2 * i)
+		w.must(w.centre.Store.AddBundle(t.Context(), store.Bundle{Counter: counter + 1, Key: text, By: text, Bytes: []byte("x")}))
+		w.must(w.centre.Store.AddProposal(t.Context(), store.Proposal{Bundle: store.Bundle{Counter: counter + 2, Digest: text, Key: text, By: text, Bytes: []byte(text)}}))
+		_, err := w.centre.Store.ChangeProposal(t.Context(), counter+2, func(p *store.Proposal) error {
+			p.Votes = []store.Vote{{By: local(text), Allow: i%2 == 0, Way: text, Words: text}}
+			return nil
+		})
+		w.must(err)
 		w.centre.Settings.Workloads = append(w.centre.Settings.Workloads, workload.Settings{Name: text, Issuer: text, Audience: text, Roles: []string{text}, Claims: map[string]string{text: text}})
 		w.must(w.centre.Store.TouchWorkload(t.Context(), store.WorkloadUse{Rule: text, Issuer: text, Subject: text, Used: time.Now()}))
 	}
@@ -827,7 +834,7 @@ func checkHarmless(t *testing.T, path, body string) {
 			if !slices.Contains(knownAttributes, strings.ToLower(a.Key)) {
 				t.Errorf("%s has an attribute %s", path, a.Key)
 			}
-			if (a.Key == "href" || a.Key == "action") && !knownLinks.MatchString(a.Val) && a.Val != "/revoke" && a.Val != "/revoke-key" && a.Val != "/answer" && a.Val != simulatePath && a.Val != "/sign-out" {
+			if (a.Key == "href" || a.Key == "action") && !knownLinks.MatchString(a.Val) && a.Val != "/revoke" && a.Val != "/revoke-key" && a.Val != "/answer" && a.Val != answerBundlePath && a.Val != simulatePath && a.Val != "/sign-out" {
 				t.Errorf("%s leads to %q", path, a.Val)
 			}
 			checkCharacters(t, path, a.Val)

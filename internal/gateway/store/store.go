@@ -18,7 +18,7 @@ import (
 // Errors of a Store.
 var (
 	ErrNone     = errors.New("there is none")
-	ErrOlder    = errors.New("the bundle's counter is not higher than that of the newest bundle")
+	ErrOlder    = errors.New("the bundle's counter is not higher than those of the bundles before")
 	ErrMany     = errors.New("too many laptops wait to be enrolled")
 	ErrTwice    = errors.New("that was decided before")
 	ErrNewer    = errors.New("a newer clawai-gateway made this database; install that one")
@@ -32,6 +32,7 @@ type Store interface {
 	Enrolments
 	Laptops
 	Bundles
+	Proposals
 	Segments
 	Records
 	Questions
@@ -139,9 +140,10 @@ type Bundle struct {
 	Bytes     []byte
 }
 
-// Bundles keeps bundles.
+// Bundles keeps the bundles that were put into force. The newest one is in force.
 type Bundles interface {
-	// AddBundle adds a bundle. ErrOlder: its counter is not higher than that of the newest one.
+	// AddBundle adds a bundle, and replaces a proposal that waits. ErrOlder: its counter is not higher than that of
+	// every bundle and every proposal.
 	AddBundle(ctx context.Context, b Bundle) error
 	// FindNewestBundle returns the newest bundle; ErrNone if there is none.
 	FindNewestBundle(ctx context.Context) (Bundle, error)

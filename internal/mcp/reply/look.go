@@ -178,8 +178,8 @@ func (m *Message) JudgedKinds() []string {
 
 type span struct{ start, end int }
 
-// handshakeMethods are the methods in whose results a server describes itself.
-var handshakeMethods = map[string]bool{"initialize": true, "server/discover": true}
+// isHandshake reports whether a server describes itself in the results of a method.
+func isHandshake(method string) bool { return method == "initialize" || method == "server/discover" }
 
 // IsList reports whether the answers to a method are lists.
 func IsList(method string) bool { return mcp.ListOf(method) != mcp.ListShape{} }
@@ -190,7 +190,13 @@ var errNothing = errors.New("the message carries nothing that could be looked at
 // InspectMessage searches a message that answers method, or that came by itself. f is the frame
 // from internal/wire/frame.
 func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
-	m := &Message{raw: f.Raw, method: method, list: mcp.ListOf(method), whole: true, wanted: wanted.words}
+	m := &Message{}
+	return m, m.InspectFrame(f, method, wanted)
+}
+
+// InspectFrame does the work of InspectMessage in m, whose memory is used again.
+func (m *Message) InspectFrame(f *frame.Frame, method string, wanted Wanted) error {
+	*m = Message{raw: f.Raw, method: method, list: mcp.ListOf(method), whole: true, wanted: wanted.words}
 	part := f.Result
 	switch {
 	case part != nil:
@@ -200,14 +206,14 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 	case f.Params != nil:
 		m.root, part, m.list = "/params", f.Params, mcp.ListShape{}
 	default:
-		return nil, errNothing
+		return errNothing
 	}
 	start := m.offsetOf(jsonscan.ValueOf(part))
 	m.payload, m.index = span{start, start + len(part)}, f.Index
 	if m.isList() {
 		m.entries = slices.Collect(m.findMember(m.list.Entries).Elements())
 	}
-	if m.isList() || handshakeMethods[method] {
+	if m.isList() || isHandshake(method) {
 		wanted.Texts = wanted.Texts.WithCloseLook()
 		if wanted.names != nil {
 			wanted.names = wanted.names.closely
@@ -218,12 +224,12 @@ func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, err
 		room = len(part)
 	}
 	if !m.searchValue(part, start, wanted, room) && m.whole {
-		return nil, errors.New("the message cannot be read as JSON")
+		return errors.New("the message cannot be read as JSON")
 	}
 	if m.hasSecondName() {
-		return nil, errSecondName
+		return errSecondName
 	}
-	return m, nil
+	return nil
 }
 
 // search is the state of one search. It is reused for later searches, because a new state for each

@@ -143,23 +143,36 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	pass := gate.Inspection{Decision: policy.Decision{Action: policy.Allow}}
 	_, ruled := p.Screens(on)
 	introduces := f.Result != nil && (method == "initialize" || method == "server/discover") && p.Pin(x.Event.Server) > policy.PinOff
-	c := reply.Change{Server: cmp.Or(x.Event.Server, in.server), Call: x.Event.Ref}
-	c.Claims = x.Event.Direction != clientSays && reply.HasClaim(f)
-	if !ruled && !introduces && !c.Claims {
+	claims := x.Event.Direction != clientSays && reply.HasClaim(f)
+	if !ruled && !introduces && !claims {
 		in.learnPromises(f, x, p, &pass)
 		return pass, nil
 	}
-	i, err := in.judgeMessage(f, x, p, on, introduces, &c)
+	l := looks.Get().(*look)
+	l.change = reply.Change{Server: cmp.Or(x.Event.Server, in.server), Call: x.Event.Ref, Claims: claims}
+	i, err := in.judgeMessage(f, x, p, on, introduces, l)
+	*l = look{}
+	looks.Put(l)
 	if err == nil && !x.Upload {
 		in.learnPromises(f, x, p, &i)
 	}
 	return i, err
 }
 
+// look is the memory for one look at a message. It is used again, because new memory for each would
+// cost allocations. What a look finds does not refer to it.
+type look struct {
+	message reply.Message
+	change  reply.Change
+}
+
+var looks = sync.Pool{New: func() any { return new(look) }}
+
 // judgeMessage inspects a message for one of three reasons. Rules judge the message. Or the message
 // has a server's instructions, which must be compared with the approved ones (introduces). Or it
-// has members of _meta that only clawai may write (c.Claims).
-func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, c *reply.Change) (gate.Inspection, error) {
+// has members of _meta that only clawai may write (l.change.Claims).
+func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, l *look) (gate.Inspection, error) {
+	m, c := &l.message, &l.change
 	method := x.Event.Method
 	search := in.searches.forRules(on, p)
 	if search.err != nil {
@@ -169,7 +182,7 @@ func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Polic
 	if wanted.Link && in.at != nil {
 		wanted.Server = in.at(x.Event.Server)
 	}
-	m, err := reply.InspectMessage(f, method, wanted)
+	err := m.InspectFrame(f, method, wanted)
 	if err != nil {
 		return gate.Inspection{}, err
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -109,17 +110,18 @@ func (l *Log) Record(events ...*event.Event) error {
 // redacting and hashing 64 MiB takes 50 ms.
 func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
 	const long = 256 << 10
+	isLong := func(ev *event.Event) bool { return len(ev.Args) > long }
+	if !slices.ContainsFunc(events, isLong) {
+		return nil
+	}
+	written = make(map[*event.Event][]byte)
+	l.long.Lock()
+	defer l.long.Unlock()
 	for _, ev := range events {
-		if len(ev.Args) <= long {
-			continue
+		if isLong(ev) {
+			written[ev] = l.long.enc.appendArgs(nil, ev.Args)
+			l.long.enc.ReleaseScratch(long)
 		}
-		if written == nil {
-			written = make(map[*event.Event][]byte)
-			l.long.Lock()
-			defer l.long.Unlock()
-		}
-		written[ev] = l.long.enc.appendArgs(nil, ev.Args)
-		l.long.enc.ReleaseScratch(long)
 	}
 	return written
 }

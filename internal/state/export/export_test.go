@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/export"
@@ -93,6 +95,7 @@ func FuzzForms(f *testing.F) {
 			Decision: []string{"", "allow", "deny", tool}[int(pick/8)%4], Policy: server, RuleFile: reason, RuleLine: 3, RuleText: tool, By: tool, Answer: server,
 		})
 		e.Session = method
+		checkFitted(t, e)
 		for _, form := range export.Forms {
 			line := form.Append(nil, e, source)
 			if strings.ContainsFunc(string(line), func(r rune) bool {
@@ -114,6 +117,25 @@ func FuzzForms(f *testing.F) {
 			}
 		}
 	})
+}
+
+var cutMark = regexp.MustCompile(`\[cut:\d+\]$`)
+
+// checkFitted checks that log records and spans have short and harmless texts alone, under names of the table.
+func checkFitted(t *testing.T, e *event.Entry) {
+	t.Helper()
+	l, call, answered := export.NewLog(e).Fit(), export.NewSpan(e, nil), export.NewSpan(e, e)
+	texts := []export.Attribute{{Name: "body", Text: l.Body}, {Name: "name", Text: l.Name}, {Name: "name", Text: call.Name}, {Name: "name", Text: answered.Name}}
+	for _, a := range slices.Concat(texts, l.Attributes, call.Attributes, answered.Attributes) {
+		most := 1024
+		if strings.HasSuffix(a.Name, "arguments") {
+			most = 4096
+		}
+		cut := cutMark.ReplaceAllString(a.Text, "")
+		if len(cut) > most || !utf8.ValidString(a.Text) || a.Text != term.VisibleText(a.Text) && cut == a.Text {
+			t.Fatalf("%s: %d bytes, %.200q", a.Name, len(a.Text), a.Text)
+		}
+	}
 }
 
 func checkExact(t *testing.T, got, want map[string]string) {

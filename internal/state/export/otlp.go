@@ -63,13 +63,10 @@ func AppendOTLPBatch(dst []byte, entries []*event.Entry, s Source) []byte {
 }
 
 func newOTLPRecord(e *event.Entry) otlpRecord {
-	at := strconv.FormatInt(e.Time.UnixNano(), 10)
-	l := levels[levelOf(e)]
-	r := otlpRecord{Time: at, ObservedTime: at, SeverityNumber: l.otlp, SeverityText: l.otlpText, Body: otlpValue{summary(e)}, EventName: "clawai." + string(e.Kind)}
-	for _, c := range columns {
-		if v := c.value(e); c.otlp != "" && v != "" {
-			r.Attributes = append(r.Attributes, otlpAttribute{c.otlp, otlpValue{v}})
-		}
+	at, l := strconv.FormatInt(e.Time.UnixNano(), 10), NewLog(e)
+	r := otlpRecord{Time: at, ObservedTime: at, SeverityNumber: l.Severity, SeverityText: l.SeverityText, Body: otlpValue{l.Body}, EventName: l.Name}
+	for _, a := range l.Attributes {
+		r.Attributes = append(r.Attributes, otlpAttribute{a.Name, otlpValue{a.Text}})
 	}
 	return r
 }

@@ -13,11 +13,20 @@ import (
 //go:embed catalogue.toml
 var text []byte
 
+// The places where people meet, and where a server may act as one of them or as their bot.
+const (
+	Chat    = "chat"
+	Mail    = "mail"
+	Browser = "browser" // pages where somebody may be signed in
+)
+
 // KnownServer is a server in the catalogue.
 type KnownServer struct {
 	ID      string `toml:"id"`      // a short name
 	Name    string `toml:"name"`    // the name that the server's makers use
 	Profile string `toml:"profile"` // name of the starter policy for the server; "" for none
+
+	ActsIn string `toml:"acts_in"` // Chat, Mail or Browser: where its tools act as a person; "" for no such place
 
 	// The identities under which the server is run, by kind (identity.go).
 	NPM     []string `toml:"npm"`

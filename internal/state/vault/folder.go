@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Programs and options that decide whether the meaning of a command depends on the folder in which
@@ -37,7 +38,9 @@ var (
 
 // fileEndings are endings of file names. A word with such an ending counts as the name of a file,
 // even if the file does not exist yet.
-var fileEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
+var fileEndings = sync.OnceValue(func() []string {
+	return strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .jsx .py .pyw .rb .pl .php .lua .jar .class .sh .bash .zsh .fish .ps1 .bat .cmd .exe .wasm .so .dll .dylib .json .json5 .jsonc .toml .yaml .yml .ini .cfg .conf .env .xml .csproj .sln .db .sqlite")
+})
 
 // readsFolder reports whether a command may mean something else in another folder. This is so if
 // the command names a file in the folder, or a program that reads files of the folder. An unknown
@@ -258,7 +261,7 @@ func namesFile(word, dir string) bool {
 			return false
 		case part == "." || part == ".." || strings.HasPrefix(plain, "./") || strings.HasPrefix(plain, "../"):
 			return true
-		case part[0] != '-' && slices.Contains(fileEndings, strings.ToLower(path.Ext(plain))):
+		case part[0] != '-' && slices.Contains(fileEndings(), strings.ToLower(path.Ext(plain))):
 			return true
 		}
 		return dir != "" && part[0] != '-' && exists(dir, part)

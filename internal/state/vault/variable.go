@@ -19,7 +19,8 @@ import (
 // loaders are variables that can make a program run code that its command does not name, or use
 // other settings and packages. A name with * at its end stands for all names with the same
 // beginning.
-var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
+var loaders = sync.OnceValue(func() []string {
+	return strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
 	PYTHON* __PYVENV_LAUNCHER__ PIP_* PIPX_* UV_*
 	NODE NODE_* NPM_* PNPM_* YARN_* COREPACK_* BUN_* DENO_* TS_NODE_* TSX_* ESBUILD_BINARY_PATH
 	PERL5* PERLLIB PERL_* RUBY* GEM_* BUNDLE_*
@@ -33,9 +34,11 @@ var loaders = strings.Fields(`LD_* DYLD_* GCONV_PATH OPENSSL_* COMSPEC
 	PUPPETEER_EXECUTABLE_PATH PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH CHROME_PATH ELECTRON_OVERRIDE_DIST_PATH
 	AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG CLOUDSDK_CONFIG CLOUDSDK_PYTHON AZURE_CONFIG_DIR AZURE_EXTENSION_DIR HELM_PLUGINS TF_CLI_CONFIG_FILE ANSIBLE_CONFIG GH_CONFIG_DIR
 	DOCKER_HOST DOCKER_CONFIG CONTAINER_HOST CONTAINERS_CONF XDG_CONFIG_DIRS XDG_DATA_DIRS`)
+})
 
 // plain are variables that load nothing, although a name in loaders covers them.
-var plain = strings.Fields(`LD_BIND_NOW
+var plain = sync.OnceValue(func() []string {
+	return strings.Fields(`LD_BIND_NOW
 	PYTHONUNBUFFERED PYTHONIOENCODING PYTHONDONTWRITEBYTECODE PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER PYTHONNOUSERSITE PYTHONSAFEPATH
 	PYTHONLEGACYWINDOWS* PYTHONASYNCIODEBUG PYTHONDEVMODE PYTHONOPTIMIZE PYTHONTRACEMALLOC PYTHONCOERCECLOCALE PYTHON_COLORS
 	PIP_NO_CACHE_DIR PIP_DISABLE_PIP_VERSION_CHECK PIP_REQUIRE_VIRTUALENV PIP_DEFAULT_TIMEOUT PIP_ROOT_USER_ACTION PIP_NO_INPUT PIP_PROGRESS_BAR PIP_QUIET
@@ -47,16 +50,19 @@ var plain = strings.Fields(`LD_BIND_NOW
 	GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_CEILING_DIRECTORIES GIT_LFS_SKIP_SMUDGE GIT_DISCOVERY_ACROSS_FILESYSTEM
 	DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_ENVIRONMENT DOTNET_RUNNING_IN_CONTAINER DOTNET_SYSTEM_* DOTNET_USE_POLLING_FILE_WATCHER DOTNET_GENERATE_ASPNET_CERTIFICATE DOTNET_GC*
 	CARGO_TERM_* CARGO_INCREMENTAL MIX_ENV`)
+})
 
 // placed are names in loaders whose value is harmless if it is a path to a place that only the
 // owner or the system changes (isOwned).
-var placed = strings.Fields(`XDG_CONFIG_DIRS XDG_DATA_DIRS COMSPEC
+var placed = sync.OnceValue(func() []string {
+	return strings.Fields(`XDG_CONFIG_DIRS XDG_DATA_DIRS COMSPEC
 	NODE NPM_EXECPATH NPM_NODE_EXECPATH NPM_CONFIG_USERCONFIG NPM_CONFIG_CACHE NPM_CONFIG_PREFIX NPM_CONFIG_GLOBAL_PREFIX NPM_CONFIG_GLOBALCONFIG NPM_CONFIG_NODE_GYP NPM_CONFIG_INIT_MODULE
 	NPM_CONFIG_CAFILE NODE_EXTRA_CA_CERTS PIP_CERT GIT_ASKPASS JAVA_HOME MAVEN_HOME GRADLE_HOME DOTNET_ROOT DOTNET_CLI_HOME CARGO_HOME RUSTUP_HOME PNPM_HOME BUN_INSTALL DENO_INSTALL
 	GOPATH GOROOT GOMODCACHE UV_CACHE_DIR UV_PYTHON GEM_HOME GEM_PATH DOCKER_CONFIG
 	PYENV_ROOT RBENV_ROOT NODENV_ROOT ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR VOLTA_HOME FNM_DIR N_PREFIX PROTO_HOME JAVACMD
 	PUPPETEER_EXECUTABLE_PATH PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH CHROME_PATH TCL_LIBRARY PSMODULEPATH ODBCSYSINI ODBCINI
 	AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG CLOUDSDK_CONFIG CLOUDSDK_PYTHON AZURE_CONFIG_DIR HELM_PLUGINS GH_CONFIG_DIR`)
+})
 
 // homes are variables with which programs find their owner's files, each with the usual place of
 // these files below the home folder. The place may contain code, such as npm's settings and
@@ -105,10 +111,10 @@ func loadsCode(name, value string, homeFolders []string) bool {
 	switch {
 	case isHome:
 		return !slices.ContainsFunc(homeFolders, func(home string) bool { return samePlace(value, home+"/"+below) })
-	case value == "", !inList(loaders, name), inList(plain, name), harmlessName().MatchString(name), harmless().MatchString(name + "=" + value):
+	case value == "", !inList(loaders(), name), inList(plain(), name), harmlessName().MatchString(name), harmless().MatchString(name + "=" + value):
 		return false
 	}
-	return !inList(placed, name) || !isOwned(value, homeFolders)
+	return !inList(placed(), name) || !isOwned(value, homeFolders)
 }
 
 func inList(list []string, name string) bool {

@@ -29,7 +29,7 @@ var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 // hide a missing notification.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
-		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
+		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "proposals": testProposals, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
 		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers, "checkpoints": testCheckpoints, "racing checkpoints": testRacingCheckpoints, "keys": testKeys, "workloads": testWorkloads,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,6 +37,10 @@ func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 			test(t, of("one"), of("two"))
 		})
 	}
+	t.Run("racing proposals", func(t *testing.T) {
+		of := open(t)
+		testRacingProposals(t, of("one"), of("one"))
+	})
 	t.Run("news", func(t *testing.T) {
 		of := open(t)
 		testNews(t, of("one"), of("one"), of("two"))

@@ -1,10 +1,10 @@
-// Package builtin holds tables of the tools that are part of an agent, not of an MCP server: the
-// shell, the editor, the web. Each tool has a class. Tools of a class share names for some
-// arguments, so that one rule covers all of them. The tables are data (tools.go). The package does
-// no input or output.
+// Package builtin holds tables of the built-in tools of agents: the shell, the editor, the web. No
+// MCP server has these tools. Each tool has a class. All tools of a class use the same names for
+// some arguments, so that one rule covers all of them. The tables are data (tools.go). The package
+// reads and writes nothing.
 //
-// Clients have the same names as in the catalogue of clawai wrap. The tables never apply to a tool
-// of an MCP server, whatever its name is.
+// A client has the same name as in the catalogue of clawai wrap. The tables never apply to a tool
+// of an MCP server, even if the names are equal.
 package builtin
 
 import (
@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Method is the method of a call of a built-in tool, in place of a JSON-RPC method. No MCP
+// Method is the method of a call of a built-in tool. Other calls have a JSON-RPC method. No MCP
 // message about a tool has this method.
 const Method = "builtin/call"
 
-// Tool is an entry of the tables. The zero value is an unknown tool.
+// Tool is an entry of the tables. The zero value is a tool that is not in the tables.
 type Tool struct {
 	Class string // "" when the tool has no class
 	row   *row
 }
 
-// SharedName returns the name that the tool's class uses for one of the tool's arguments. It
-// returns "" if the two names are equal, or if the class has no such argument.
+// SharedName returns the name that the class uses for the argument own of the tool. It returns ""
+// if the class uses the same name, or has no such argument.
 func (t Tool) SharedName(own string) string {
 	switch {
 	case t.row == nil:
@@ -41,9 +41,9 @@ func (t Tool) SharedName(own string) string {
 	return ""
 }
 
-// KnowsArgument reports whether a rule can judge all that an argument of the tool names: the
-// argument never names a file or a command, or CompleteArguments copies the names that it holds
-// into an argument that rules read.
+// KnowsArgument reports whether rules see all files and commands in an argument. They do if the
+// argument never names any, or if CompleteArguments copies the names into an argument that rules
+// read.
 func (t Tool) KnowsArgument(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return t.row != nil && t.row.gathersArgument(own)
@@ -51,7 +51,7 @@ func (t Tool) KnowsArgument(own string) bool {
 	return listsName(t.row.plain, own) || listsName(t.row.globs, own) || t.row.hasNested(own) || t.row.gathersArgument(own)
 }
 
-// ShowsContent reports whether a tool that searches shows the content of files.
+// ShowsContent reports whether the tool searches files and shows their content.
 func (t Tool) ShowsContent() bool { return t.row != nil && t.row.content }
 
 func listsName(names, name string) bool {
@@ -63,14 +63,14 @@ func listsName(names, name string) bool {
 	return false
 }
 
-// PatchArgument is one of the names that clients use for the argument with the text of a patch.
+// PatchArgument is a name that some clients use for the argument with the text of a patch.
 const PatchArgument = "input"
 
-// TakesPatch reports whether the tool's argument is the text of a patch. Some clients send that
-// text in place of a JSON object with arguments.
+// TakesPatch reports whether the tool gets the text of a patch. Some clients send this text instead
+// of a JSON object of arguments.
 func (t Tool) TakesPatch() bool { return t.workKind() == patchFiles }
 
-// FindTool returns the table's entry for a client's tool; the zero Tool if there is none.
+// FindTool returns the entry for a tool of a client; the zero Tool if there is none.
 func FindTool(client, tool string) Tool {
 	for i := range clients {
 		if clients[i].id != client {
@@ -85,7 +85,7 @@ func FindTool(client, tool string) Tool {
 	return Tool{}
 }
 
-// ListClients lists the clients whose tools are known.
+// ListClients lists the ids of the clients whose tools are in the tables.
 func ListClients() (ids []string) {
 	for i := range clients {
 		ids = append(ids, clients[i].id)
@@ -93,13 +93,13 @@ func ListClients() (ids []string) {
 	return ids
 }
 
-// ListClasses lists the classes with the names of their arguments.
+// ListClasses lists the classes of tools.
 func ListClasses() []Class { return classes }
 
 // Class is a class of tools.
 type Class struct {
 	Name string
-	Args []string // names of the arguments that the tools share
+	Args []string // names of the arguments that all tools of the class use
 	Is   string   // description for people
 }
 
@@ -116,7 +116,7 @@ var classes = []Class{
 	{"task", nil, "keeps the agent's list of tasks"},
 }
 
-// ToolNames lists the names of a client's tools that have the given class.
+// ToolNames lists the names of a client's tools in a class.
 func ToolNames(client, class string) (names []string) {
 	for i := range clients {
 		for _, row := range clients[i].tools {

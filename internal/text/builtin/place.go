@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Names of arguments that CompleteArguments adds to a call of a tool whose contract is known.
-// "places" lists files that the call names outside the class's path argument; rules treat them as
-// the class's path too. "reach" lists folders or wildcards through which the call reads denied
-// files.
+// Names of arguments that CompleteArguments adds to a call if the tool's contract is known.
+// "places" lists the files that other arguments of the call name; rules treat them like the path
+// argument of the class. "reach" lists folders or wildcards through which the call reads files that
+// policies deny.
 const (
 	placesArgument = "places"
 	reachArgument  = "reach"
@@ -26,12 +26,12 @@ func (t Tool) workKind() extraction {
 	return t.row.extract
 }
 
-// isDerived reports whether name is that of an argument that CompleteArguments adds.
+// isDerived reports whether name is the name of an argument that CompleteArguments adds.
 func (t Tool) isDerived(name string) bool {
 	return t.row != nil && t.row.contract && (name == placesArgument || name == reachArgument)
 }
 
-// hasNested reports whether the table knows the members of the objects in an argument.
+// hasNested reports whether the tables know the members of the objects inside an argument.
 func (r *row) hasNested(argument string) bool {
 	for entry := range strings.FieldsSeq(r.nested) {
 		if head, _, _ := strings.Cut(entry, "."); head == argument {
@@ -41,8 +41,8 @@ func (r *row) hasNested(argument string) bool {
 	return false
 }
 
-// gathersArgument reports whether an argument is a list of objects that hold an argument of the
-// class.
+// gathersArgument reports whether an argument is a list of objects in which an argument of the
+// class is a member.
 func (r *row) gathersArgument(argument string) bool {
 	for pair := range strings.FieldsSeq(r.args) {
 		if head, _, listed := strings.Cut(pair, "[]."); listed && head == argument {
@@ -52,7 +52,7 @@ func (r *row) gathersArgument(argument string) bool {
 	return false
 }
 
-// addPlaces adds the arguments "places" and "reach" to a call of a tool whose contract is known.
+// addPlaces adds the arguments "places" and "reach" if the tool's contract is known.
 func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	if t.row == nil || !t.row.contract {
 		return args, nil
@@ -70,8 +70,8 @@ func (t Tool) addPlaces(args []byte, members object) ([]byte, error) {
 	return members.addDerived(args, placesArgument, places)
 }
 
-// addDerived returns args with a list added as a member; an empty list adds nothing. It returns an
-// error if the call already has a member of that name with another value.
+// addDerived adds a member with a list of texts to args. An empty list adds nothing. It returns an
+// error if the call already has a different member of this name.
 func (o object) addDerived(args []byte, name string, texts []string) ([]byte, error) {
 	if len(texts) > 0 {
 		return o.addMember(args, name, encodeTexts(texts))
@@ -82,10 +82,10 @@ func (o object) addDerived(args []byte, name string, texts []string) ([]byte, er
 	return args, nil
 }
 
-// findPlaces returns the lists for the arguments "places" and "reach" of a call.
+// findPlaces returns the values of the arguments "places" and "reach" for a call.
 func (r *row) findPlaces(t Tool, members object) (places, reach []string, err error) {
 	var folders, globs []string
-	shown := false // whether rules see the wildcards as the class's path already
+	shown := false // rules already see the wildcards, as the path argument of the class
 	for _, m := range members {
 		switch {
 		case t.isDerived(m.name), r.gathersArgument(m.name):
@@ -146,7 +146,7 @@ func (r *row) findPlaces(t Tool, members object) (places, reach []string, err er
 	return places, reach, nil
 }
 
-// liftsIgnore reports whether an argument makes a search read files that it skips by default:
+// liftsIgnore reports whether an argument makes a search read files that it usually skips:
 // includeIgnoredFiles, no_ignore, hidden; respect_git_ignore = false.
 func liftsIgnore(name string, v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.Object {
@@ -164,7 +164,7 @@ func liftsIgnore(name string, v jsonscan.Value) bool {
 	value := strings.ToLower(strings.Trim(string(v), `"`))
 	off := slices.Contains([]string{"false", "0", "no", "null", ""}, value)
 	if !off && !slices.Contains([]string{"true", "1", "yes"}, value) {
-		return false // not a boolean: the search still skips these files
+		return false // not a boolean, so the tool ignores the argument
 	}
 	return off == containsAny(name, "respect", "skip", "exclude", "honor", "obey", "apply", "use")
 }
@@ -173,8 +173,8 @@ func containsAny(text string, parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// findChosen returns the denied files that a wildcard names in full, and the wildcard itself if
-// it leads out of the folder. wide reports whether the tool shows file contents and may show other
+// findChosen returns the denied files that a wildcard names in full, and the wildcard itself if it
+// leads out of the folder. wide means that the tool shows contents of files and may also show other
 // denied files.
 func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
@@ -191,8 +191,8 @@ func (r *row) findChosen(folders []string, wildcard string) (named []string, wid
 	return named, wide
 }
 
-// splitWildcard lists the wildcards that a text may mean: the text as a whole, and its parts,
-// because Claude Code splits a text at blanks, and at commas outside of braces.
+// splitWildcard lists the wildcards that a text may stand for: the whole text, and its parts.
+// Claude Code splits a text at blanks, and at commas outside of braces.
 func splitWildcard(text string) []string {
 	all := []string{text}
 	add := func(part string) {
@@ -211,7 +211,8 @@ func splitWildcard(text string) []string {
 	return all
 }
 
-// joinWildcard puts a folder before a wildcard, unless the wildcard has a root or begins with "!".
+// joinWildcard puts a folder before a wildcard. It leaves an absolute wildcard, and a wildcard that
+// begins with "!", unchanged.
 func joinWildcard(folder, wildcard string) string {
 	if isRooted(wildcard) || strings.HasPrefix(wildcard, "!") {
 		return wildcard
@@ -223,7 +224,7 @@ func isRooted(name string) bool {
 	return path.IsAbs(name) || strings.HasPrefix(name, "~") || len(name) > 1 && name[1] == ':'
 }
 
-// slashPath returns a path with / between its parts, also for Windows paths.
+// slashPath returns a path with / as the separator. It also accepts a Windows path.
 func slashPath(name string) string {
 	if rest, found := strings.CutPrefix(name, "file://"); found {
 		name = rest
@@ -234,14 +235,14 @@ func slashPath(name string) string {
 	return name
 }
 
-// readTexts lists the texts in a value.
+// readTexts lists the strings inside a JSON value.
 func readTexts(raw string) (all []string) {
 	visitTexts(jsonscan.Value(raw), "", func(_, text string) { all = append(all, text) })
 	return all
 }
 
-// visitTexts visits every non-empty text in a value, with the name of the nearest member that
-// holds it.
+// visitTexts visits every non-empty string inside a JSON value. name is the name of the nearest
+// object member around the string.
 func visitTexts(v jsonscan.Value, name string, visit func(name, text string)) {
 	switch v.Kind() {
 	case jsonscan.Object:
@@ -260,10 +261,10 @@ func visitTexts(v jsonscan.Value, name string, visit func(name, text string)) {
 	}
 }
 
-// readNested lists the files that the objects of an argument name. A member that looks like a
-// file's name but is not in the contract is an error.
+// readNested lists the files that the objects in an argument name. It returns an error for a member
+// that is not in the contract but whose name is that of a file.
 func (r *row) readNested(m member) (all []string, err error) {
-	if nestedPlace(m.text) != "" { // some tools take the list as JSON in a text
+	if nestedPlace(m.text) != "" { // some tools take the list as a string that contains JSON
 		return nil, fmt.Errorf("it has JSON for %q", m.name)
 	}
 	visitTexts(jsonscan.Value(m.raw), "", func(name, text string) {
@@ -277,8 +278,8 @@ func (r *row) readNested(m member) (all []string, err error) {
 	return all, err
 }
 
-// nestedPlace returns the name of a member, in any object of a JSON value, that looks like the
-// name for a file; "" if there is none.
+// nestedPlace returns the name of a member whose name is that of a file, from any object in a JSON
+// value; "" if there is none.
 func nestedPlace(raw string) (found string) {
 	if !strings.Contains(raw, "{") {
 		return ""
@@ -291,7 +292,7 @@ func nestedPlace(raw string) (found string) {
 	return found
 }
 
-// NamesPlace reports whether a member of that name holds a file or a folder.
+// NamesPlace reports whether a member with this name holds a file or a folder.
 func NamesPlace(name string) bool {
 	name = strings.ToLower(strings.TrimRight(name, "0123456789"))
 	for _, ending := range [...]string{"path", "paths", "file", "files", "filename", "dir", "directory", "folder", "uri", "glob", "globs"} {

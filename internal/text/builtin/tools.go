@@ -10,35 +10,35 @@ type client struct {
 type row struct {
 	class string
 	names []string
-	// args maps the tool's names of arguments to the class's names, as words own>shared, for
-	// arguments whose two names differ. list[].own>shared is for an argument that is a list of
-	// objects or of texts.
+	// args maps names of the tool's arguments to names of the class: words of the form own>shared.
+	// An argument whose names are equal is left out. list[].own>shared is for an argument that is a
+	// list of objects or of texts.
 	args    string
-	extract extraction // which of the class's arguments CompleteArguments must extract
+	extract extraction // the argument of the class that CompleteArguments must extract from a text
 
-	// contract is true if the table knows which of the other arguments name files. globs, nested
-	// and plain list names of arguments.
+	// contract means that the tables know, for each other argument, whether it names files. globs,
+	// nested and plain list the names of these arguments.
 	contract bool
-	globs    string // arguments that hold wildcards of files below the tool's path
-	nested   string // arguments that hold objects: edits.filePath if a member names a file, edits if none does
+	globs    string // arguments with wildcards for files below the tool's path
+	nested   string // arguments with objects: edits.filePath if the member filePath names a file, edits if no member does
 	plain    string // arguments that never name a file
-	content  bool   // the tool shows the content of files below its path
-	folder   bool   // without a path the tool searches the folder of the call
+	content  bool   // the tool shows the content of the files below its path
+	folder   bool   // if the call has no path, the tool searches the working folder
 }
 
-// extraction says which argument of the class must be extracted from a text, and how.
+// extraction tells which argument of the class is extracted, and from what text.
 type extraction uint8
 
 const (
 	noExtraction extraction = iota
-	patchFiles              // path: the files of the patch in content
-	promptURLs              // url: every URL of the prompt
+	patchFiles              // the argument path gets the files that the patch in "content" names
+	promptURLs              // the argument url gets every URL in the prompt
 )
 
-// patchArgs are clients' names for the text of a patch.
+// patchArgs maps the names that clients use for the text of a patch to the name of the class.
 const patchArgs = "input>content command>content patch>content patchText>content"
 
-// claudeTools are the tools of Claude Code (2.1), and of clients that use its names.
+// claudeTools are the tools of Claude Code (2.1). Other clients have tools with the same names.
 var claudeTools = []row{
 	{class: "shell", names: []string{"Bash", "PowerShell", "Monitor"}, args: "run_in_background>background"},
 	{class: "read", names: []string{"Read"}, args: "file_path>path", contract: true, plain: "pages"},
@@ -62,7 +62,7 @@ var claudeTools = []row{
 	{class: "task", names: []string{"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash", "ToolSearch", "CronList", "CronDelete"}},
 }
 
-// geminiTools are the tools of Gemini CLI (0.61 and earlier names) and its fork.
+// geminiTools are the tools of Gemini CLI (0.61, with names of earlier versions) and of its fork.
 var geminiTools = []row{
 	{class: "shell", names: []string{"run_shell_command"}, args: "directory>cwd dir_path>cwd is_background>background"},
 	{class: "read", names: []string{"read_file"}, args: "file_path>path absolute_path>path", contract: true},
@@ -88,11 +88,11 @@ var geminiTools = []row{
 	{class: "task", names: []string{"write_todos", "todo_write", "update_topic", "get_goal", "update_goal", "list_agents", "tool_search", "tracker_create_task"}},
 }
 
-// cursorEvent lists members of the event that Cursor sends before it reads a file. The event has
-// no separate arguments; none of these members is the file.
+// cursorEvent lists members of the event that Cursor sends before it reads a file. The event has no
+// object of arguments. None of these members names the file.
 const cursorEvent = "hook_event_name conversation_id generation_id workspace_roots attachments content transcript_path model cursor_version user_email"
 
-// toolNotes are notes that Antigravity's model adds to each of its calls.
+// toolNotes are notes in the arguments of each call that Antigravity's model makes.
 const toolNotes = "toolSummary toolAction"
 
 var clients = []client{
@@ -135,8 +135,8 @@ var clients = []client{
 	{"vscode", []row{
 		{class: "shell", names: []string{"run_in_terminal", "runTerminalCommand", "runInTerminal", "send_to_terminal"}, args: "isBackground>background"},
 		{class: "shell", names: []string{"create_and_run_task", "createAndRunTask"}, args: "task[].command>command workspaceFolder>cwd"},
-		// These run a task that the project or an extension defines, not a command in their
-		// arguments.
+		// These tools run a task that the project or an extension defines. Their arguments contain
+		// no command.
 		{class: "shell", names: []string{"run_task", "runTask", "run_notebook_cell", "runNotebookCell", "runTests", "run_tests", "run_vscode_command", "runVscodeCommand",
 			"install_extension", "install_python_packages", "configure_python_environment", "configure_notebook", "notebook_install_packages"}},
 		{class: "read", names: []string{"read_file", "readFile", "read_notebook_cell_output", "view_image", "copilot_getNotebookSummary"}, args: "filePath>path", contract: true, plain: "cellId"},
@@ -157,7 +157,7 @@ var clients = []client{
 		{class: "task", names: []string{"manage_todo_list", "get_terminal_output", "terminal_last_command", "terminal_selection", "get_task_output", "kill_terminal", "await_terminal"}},
 	}},
 	{"copilot-cli", []row{
-		// Names with a capital occur in events in Claude Code's form.
+		// Names with a capital letter come from events in the form of Claude Code.
 		{class: "shell", names: []string{"bash", "powershell", "local_shell", "Bash", "PowerShell"}, args: "async>background"},
 		{class: "shell", names: []string{"write_bash", "write_powershell"}, args: "input>command"},
 		{class: "read", names: []string{"view", "Read"}, args: "file_path>path", contract: true},
@@ -175,7 +175,7 @@ var clients = []client{
 		{class: "plan", names: []string{"exit_plan_mode", "ExitPlanMode"}},
 		{class: "task", names: []string{"update_todo", "report_intent", "read_agent", "list_agents", "read_bash", "stop_bash", "list_bash", "read_powershell", "stop_powershell", "list_powershell", "TodoWrite"}},
 	}},
-	{"windsurf", []row{ // the names are of events: the hooks of windsurf do not name tools
+	{"windsurf", []row{ // these are names of events, because a hook of windsurf does not get the name of a tool
 		{class: "shell", names: []string{"run_command"}, args: "command_line>command"},
 		{class: "read", names: []string{"read_code"}, args: "file_path>path", contract: true},
 		{class: "write", names: []string{"write_code"}, args: "file_path>path edits>content", contract: true, nested: "edits"},
@@ -265,7 +265,7 @@ var clients = []client{
 		{class: "agent", names: []string{"subagent", "delegate"}, args: "instructions>prompt"},
 		{class: "task", names: []string{"todo__todo_write", "todo_write"}},
 	}},
-	{"opencode", []row{ // batch has no class: a hook does not see the calls inside it
+	{"opencode", []row{ // the tool "batch" has no class, because a hook does not see the calls inside it
 		{class: "shell", names: []string{"bash"}, args: "workdir>cwd"},
 		{class: "read", names: []string{"read"}, args: "filePath>path", contract: true},
 		{class: "search", names: []string{"grep"}, contract: true, globs: "include", plain: "pattern", content: true, folder: true},
@@ -282,7 +282,7 @@ var clients = []client{
 		{class: "ask", names: []string{"question"}},
 		{class: "task", names: []string{"todowrite", "todoread"}},
 	}},
-	{"kimi-code", []row{ // 2.1, and names of the earlier CLI
+	{"kimi-code", []row{ // version 2.1, and names from the earlier CLI
 		{class: "shell", names: []string{"Bash", "Shell"}, args: "run_in_background>background"},
 		{class: "read", names: []string{"Read", "ReadFile", "ReadMediaFile"}, args: "file_path>path", contract: true},
 		{class: "search", names: []string{"Glob"}, args: "directory>path", contract: true, globs: "pattern", folder: true},
@@ -298,7 +298,7 @@ var clients = []client{
 		{class: "task", names: []string{"TodoList", "SetTodoList", "TaskList", "TaskOutput", "TaskStop", "CreateGoal", "GetGoal", "UpdateGoal", "SetGoalBudget", "WaitFor", "CronList", "CronDelete"}},
 	}},
 	{"grok", []row{
-		// Grok has several sets of tools, with the names and arguments of other clients.
+		// Grok has several sets of tools, some with the names and arguments of other clients.
 		{class: "shell", names: []string{"run_terminal_command", "run_terminal_cmd", "monitor", "bash"}, args: "is_background>background working_directory>cwd"},
 		{class: "read", names: []string{"read_file", "read"}, args: "target_file>path file_path>path filePath>path", contract: true},
 		{class: "search", names: []string{"grep"}, args: "target_directory>path query>pattern", contract: true, globs: "glob include", plain: "pattern query type output_mode",

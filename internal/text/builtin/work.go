@@ -11,13 +11,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// MaxPlaces is the maximum number of files or pages that one call may name.
+// MaxPlaces is the maximum number of files or pages in one call.
 const MaxPlaces = 100
 
-// CompleteArguments extracts arguments of the class from texts and lists, and adds them to the
-// arguments of a client's tool. An error, worded for the agent, means that this is impossible: then
-// no rule may allow the call. args is one JSON object that a strict reader has accepted, or nil; it
-// is not changed. A second call adds nothing.
+// CompleteArguments adds arguments of the class to the arguments of a client's tool. It extracts
+// them from texts and lists in args. If that is impossible, the error tells the agent why, and no
+// rule may allow the call. args is nil or a JSON object that a strict reader has accepted; it stays
+// unchanged. A second call on the result adds nothing.
 func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	t := FindTool(client, tool)
 	members, err := parseMembers(args)
@@ -53,9 +53,9 @@ func CompleteArguments(client, tool string, args []byte) ([]byte, error) {
 	return members.addMember(args, name, encodeTexts(all))
 }
 
-// gatherArguments adds arguments of the class that are inside the objects of a list: the paths of
-// several files, several commands. A list in another form is an error, because a rule would not
-// see its content.
+// gatherArguments adds arguments of the class that are inside the objects of a list, such as the
+// paths of several files. If the list has another form, it returns an error, because rules would
+// not see what the list contains.
 func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 	if t.row == nil {
 		return args, nil
@@ -75,7 +75,7 @@ func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 			}
 			v := jsonscan.ValueOf([]byte(m.raw))
 			if t.SharedName(outer) == shared && holdsTexts(v) {
-				continue // rules read a text, or a list of texts, without this copy
+				continue // no copy is needed, because rules read a text or a list of texts directly
 			}
 			all, err := collectTexts(v, inner)
 			switch {
@@ -94,7 +94,7 @@ func (t Tool) gatherArguments(members object, args []byte) ([]byte, error) {
 	return args, nil
 }
 
-// holdsTexts reports whether a value is a text or a list of only texts.
+// holdsTexts reports whether a JSON value is a string or a list of strings.
 func holdsTexts(v jsonscan.Value) bool {
 	if v.Kind() != jsonscan.Array {
 		return v.Kind() == jsonscan.String
@@ -107,7 +107,7 @@ func holdsTexts(v jsonscan.Value) bool {
 	return true
 }
 
-// collectTexts returns the texts of a list, and the texts that its objects hold under a name.
+// collectTexts returns the strings in a list, and the strings under the member name in its objects.
 func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	if v.Kind() == jsonscan.String {
 		return []string{v.Text()}, nil
@@ -115,7 +115,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	elements := v.Elements()
 	switch v.Kind() {
 	case jsonscan.Array:
-	case jsonscan.Object: // a single object
+	case jsonscan.Object: // one object instead of a list
 		elements = slices.Values([]jsonscan.Value{v})
 	default:
 		return nil, errors.New("it is not a list")
@@ -133,7 +133,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 			}
 			words := e.Member(wordsArgument)
 			if e = e.Member(name); e.Kind() == jsonscan.Absent {
-				continue // this operation has no such argument
+				continue // this object has no such member
 			}
 			if name == commandArgument && e.Kind() == jsonscan.String && words.Kind() != jsonscan.Absent {
 				line, err := commandLine(e.Text(), words)
@@ -152,7 +152,7 @@ func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	return all, nil
 }
 
-// isNested reports whether a value is an object, or a list that holds an object or a list.
+// isNested reports whether a JSON value is an object, or a list with an object or a list inside.
 func isNested(v jsonscan.Value) bool {
 	if v.Kind() == jsonscan.Object {
 		return true
@@ -165,13 +165,14 @@ func isNested(v jsonscan.Value) bool {
 	return false
 }
 
-// Some tools take a program's name and its arguments in two separate members.
+// Some tools have one argument for the program and one for the program's arguments.
 const (
 	commandArgument = "command"
 	wordsArgument   = "args"
 )
 
-// commandLine returns a program and its arguments as a shell reads them: each is one word.
+// commandLine returns a program and its arguments as a shell command in which each of them is one
+// word.
 func commandLine(program string, args jsonscan.Value) (string, error) {
 	if !holdsTexts(args) || args.Kind() != jsonscan.Array {
 		return "", errors.New("the arguments beside a command are not a list of texts")
@@ -183,7 +184,7 @@ func commandLine(program string, args jsonscan.Value) (string, error) {
 	return line, nil
 }
 
-// shellWord returns a text quoted as one word of a shell.
+// shellWord returns a text in quotes, so that a shell reads it as one word.
 func shellWord(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
@@ -193,8 +194,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// checkSingle returns an error if two arguments have the same shared name, because it is unknown
-// which one the client uses.
+// checkSingle returns an error if two arguments of a call have the same shared name, because it is
+// unknown which of them the client uses.
 func (t Tool) checkSingle(members object) error {
 	seen := map[string]string{}
 	for _, m := range members {
@@ -213,8 +214,8 @@ func (t Tool) checkSingle(members object) error {
 	return nil
 }
 
-// object holds the members of a JSON object. Of each member, raw is the value as JSON, and text is
-// the decoded value if that is a string, or "".
+// object holds the members of a JSON object. raw is the JSON of a member's value. text is the
+// decoded value if it is a string, otherwise "".
 type object []member
 
 type member struct{ name, raw, text string }
@@ -249,8 +250,8 @@ func parseMembers(args []byte) (all object, err error) {
 	return all, nil
 }
 
-// addMember adds a member to args. If the member is already present, an equal value changes
-// nothing, and another value is an error.
+// addMember adds a member to args. If a member of this name already has an equal value, nothing
+// changes; if it has another value, addMember returns an error.
 func (o object) addMember(args []byte, name, value string) ([]byte, error) {
 	for _, m := range o {
 		switch {
@@ -268,7 +269,7 @@ func (o object) addMember(args []byte, name, value string) ([]byte, error) {
 	return slices.Concat(args[:open], []byte(strconv.Quote(name)+":"+value+comma), args[open:]), nil
 }
 
-// encodeTexts writes texts as JSON.
+// encodeTexts returns texts as a JSON list.
 func encodeTexts(texts []string) string {
 	out := "["
 	for i, s := range texts {
@@ -280,10 +281,10 @@ func encodeTexts(texts []string) string {
 	return out + "]"
 }
 
-// headings are the lines of a patch that name a file, or the new name of a moved file.
+// headings are the beginnings of the lines in a patch that name a file.
 var headings = []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"}
 
-// patchPlaces lists every file that a patch names (the format of apply_patch).
+// patchPlaces lists every file that a patch in the format of apply_patch names.
 func (t Tool) patchPlaces(members object) (all []string, err error) {
 	for _, m := range members {
 		if t.SharedName(m.name) != "content" {
@@ -304,7 +305,7 @@ func (t Tool) patchPlaces(members object) (all []string, err error) {
 	return all, nil
 }
 
-// listURLs lists the URLs in a text that a client might open.
+// listURLs lists the URLs in a text that a client may open.
 func listURLs(s string) (all []string) {
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`(){}[]|\\^", r) }) {
 		low := strings.ToLower(word)

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// findHidden finds characters that are not drawn, and control characters, in one pass. Plain
-// ASCII costs one comparison per byte.
+// findHidden finds characters that are not drawn, and control characters. It reads the text once,
+// or twice if the first pass found many. In plain ASCII it compares eight bytes at a time.
 func findHidden(f *findings) {
 	s := sparse{f: f}
 	readHidden(f, &s)
@@ -24,8 +24,8 @@ func findHidden(f *findings) {
 	}
 }
 
-// addVariants adds findings for the variation selectors that readHidden did not report because
-// each of them is harmless alone.
+// addVariants adds findings for the variation selectors that readHidden left out. A single selector
+// is harmless, but all selectors together may hide a text.
 func (f *findings) addVariants() {
 	for i, r := range f.text {
 		if isVariant(r) {
@@ -36,8 +36,8 @@ func (f *findings) addVariants() {
 	}
 }
 
-// readHidden makes one pass of findHidden. In the second pass (s.rest) it reports only the runs
-// that the first pass left out.
+// readHidden makes one pass of findHidden over the text. In the second pass (s.rest) it reports
+// only the runs that the first pass left out.
 func readHidden(f *findings, s *sparse) {
 	t := f.text
 	for i := 0; i < len(t); {
@@ -77,7 +77,7 @@ func readHidden(f *findings, s *sparse) {
 	}
 }
 
-// undrawn holds the bytes that are, or may be part of, a character that is not drawn.
+// undrawn is true for each byte that may begin a character that is not drawn.
 var undrawn = func() (of [256]bool) {
 	for c := range of {
 		of[c] = (c < ' ' || c >= 0x7f) && c != '\n' && c != '\t' && c != '\r' && c != '\f'
@@ -85,21 +85,23 @@ var undrawn = func() (of [256]bool) {
 	return of
 }()
 
-// skipPlain skips blocks of eight bytes that are all drawn ASCII, and returns the offset after them.
+// skipPlain skips blocks of eight bytes that are drawn ASCII. It returns the offset of the first
+// other block.
 func skipPlain(t string, i int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(t); i += 8 {
 		s := t[i : i+8]
 		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		if (w|(w+each)|(w-each*' '))&high != 0 { // above 0x7e, or below a blank
+		if (w|(w+each)|(w-each*' '))&high != 0 { // one of the eight bytes is above 0x7e, or below a blank
 			return i
 		}
 	}
 	return i
 }
 
-// controlEnd returns the end of a control character of n bytes and of the escape that it begins
-// (ECMA-48: CSI ends with 0x40 to 0x7e, OSC and similar ones with BEL or ST).
+// controlEnd returns the end of the control character of n bytes at i. If the character begins a
+// terminal escape, end is the end of the escape (ECMA-48: CSI ends with 0x40 to 0x7e; OSC and
+// similar escapes end with BEL or ST).
 func controlEnd(t string, i, n int) (end int, what string) {
 	const what8, plain = "an escape of a terminal", "a control character"
 	at := i + n
@@ -120,7 +122,7 @@ func controlEnd(t string, i, n int) (end int, what string) {
 		if at < len(t) && t[at] >= 0x40 && t[at] < 0x7f {
 			at++
 		}
-		return at, what8 // a byte that cannot end the escape is not part of it
+		return at, what8 // the next byte cannot be in this escape
 	case ']', 'P', '_', '^', 'X':
 		rest := t[at:]
 		stop := strings.IndexAny(rest, "\a\u009c\x1b")
@@ -135,15 +137,15 @@ func controlEnd(t string, i, n int) (end int, what string) {
 			if strings.HasPrefix(t[at:], "\x1b\\") {
 				at += 2
 			}
-			return at, what8 // another escape begins
+			return at, what8 // an ESC that begins another escape
 		}
 		return at + 2, what8
 	}
 	return i + n, what8
 }
 
-// hiddenRun reads the run of hidden characters at i. n is their number without soft hyphens. what
-// is "" if the run is ordinary in the surrounding script or emoji.
+// hiddenRun reads the run of hidden characters at i. n is the number of characters without soft
+// hyphens. what is "" if the characters before and after the run make it ordinary.
 func hiddenRun(t string, i int) (what string, n, end int) {
 	end = i
 	first, _ := utf8.DecodeRuneInString(t[i:])
@@ -152,7 +154,7 @@ func hiddenRun(t string, i int) (what string, n, end int) {
 		if !textclass.OddInReply(r) {
 			break
 		}
-		if end += size; r != 0xad { // a soft hyphen means nothing, however often it occurs
+		if end += size; r != 0xad { // do not count soft hyphens, because they cannot encode anything
 			n++
 		}
 	}
@@ -164,7 +166,7 @@ func hiddenRun(t string, i int) (what string, n, end int) {
 	return hiddenName(first), n, end
 }
 
-// hiddenName returns the name of a hidden run by its first character.
+// hiddenName returns a name for a hidden run that begins with r.
 func hiddenName(r rune) string {
 	switch {
 	case textclass.Tag.HasRune(r):
@@ -181,8 +183,8 @@ func hiddenName(r rune) string {
 	return "characters of zero width"
 }
 
-// flags are the three recommended emoji tag sequences (UTS 51, RGI emoji tag sequences), without
-// the black flag before them.
+// flags are the three emoji tag sequences that Unicode recommends (UTS 51), without the black flag
+// before them.
 var flags = []string{tagSequence("gbeng"), tagSequence("gbsct"), tagSequence("gbwls")}
 
 func tagSequence(region string) string {
@@ -194,26 +196,26 @@ func tagSequence(region string) string {
 }
 
 // isOrdinary reports whether a run of n characters is ordinary between the characters before and
-// after it. first and last report whether the run begins or ends the text. A letter of a script
-// elsewhere in the text does not count.
+// after it. first and last mean that the run begins or ends the text. Only these neighbours count,
+// not letters elsewhere in the text.
 func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {
 		switch {
 		case before == 0x1f3f4:
 			return slices.Contains(flags, run)
-		case n == 2 && r == 0xfe0f: // a sign drawn as emoji, joined to the next one
+		case n == 2 && r == 0xfe0f: // emoji selector and joiner between two emoji
 			second, _ := utf8.DecodeRuneInString(run[len("\ufe0f"):])
 			return second == 0x200d && isPicture(before) && isPicture(after)
 		}
 		return false
 	}
 	switch {
-	case r == 0xfeff: // a byte order mark, which is ordinary at the beginning of a text or of a JSON string
+	case r == 0xfeff: // byte order mark: ordinary at the beginning of a text or of a JSON string
 		return first || before == '"'
 	case r == 0xad: // soft hyphen
 		return unicode.IsLetter(before) && unicode.IsLetter(after)
-	case r == 0x200b: // word boundary in scripts without blanks
+	case r == 0x200b: // word boundary in a script that is written without blanks
 		return isUnbroken(before) || isUnbroken(after)
 	case r == 0x200c, r == 0x200d:
 		return usesJoiners(before) && (usesJoiners(after) || last || !unicode.IsLetter(after)) || r == 0x200d && isPicture(before) && isPicture(after)
@@ -227,9 +229,9 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 		return (r < 0xfe00 || r <= 0xfe02) && unicode.In(before, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa) || r == 0xfe00 && unicode.Is(unicode.Sm, before)
 	case unicode.In(r, unicode.Mongolian, unicode.Khmer):
 		return unicode.In(before, unicode.Mongolian, unicode.Khmer)
-	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // drawn: these signs enclose digits
+	case r >= 0x600 && r <= 0x605, r == 0x6dd, r == 0x70f, r == 0x8e2: // these signs are drawn around digits
 		return true
-	case r == 0x110bd, r == 0x110cd: // drawn
+	case r == 0x110bd, r == 0x110cd: // these signs are drawn
 		return true
 	case r >= 0x13430 && r <= 0x1343f:
 		return unicode.Is(unicode.Egyptian_Hieroglyphs, before) || unicode.Is(unicode.Egyptian_Hieroglyphs, after)
@@ -239,11 +241,11 @@ func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	return false
 }
 
-// lastSelector is the last selector that Unicode's database uses for variants of Chinese letters
-// (UTS 37). Later selectors are never ordinary: all 240 selectors together could encode bytes.
+// lastSelector is the last selector that Unicode uses for variants of Chinese letters (UTS 37).
+// Later selectors are never ordinary, because with all 240 selectors a text could encode bytes.
 const lastSelector = 0xe011f
 
-// firstVariant is VARIATION SELECTOR-17, the first that selects a variant of a Han letter.
+// firstVariant is VARIATION SELECTOR-17, the first selector for variants of Han letters.
 const firstVariant = 0xe0100
 
 func isVariant(r rune) bool { return r >= firstVariant && r <= lastSelector }
@@ -251,12 +253,12 @@ func isVariant(r rune) bool { return r >= firstVariant && r <= lastSelector }
 // isMusicalSign reports whether r is a sign of musical notation.
 func isMusicalSign(r rune) bool { return r >= 0x1d100 && r <= 0x1d1ff }
 
-// isDirectionMark reports whether a character only has a direction (UAX 9, 2.6).
+// isDirectionMark reports whether a character does nothing but set a direction (UAX 9, 2.6).
 func isDirectionMark(r rune) bool { return r == 0x200e || r == 0x200f || r == 0x61c }
 
-// isNearRightToLeft reports whether a right-to-left letter is within a few characters of t[i:end].
-// Direction marks are written for digits and signs beside such letters. A direction mark itself
-// does not count as such a letter.
+// isNearRightToLeft reports whether there is a right-to-left letter within a few characters of
+// t[i:end]. Beside such letters people write direction marks for digits and signs. A direction mark
+// itself is no such letter.
 func isNearRightToLeft(t string, i, end int) bool {
 	const near = 16 // bytes
 	for _, r := range t[max(0, i-near):min(len(t), end+near)] {
@@ -267,8 +269,8 @@ func isNearRightToLeft(t string, i, end int) bool {
 	return false
 }
 
-// isPicture reports whether r is a sign that selectors and joiners follow: emoji, their skin
-// tones, and the digits of keycaps.
+// isPicture reports whether selectors and joiners may follow r: an emoji, a skin tone of an emoji,
+// or a digit of a keycap.
 func isPicture(r rune) bool {
 	return unicode.In(r, unicode.So, unicode.Sk, unicode.Sm) || r >= '0' && r <= '9' || strings.ContainsRune("#*©®‼⁉ℹ〰〽", r)
 }

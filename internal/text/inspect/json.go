@@ -8,18 +8,18 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxPlaces is the maximum number of findings in a document, of all kinds in all strings.
+// maxPlaces is the maximum number of findings in a document.
 const maxPlaces = 1 << 14
 
-// SearchDocument returns the findings of SearchText in a stored file or message. Where the text
-// is JSON, or holds JSON values on lines of their own, it also searches the unescaped strings and
-// names. Such a finding covers the string token with its quotes.
+// SearchDocument is SearchText for a stored file or message. If the text is JSON, or has JSON
+// values on lines of their own, it also searches the decoded strings and names. A finding in such a
+// string covers the whole string with its quotes.
 func SearchDocument(text string, wanted Kinds) []Found {
 	found := SearchText(text, wanted)
 	if !strings.Contains(text, `\`) {
 		return found
 	}
-	const mark = "\ufeff" // byte order mark
+	const mark = "\ufeff" // a byte order mark
 	from := len(text) - len(strings.TrimPrefix(text, mark))
 	if json.Valid([]byte(text[from:])) {
 		found = inStrings(found, text, from, len(text), wanted)
@@ -37,7 +37,7 @@ func SearchDocument(text string, wanted Kinds) []Found {
 // dropRepeats removes a finding in escaped text if the same kind was also found in the unescaped form
 // of the string that contains it. The findings are sorted by place.
 func dropRepeats(found []Found, text string) []Found {
-	tokens := map[Kind]int{} // where the last string with such a finding ends
+	tokens := map[Kind]int{} // by kind: the end of the last string with a finding of this kind
 	return slices.DeleteFunc(found, func(f Found) bool {
 		if text[f.Start] == '"' {
 			tokens[f.Kind] = max(tokens[f.Kind], f.End)
@@ -47,12 +47,12 @@ func dropRepeats(found []Found, text string) []Found {
 	})
 }
 
-// eachValue visits the objects and arrays that begin a line or follow another value, if nothing
-// but such values is on their lines. No byte is read more than twice: inside a value that has no
-// end, only values of one line count.
+// eachValue visits the JSON objects and arrays in a text. A value must begin a line or follow
+// another value, and its lines must contain only values. No byte is read more than twice: if a
+// value has no end, eachValue searches it only for values of one line.
 func eachValue(text string, from int, visit func(start, end int)) {
 	c := jsonscan.Cursor{Src: text, At: from}
-	tried := 0 // end of the last text that proved not to be a value
+	tried := 0 // end of the last text that was tried and is no value
 	for c.SkipBlanks(); c.At < len(text); c.SkipBlanks() {
 		start := c.At
 		line := len(text)
@@ -81,9 +81,9 @@ func eachValue(text string, from int, visit func(start, end int)) {
 	}
 }
 
-// IsCutOff reports whether value looks like an object or an array that is cut off. A reader could
-// read value[:at], which must have a member. After at, value may have only blanks and a string
-// without an end.
+// IsCutOff reports whether value looks like a JSON object or array whose end is missing. value[:at]
+// is the part that a JSON reader accepted; it must have a member. The rest may only have blanks and
+// a string without an end.
 func IsCutOff(value string, at int) bool {
 	at += len(value[at:]) - len(strings.TrimLeft(value[at:], " \t\r\n"))
 	if at < len(value) && (value[at] != '"' || hasEnd(value, at)) {
@@ -99,7 +99,8 @@ func hasEnd(text string, at int) bool {
 	return ok
 }
 
-// CutEscape returns the length of a text without an incomplete JSON escape at its end.
+// CutEscape returns the length of a text without the incomplete JSON escape at its end, if there is
+// one.
 func CutEscape(text string) int {
 	const longest = `\ud83d\ude00`
 	end := len(text)
@@ -116,7 +117,7 @@ func CutEscape(text string) int {
 	return end
 }
 
-// inStrings adds findings in the unescaped strings between two offsets.
+// inStrings adds the findings in the decoded strings between the offsets from and until.
 func inStrings(found []Found, text string, from, until int, wanted Kinds) []Found {
 	for at := from; at < until; {
 		n := strings.IndexByte(text[at:until], '"')
@@ -126,16 +127,16 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		c := jsonscan.Cursor{Src: text, At: at + n}
 		start := c.At
 		said, ok := c.ReadString()
-		if !ok && until == len(text) && !hasEnd(text, start) { // the string is cut off
+		if !ok && until == len(text) && !hasEnd(text, start) { // the end of the string was cut off
 			rest := jsonscan.Cursor{Src: text[start:CutEscape(text)] + `"`}
 			said, ok = rest.ReadString()
-			c.At = len(text) + 1 // as if the missing quote had been read
+			c.At = len(text) + 1 // treat the string as if its closing quote were there
 		}
 		if !ok {
 			break
 		}
 		at = c.At
-		if len(said) == at-start-len(`""`) { // no escapes: already searched above
+		if len(said) == at-start-len(`""`) { // the string has no escapes, so it was searched already
 			continue
 		}
 		for _, f := range SearchText(said, wanted) {

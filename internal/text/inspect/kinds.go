@@ -13,7 +13,7 @@ import (
 // Kind is a stable word for one kind of finding.
 type Kind string
 
-// The kinds. The table kinds describes each of them.
+// All kinds of findings. The table kinds describes them.
 const (
 	Hidden          Kind = "hidden"
 	Control         Kind = "control"
@@ -35,30 +35,32 @@ const (
 	Unscreened      Kind = "unscreened"
 )
 
-// Found is one finding in a text.
+// Found is one finding in a text, with its place.
 type Found struct {
 	Kind       Kind
-	What       string // description, never a part of the text: "tag characters"
-	Start, End int    // bytes of the text, from Start to before End
-	// Of is set for Unscreened: the kind that was not looked for to the end of the text; "" means
-	// all kinds.
+	What       string // description such as "tag characters"; it never contains a part of the text
+	Start, End int    // byte offsets: the finding is text[Start:End]
+	// Of is set if Kind is Unscreened: a part of the text was not searched for the kind Of; ""
+	// means all kinds.
 	Of Kind
 }
 
-// detector finds one kind, or two kinds in one pass.
+// detector finds one kind. Some detectors find two kinds in one pass over the text.
 type detector struct {
 	kind  Kind
-	says  string // description for people
-	shows string // a text in which the kind is found
-	// find adds its findings in any order; nil if a kind before this one in kinds shares its pass.
+	says  string // description of the kind for people
+	shows string // an example text in which the kind is found
+	// find adds its findings in any order. It is nil if the detector before this one also finds
+	// this kind.
 	find func(f *findings)
-	// needs returns what a text must have for the pass to find anything. nil: the pass runs for every text.
+	// needs returns what a text must contain before the detector is run. nil: the detector is run
+	// for every text.
 	needs func() need
-	pack  bool // the kind is a pack, which may also list other kinds
+	pack  bool // the kind is a pack, which can also list other kinds
 }
 
-// kinds are all kinds in display order. Where two kinds share one pass over the text, only the
-// first has find.
+// kinds has a row for each kind, in the order in which people see them. If two kinds are found in
+// one pass over the text, only the first row has find.
 var kinds = []detector{
 	{Hidden, "characters that are not drawn: tags, direction, zero width, selectors, private use", "visible\U000e0069\U000e0067\U000e006e", findHidden, func() need { return need{anyOf: undrawn} }, false},
 	{Control, "control characters and the escapes of terminals", "a\x1b[8mb", nil, nil, false},
@@ -87,33 +89,35 @@ var kinds = []detector{
 	{Unscreened, "what was not looked at: a text of more than 4 MiB, more than 256 findings of a kind, or what is too long for a secret", "", nil, nil, false},
 }
 
-// Limits of one search of one text: beyond them the search reports Unscreened.
+// Limits of one search. If a text exceeds a limit, the result has a finding Unscreened.
 const (
 	maxText  = 4 << 20 // bytes
-	maxFound = 256     // of one kind: the other kinds are searched to the end
+	maxFound = 256     // findings of one kind; other kinds are still searched
 )
 
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
-	only []Kind  // the kinds that the set names; if empty and any is false, the set has all kinds
-	any  bool    // the set has "*": every kind. A finding also counts for a pack if that pack is in only
-	own  []*Pack // the owner's packs
+	only []Kind // the kinds in the set; if it is empty and any is false, the set has all kinds
+	// If any is true, the set has "*": every kind. A pack in only still gets the findings of its
+	// own patterns.
+	any bool
+	own []*Pack // packs of the owner
 
 	closely bool // set by WithCloseLook
 
 	packs []Kind  // the packs in only
-	finds *passes // nil for the zero value
+	finds *passes // the passes for this set; nil for the zero value
 }
 
-// WithCloseLook returns the same set for a short text of one author, such as a tool's
-// description: there, a single character that is not drawn counts.
+// WithCloseLook returns the same set for a short text of one author, such as the description of a
+// tool. In such a text a single character that is not drawn is already a finding.
 func (ks Kinds) WithCloseLook() Kinds {
 	ks.closely = true
 	return ks
 }
 
-// ParseKinds parses the words of a set; "*" stands for every kind. own are the owner's packs,
-// whose kinds are words too.
+// ParseKinds returns the set that words name. "*" stands for every kind. own are the packs of the
+// owner; their kinds can also be in words.
 func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	all := KindWords()
 	for _, p := range own {
@@ -138,8 +142,8 @@ func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	return Kinds{only: only, any: any, own: own}.prepare(), nil
 }
 
-// prepare returns the same set with its packs and passes, which depend on the set alone and are the
-// same for every text.
+// prepare returns the same set with its packs and passes filled in. They depend only on the set, so
+// they are computed once for many texts.
 func (ks Kinds) prepare() Kinds {
 	for _, k := range ks.only {
 		if i := slices.IndexFunc(kinds, func(d detector) bool { return d.kind == k }); i < 0 || kinds[i].pack {
@@ -168,22 +172,22 @@ func (k Kind) DescribeKind() string {
 	return ""
 }
 
-// hasKind reports whether a kind is in the set. Unscreened is in every set.
+// hasKind reports whether the set has a kind. Every set has Unscreened.
 func (ks Kinds) hasKind(k Kind) bool {
 	return ks.any || len(ks.only) == 0 || k == Unscreened || slices.Contains(ks.only, k)
 }
 
-// looksFor reports whether a kind is in the set, or belongs to a pack that the set names.
+// looksFor reports whether the set has a kind, or a pack that includes the kind.
 func (ks Kinds) looksFor(k Kind) bool {
 	return ks.hasKind(k) || slices.ContainsFunc(ks.packs, func(wanted Kind) bool { return ks.inPack(wanted, k) })
 }
 
-// shareable are the kinds that a pack may list as its own.
+// shareable are the built-in kinds that a pack may include.
 var shareable = []Kind{Card, IBAN, SSN, VIN}
 
-// inPack reports whether a kind belongs to a pack.
+// inPack reports whether a pack includes a kind.
 func (ks Kinds) inPack(pack, k Kind) bool {
-	if !slices.Contains(shareable, k) { // saves reading the packs
+	if !slices.Contains(shareable, k) { // return early, so that the packs need not be read
 		return false
 	}
 	for _, p := range ks.own {
@@ -194,13 +198,14 @@ func (ks Kinds) inPack(pack, k Kind) bool {
 	return slices.ContainsFunc(packs(), func(p *Pack) bool { return Kind(p.Name) == pack && slices.Contains(p.Kinds, k) })
 }
 
-// SearchText looks for the wanted kinds in a text, which is normally UTF-8. The findings are
-// ordered by place.
+// SearchText returns the findings of the wanted kinds in a text, sorted by place. The text should
+// be UTF-8.
 func SearchText(text string, wanted Kinds) []Found {
 	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 
-// inspectText does the work of SearchText. inside searches decoded texts; nil turns that off.
+// inspectText does the work of SearchText. inside searches a decoded text, such as base64. If
+// inside is nil, decoded texts are not searched.
 func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {
@@ -226,7 +231,7 @@ func inspectText(text string, wanted Kinds, inside func(decoded string, own []*P
 
 func byPlace(a, b Found) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
 
-// wantsShared reports whether wanted has one of the kinds that share the pass of the i-th kind.
+// wantsShared reports whether wanted has a kind that the i-th detector also finds.
 func wantsShared(i int, wanted Kinds) bool {
 	for i++; i < len(kinds) && kinds[i].find == nil; i++ {
 		if kinds[i].kind != Unscreened && wanted.hasKind(kinds[i].kind) {
@@ -236,35 +241,35 @@ func wantsShared(i int, wanted Kinds) bool {
 	return false
 }
 
-// pool reuses findings. Without the pool each text would allocate one on the heap, because the
+// pool keeps findings for reuse. Without it each text would allocate one on the heap, because the
 // detectors are called through a table.
 var pool = sync.Pool{New: func() any { return new(findings) }}
 
-// findings holds the findings of one text so far.
+// findings collects the findings of one text.
 type findings struct {
 	text   string
 	wanted Kinds
 	inside func(decoded string, own []*Pack) []Found
 	found  []Found
 	counts []count
-	read   int // bytes of long tags read so far
-	// tooLong means that no more long tags are read.
+	read   int // number of bytes of long tags read so far
+	// tooLong means that no more long tags are read in this text.
 	tooLong bool
 
 	plain [40]byte
 
-	word []byte // a run of a key's letters (escapedSecrets)
-	from []int  // the offset in text of each letter in word
+	word []byte // a run of letters that may be a key (escapedSecrets)
+	from []int  // offset in text of each letter of word
 }
 
-// count is the number of findings of a kind. cut is the index in found of the entry that reports
-// further findings.
+// count is the number of findings of one kind. cut is the index in found of the finding that stands
+// for all further ones.
 type count struct {
 	kind   Kind
 	n, cut int
 }
 
-// addFinding adds a finding if its kind is wanted.
+// addFinding adds a finding if its kind, or a pack that includes the kind, is wanted.
 func (f *findings) addFinding(k Kind, what string, start, end int) {
 	for _, wanted := range f.wanted.packs {
 		if f.wanted.inPack(wanted, k) {
@@ -276,9 +281,9 @@ func (f *findings) addFinding(k Kind, what string, start, end int) {
 	}
 }
 
-// noteFinding adds a wanted finding. After the first maxFound of a kind, it only records the place
-// from which the kind was not searched. The detector may find in any order, so a later finding can
-// move this place back.
+// noteFinding adds a finding whose kind is wanted. After maxFound findings of a kind, it only
+// records the place from which on the kind was not searched. This place can move back, because a
+// detector may find places in any order.
 func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	i := slices.IndexFunc(f.counts, func(c count) bool { return c.kind == k })
 	if i < 0 {
@@ -297,7 +302,7 @@ func (f *findings) noteFinding(k Kind, what string, start, end int) {
 	}
 }
 
-// noteUnscreened adds a finding that says that a kind was not looked for after start.
+// noteUnscreened adds a finding that tells that the text after start was not searched for a kind.
 func (f *findings) noteUnscreened(k Kind, what string, start int) {
 	f.found = append(f.found, Found{Kind: Unscreened, What: what, Start: start, End: len(f.text), Of: k})
 }

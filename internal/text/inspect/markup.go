@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/text/inspect/injection"
 )
 
-// findTemplateTokens finds tokens that separate speakers in widely used model templates: ChatML
-// and similar ones, Llama, Mistral, Gemma, DeepSeek.
+// findTemplateTokens finds the tokens with which the templates of models separate speakers: ChatML
+// and similar templates, Llama, Mistral, Gemma, DeepSeek.
 func findTemplateTokens(f *findings) {
 	f.visitWords(speakers, func(start, end int) {
 		if open := f.text[start:end]; open == "<|" || open == "<｜" {
@@ -25,8 +25,8 @@ func findTemplateTokens(f *findings) {
 
 var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
 
-// tokenLen returns the length of the rest of a token, such as im_start|>, with which rest begins;
-// 0 if there is none.
+// tokenLen returns the length of the text at the start of rest that completes a template token,
+// such as im_start|>; 0 if there is none.
 func tokenLen(rest string) int {
 	n := strings.IndexFunc(rest, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')
@@ -42,7 +42,7 @@ func tokenLen(rest string) int {
 	return 0
 }
 
-// visitWords visits the places of each word, with one search per word.
+// visitWords visits each place of each word. It searches the text once for each word.
 func (f *findings) visitWords(words []string, visit func(start, end int)) {
 	for _, w := range words {
 		for at := 0; ; {
@@ -59,10 +59,10 @@ func (f *findings) visitWords(words []string, visit func(start, end int)) {
 
 const (
 	commentStart = "<!--"
-	linkMiddle   = "](" // of a Markdown link
+	linkMiddle   = "](" // the middle of a Markdown link
 )
 
-const longComment = 40 // bytes of a comment that is more than a short marker for a tool
+const longComment = 40 // bytes; a shorter comment is only a marker for a tool
 
 // findComments finds HTML comments.
 func findComments(f *findings) {
@@ -73,26 +73,27 @@ func findComments(f *findings) {
 	})
 }
 
-// findConcealed finds text that is worded like an attack and invisible to a reader of the page.
+// findConcealed finds text that a reader of the page does not see and whose wording is like an
+// attack.
 func findConcealed(f *findings) {
 	f.visitComments(func(start, end int, inside string) {
 		if len(inside) >= longComment && injection.TopScore(inside) >= injection.Likely {
 			f.addFinding(Concealed, "words like those of prompt injections in an HTML comment", start, end)
 		}
 	})
-	read := 0 // end of the hidden texts read so far: they may be nested
+	read := 0 // end of the hidden text read so far, because hidden texts may be nested
 	f.visitTags(Concealed, func(t tag) {
 		if t.start < read || !t.hidden && !t.hidesText() {
 			return
 		}
-		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // not t.end, which is too far if a quote in the tag is not closed
+		from := t.start + strings.IndexByte(f.text[t.start:], '>') + 1 // t.end is too far if a quote in the tag is not closed
 		if read = f.bodyEnd(t); from < read && injection.TopScore(f.text[from:read]) >= injection.Likely {
 			f.addFinding(Concealed, "words like those of prompt injections in HTML that its tag hides", t.start, read)
 		}
 	})
 }
 
-// visitComments visits HTML comments; an unclosed comment reaches to the end.
+// visitComments visits the HTML comments. A comment without an end reaches to the end of the text.
 func (f *findings) visitComments(visit func(start, end int, inside string)) {
 	for at := 0; ; {
 		n := strings.Index(f.text[at:], commentStart)
@@ -143,9 +144,9 @@ func findImageLinks(f *findings) {
 	f.findReferences(what)
 }
 
-// findReferences finds images of Markdown whose address is in another place: ![x][label] or
-// ![label] for the image, and a line "[label]: address". Both places are findings, since the address
-// is in the second.
+// findReferences finds Markdown images whose address is in a definition: ![x][label] or ![label]
+// for the image, and a line "[label]: address". The image and the definition are both findings,
+// because only the definition has the address.
 func (f *findings) findReferences(what string) {
 	places := map[string][2]int{} // start and end of each definition, by label
 	f.visitWords([]string{definition}, func(at, from int) {
@@ -184,7 +185,7 @@ func (f *findings) findReferences(what string) {
 		label = foldLabel(label)
 		if place, known := places[label]; known {
 			f.addFinding(ImageLink, what, start, end)
-			if place[1] > 0 { // the definition has no finding yet
+			if place[1] > 0 { // report each definition only once
 				f.addFinding(ImageLink, what, place[0], place[1])
 				places[label] = [2]int{}
 			}
@@ -192,7 +193,7 @@ func (f *findings) findReferences(what string) {
 	})
 }
 
-// definition is the text between a label and its address.
+// definition is the text between the label and the address of a definition.
 const definition = "]:"
 
 func foldLabel(label string) string { return strings.ToLower(strings.Join(strings.Fields(label), " ")) }
@@ -211,8 +212,9 @@ func markdownAddress(text string) string {
 
 var markdownEscapes = strings.NewReplacer(`\?`, "?", `\/`, "/", `\:`, ":", `\&`, "&")
 
-// hasQuery reports whether an address names a host and has a query: a program that draws the image
-// sends the query to the host. Browsers accept any number of / and \ before the host.
+// hasQuery reports whether an address has a host and a query. A program that draws an image from
+// this address sends the query to the host. Like browsers, hasQuery accepts any number of / and \
+// before the host.
 func hasQuery(address string) bool {
 	address = strings.Trim(address, white)
 	for _, scheme := range [...]string{"https:", "http:", ""} {
@@ -227,13 +229,13 @@ func hasQuery(address string) bool {
 }
 
 const (
-	wideGap = 200 // blanks in a line
-	longGap = 30  // lines without text
+	wideGap = 200 // number of blanks in one line
+	longGap = 30  // number of lines without text
 	white   = " \t\r\n\u00a0\u3000"
 )
 
-// findGaps finds text that a person must scroll to. A gap is so long that checking every
-// thirtieth byte finds it.
+// findGaps finds text after a gap so large that a person must scroll. A gap is long, so it is
+// enough to check every thirtieth byte.
 func findGaps(f *findings) {
 	t := f.text
 	for at := 0; at < len(t); at += longGap {
@@ -250,7 +252,7 @@ func findGaps(f *findings) {
 	}
 }
 
-// isWideGap reports whether blanks are wide or long enough for a gap.
+// isWideGap reports whether a run of blanks is a gap: too many blanks in a line, or too many lines.
 func isWideGap(blanks string) bool {
 	if strings.Count(blanks, "\n") > longGap {
 		return true

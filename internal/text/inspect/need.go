@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// need is what a text must have for a pass to find anything in it. The zero value demands nothing.
+// need is what a text must contain before a detector is run. The zero value demands nothing.
 type need struct {
 	least int       // minimum length of the text in bytes
-	anyOf [256]bool // the text must have one of these bytes; if all are false, any text will do
+	anyOf [256]bool // the text must have one of these bytes; if all are false, the text may have any bytes
 }
 
-// firstBytes returns the bytes that texts begin with.
+// firstBytes returns the set of the first bytes of texts.
 func firstBytes(texts ...string) (of [256]bool) {
 	for _, text := range texts {
 		of[text[0]] = true
@@ -19,11 +19,11 @@ func firstBytes(texts ...string) (of [256]bool) {
 	return of
 }
 
-// passes are the passes over a text that look for a set of kinds.
+// passes are the passes over a text for a set of kinds.
 type passes struct {
 	all  []pass
-	by   [256]uint32 // for each byte, a bit for each pass that may find something in a text with the byte
-	free uint32      // a bit for each pass that needs no byte
+	by   [256]uint32 // by byte: a bit for each pass that may find something if the text has this byte
+	free uint32      // a bit for each pass that does not need a certain byte
 }
 
 type pass struct {
@@ -31,7 +31,7 @@ type pass struct {
 	least int
 }
 
-// choosePasses returns the passes for a set of kinds.
+// choosePasses returns the passes that look for the kinds of a set.
 func (ks Kinds) choosePasses() *passes {
 	p := &passes{}
 	for i := range kinds {
@@ -58,11 +58,11 @@ func (ks Kinds) choosePasses() *passes {
 	return p
 }
 
-// allPasses are the passes for the zero value of Kinds.
+// allPasses are the passes for all kinds.
 var allPasses = sync.OnceValue(Kinds{}.choosePasses)
 
-// search runs the passes whose needs the text meets. It reads the text once to see which bytes it
-// has.
+// search reads the text once to see which bytes it has. Then it runs the passes that need one of
+// these bytes.
 func (p *passes) search(f *findings) {
 	can, text := p.free, f.text
 	for ; len(text) >= 8; text = text[8:] {

@@ -11,15 +11,16 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// A finding of a number needs more than a valid check digit, which one number in ten has by chance: also
-// the right length, beginning or grouping, or a word beside it.
+// A valid check digit alone is no finding, because one number in ten has one by chance. The length,
+// beginning or grouping must also be right, or a word beside the number must fit.
 
-// brand describes the first digits of a card's numbers (ISO/IEC 7812) and their length.
+// brand describes the numbers of one brand of cards (ISO/IEC 7812): the first digits, and the
+// length.
 type brand struct {
 	name        string
-	from, to    int // range of the first digits; digits is their count
+	from, to    int // range of the first digits, and how many they are
 	digits      int
-	least, most int // number of digits of the whole number
+	least, most int // minimum and maximum number of digits
 }
 
 var brands = []brand{
@@ -37,7 +38,7 @@ var brands = []brand{
 	{"UnionPay", 62, 62, 2, 16, 19},
 }
 
-// testCards are numbers that payment services publish for tests.
+// testCards are card numbers that payment services publish for tests.
 var testCards = []string{
 	"4111111111111111", "4242424242424242", "4012888888881881", "4000056655665556", "4222222222222", "4000000000000002", "4000000000000077",
 	"5555555555554444", "5105105105105100", "2223003122003222", "2223000048400011", "5200828282828210",
@@ -45,7 +46,7 @@ var testCards = []string{
 	"30569309025904", "38520000023237", "3056930009020004", "36227206271667", "3530111333300000", "3566002020360505", "6200000000000005", "6205500000000000004",
 }
 
-// Lengths of numbers without separators. Only lengthSSN includes the dashes.
+// Lengths of numbers, without separators except in lengthSSN.
 const (
 	leastCard = 13
 	leastIBAN = 15
@@ -58,9 +59,9 @@ func findCards(f *findings) {
 	f.findSpacedCards()
 }
 
-// findSpacedCards finds cards whose groups have more between them than one blank or dash. Tabs and
-// several blanks may also separate the columns of a table, so with these a word about cards must be
-// near the number.
+// findSpacedCards finds card numbers with wide gaps between the groups of digits. Tabs and several
+// blanks also separate the columns of a table, so with such gaps a word about cards must be near
+// the number.
 func (f *findings) findSpacedCards() {
 	t := f.text
 	for at := 0; at < len(t); {
@@ -80,7 +81,7 @@ func (f *findings) findSpacedCards() {
 		for from := at; len(sizes) < 5; {
 			end := groupEnd(t, &digitsOnly, from)
 			if end == from || len(digits)+end-from > 19 {
-				wide = wide || end > from // more digits follow than a card has: a row of numbers
+				wide = wide || end > from // more digits follow than a card number has, so this is a row of numbers
 				break
 			}
 			digits, sizes, last = append(digits, t[from:end]...), append(sizes, end-from), end
@@ -107,8 +108,8 @@ func (f *findings) findSpacedCards() {
 	}
 }
 
-// areCardGroups reports whether the sizes of groups of digits are those of a card. The caller has
-// checked that the first size is 4.
+// areCardGroups reports whether groups of digits have the sizes of the groups of a card number. The
+// caller has checked that the first group has 4 digits.
 func areCardGroups(sizes []int) bool {
 	n := len(sizes)
 	if n == 3 {
@@ -117,7 +118,8 @@ func areCardGroups(sizes []int) bool {
 	return n > 3 && sizes[1] == 4 && sizes[2] == 4 && (n == 4 || sizes[3] == 4)
 }
 
-// gapLength returns the length of the blanks and dashes, up to four, at the beginning of a text.
+// gapLength returns the length of the blanks and dashes at the beginning of a text; it counts at
+// most four.
 func gapLength(text string) (n int) {
 	for range 4 {
 		r, size := utf8.DecodeRuneInString(text[n:])
@@ -140,8 +142,8 @@ func (f *findings) findPlainCards() {
 	})
 }
 
-// cardName returns the brand of a card's number; "" if digits are no card's number, or one that is
-// published for tests.
+// cardName returns the brand of a card number. It returns "" if digits are no card number, or a
+// number that is published for tests.
 func cardName(digits []byte) (name string) {
 	for _, b := range brands {
 		if n := len(digits); n >= b.least && n <= b.most && isBetween(digits[:b.digits], b.from, b.to) {
@@ -154,9 +156,10 @@ func cardName(digits []byte) (name string) {
 	return name
 }
 
-// asCard reports whether digits are grouped as on a card: in fours, as 4-6-5, 4-6-4 or 6-13, or not at
-// all. A word about cards beside the number is necessary for groups that look like a row of a table, for
-// ungrouped digits of an unusual length (not 14 to 16), and if a word about other numbers is near.
+// asCard reports whether digits have the grouping of a card number: in fours, as 4-6-5, 4-6-4 or
+// 6-13, or no groups. In three cases a word about cards must be beside the number: the groups look
+// like a row of a table; a number without groups has an unusual length (not 14 to 16); a word about
+// other numbers is near.
 func (f *findings) asCard(start, end, n int) bool {
 	var sizes [20]int
 	groups := 0
@@ -181,7 +184,7 @@ func (f *findings) asCard(start, end, n int) bool {
 	return fours || groups == 2 && sizes[0] == 4 && sizes[1] == 6 && last >= 4 && last <= 5 || groups == 1 && sizes[0] == 6 && last == 13
 }
 
-// isRow reports whether two more numbers of four digits follow, as in a table.
+// isRow reports whether two more numbers of four digits follow. The number is then part of a table.
 func (f *findings) isRow(end int) bool {
 	rest := f.text[end:]
 	for range 2 {
@@ -193,7 +196,7 @@ func (f *findings) isRow(end int) bool {
 	return true
 }
 
-// countsUp reports whether numbers of four digits increase by equal steps.
+// countsUp reports whether the groups of four digits increase by equal steps.
 func countsUp(groups string) bool {
 	step, before := 0, 0
 	for i := 0; i+4 <= len(groups); i += 5 {
@@ -206,14 +209,14 @@ func countsUp(groups string) bool {
 	return true
 }
 
-// cardWords stand beside card numbers. otherNumbers stand beside numbers of devices, parcels and
-// papers: one in ten of these numbers has a valid check digit of a card.
+// cardWords stand near card numbers. otherNumbers stand near numbers of devices, parcels and
+// papers. One in ten of those numbers has a valid check digit of a card.
 var (
 	cardWords    = []string{"card", "visa", "credit", "debit", "cvv", "cvc", "unionpay", "discover", "jcb", "amex", "maestro", "pan"}
 	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}
 )
 
-// hasWordNear reports whether one of words stands within a few words of a number.
+// hasWordNear reports whether one of words is within a few words of the number.
 func (f *findings) hasWordNear(start, end int, words []string) bool {
 	const near = 40 // bytes
 	around := f.text[max(0, start-near):min(len(f.text), end+near)]
@@ -223,7 +226,7 @@ func (f *findings) hasWordNear(start, end int, words []string) bool {
 			if n < 0 {
 				return false
 			}
-			if at += n; at == 0 || !isLetter(around[at-1]) { // "ean" must not match inside "mean"
+			if at += n; at == 0 || !isLetter(around[at-1]) { // only at the start of a word: "ean" must not match inside "mean"
 				return true
 			}
 		}
@@ -238,7 +241,7 @@ func isBetween(digits []byte, from, to int) bool {
 	return n >= from && n <= to
 }
 
-// checkLuhn reports whether the last digit is the right check digit (ISO/IEC 7812-1, annex B).
+// checkLuhn reports whether the last digit is the correct check digit (ISO/IEC 7812-1, annex B).
 func checkLuhn(digits []byte) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -253,7 +256,7 @@ func checkLuhn(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// ibanLengths are the lengths for each country (ISO 13616, SWIFT's registry).
+// ibanLengths has the length of IBANs for each country (ISO 13616, SWIFT's registry).
 var ibanLengths = sync.OnceValue(func() map[string]int {
 	return map[string]int{
 		"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28,
@@ -265,7 +268,7 @@ var ibanLengths = sync.OnceValue(func() map[string]int {
 	}
 })
 
-// exampleIBANs are IBANs that standards and manuals print.
+// exampleIBANs are IBANs from standards and manuals.
 var exampleIBANs = []string{"DE89370400440532013000", "GB82WEST12345698765432", "GB29NWBK60161331926819", "GB33BUKB20201555555555", "FR1420041010050500013M02606", "FR7630006000011234567890189", "NL91ABNA0417164300", "BE68539007547034", "ES9121000418450200051332", "CH9300762011623852957", "AT611904300234573201", "IT60X0542811101000000123456"}
 
 func findIBANs(f *findings) {
@@ -278,12 +281,13 @@ func findIBANs(f *findings) {
 	})
 }
 
-// ibanBegins reports whether a group begins with a country and its check digits.
+// ibanBegins reports whether a group begins with two letters of a country and two check digits.
 func ibanBegins(group string) bool {
 	return len(group) >= 4 && group[0] >= 'A' && group[1] >= 'A' && group[2] <= '9' && group[3] <= '9'
 }
 
-// addMod97 continues the remainder n of ISO 7064 MOD 97-10 with s; letters count as 10 to 35.
+// addMod97 computes the remainder modulo 97 (ISO 7064 MOD 97-10) of a number, from the remainder n
+// of its beginning and its further characters s. Letters count as 10 to 35.
 func addMod97(n int, s []byte) int {
 	for _, c := range s {
 		if c >= 'A' {
@@ -295,7 +299,7 @@ func addMod97(n int, s []byte) int {
 	return n
 }
 
-// findSSNs finds AAA-GG-SSSS in the ranges that the SSA assigns (since 2011).
+// findSSNs finds numbers AAA-GG-SSSS in the ranges that the SSA has assigned since 2011.
 func findSSNs(f *findings) {
 	t := f.text
 	for i := 0; i+11 <= len(t); i++ {
@@ -327,7 +331,7 @@ func isSSN(s string) bool {
 	return strings.Trim(plain, plain[:1]) != "" && !slices.Contains([]string{"123456789", "078051120", "219099999", "457555462", "987654321", "111223333", "123121234"}, plain)
 }
 
-// partOfNumber reports whether c continues a number.
+// partOfNumber reports whether the byte c could belong to the same number as its neighbour.
 func partOfNumber(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_' || c == '.' || c == '/'
 }
@@ -345,7 +349,7 @@ func findVINs(f *findings) {
 }
 
 func isVIN(p []byte) bool {
-	const values = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ" // a sign's index modulo 10 is its value
+	const values = "0123456789.ABCDEFGH..JKLMN.P.R..STUVWXYZ" // the value of a character is its index in this string, modulo 10
 	weights := [...]int{8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2}
 	sum := 0
 	for i, c := range p {
@@ -355,7 +359,7 @@ func isVIN(p []byte) bool {
 	return serial && len(bytes.Trim(p[:8], "0123456789")) > 0 && p[8] == "0123456789X"[sum%11]
 }
 
-// Sets of the characters that numbers consist of.
+// Sets of the characters that can be in a number.
 var (
 	digitsOnly    = signSet("")
 	digitsLetters = signSet("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -369,14 +373,15 @@ func signSet(letters string) (of [256]bool) {
 	return of
 }
 
-// visitNumbers visits possible numbers: least to most characters of the set named of, in groups
-// with one blank or dash between them. A number may end with any group, because another number may
-// follow, so visit is called for each end. The byte before or after a number must not continue it.
-// The first group of a row may always begin a number; a later group may if inner accepts it. visit
-// gets the place and the characters without separators, and reports whether they are a number.
+// visitNumbers visits possible numbers. A number has least to most characters of the set of, in
+// groups with one blank or dash between them. A number may end with any group, because another
+// number may follow; visit is called for each possible end. A number must not be next to a byte
+// that continues it. The first group of a row can always begin a number; a later group can if inner
+// returns true. visit gets the place and the characters without separators, and reports whether
+// they are a number.
 //
-// At least one of two adjacent bytes in a row of groups is in the set, so checking one pair every
-// least-1 bytes finds each row that is long enough.
+// In a row of groups, at least one of two adjacent bytes is in the set. So it is enough to check
+// one pair of bytes in every least-1 bytes.
 func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group string) bool, visit func(start, end int, plain []byte) bool) {
 	t := f.text
 	for at, done := least-2, 0; at < len(t); at += least - 1 {
@@ -405,7 +410,7 @@ func (f *findings) visitNumbers(of *[256]bool, least, most int, inner func(group
 	}
 }
 
-// groupEnd returns the end of the run of characters of a set that begins at i.
+// groupEnd returns the end of the run at i of characters from a set.
 func groupEnd(t string, of *[256]bool, i int) int {
 	for i < len(t) && of[t[i]] {
 		i++
@@ -413,8 +418,8 @@ func groupEnd(t string, of *[256]bool, i int) int {
 	return i
 }
 
-// visitGroups visits the possible numbers that begin at i, and returns the end of the last one
-// that visit accepted; 0 for none.
+// visitGroups visits the possible numbers that begin at i. It returns the end of the last one for
+// which visit returned true; 0 for none.
 func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(start, end int, plain []byte) bool) (taken int) {
 	t, plain, digits := f.text, f.plain[:0], 0
 	for at := i; ; at++ {
@@ -441,7 +446,7 @@ func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(sta
 
 func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// containsBytes reports whether one of texts equals that.
+// containsBytes reports whether that is one of texts.
 func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

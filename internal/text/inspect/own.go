@@ -5,19 +5,20 @@ import (
 	"regexp/syntax"
 )
 
-// An owner's packs are searched in addition to the built-in packs. Their patterns come from a
-// file, so the cost needs a limit.
+// The packs of an owner are searched after the built-in packs. Their patterns come from a file, so
+// the time needs a limit.
 
-// ownPrefix is the prefix of owners' pack names, so that they differ from built-in names.
+// ownPrefix is the prefix of the kinds of owners' packs, so that they differ from built-in kinds.
 const ownPrefix = "pack:"
 
-// Kind returns the word that rules use for findings of an owner's pack: "pack:tickets".
+// Kind returns the kind of the findings of an owner's pack, such as "pack:tickets". Rules use this
+// word.
 func (p *Pack) Kind() string { return ownPrefix + p.Name }
 
-// Text returns the source of the pack.
+// Text returns the TOML text of the pack.
 func (p *Pack) Text() []byte { return p.text }
 
-// sizeOf returns the number of instructions of a regular expression.
+// sizeOf returns the number of instructions of a compiled regular expression.
 func sizeOf(form string) (int, error) {
 	tree, err := syntax.Parse(form, syntax.Perl)
 	if err != nil {
@@ -33,17 +34,17 @@ func sizeOf(form string) (int, error) {
 	return len(made.Inst), nil
 }
 
-// Limits of the work of owners' patterns on one text, in instructions: ownEffort, and
-// ownEffortByte for each byte. Ordinary patterns need a hundredth of this limit, because their near
-// words are rare in texts.
+// Limits on the work of an owner's patterns for one text, in instructions: ownEffort, plus
+// ownEffortByte for each byte of the text. Ordinary patterns need about one percent of this,
+// because their near words are rare.
 const (
 	ownEffort     = 128 << 10
 	ownEffortByte = 512
 )
 
-// findOwn finds matches of the owner's packs.
+// findOwn finds the matches of the owner's packs.
 func findOwn(f *findings) {
-	if len(f.wanted.own) == 0 { // avoids building tables that nobody needs
+	if len(f.wanted.own) == 0 { // return early, so that no tables are built
 		return
 	}
 	left := ownEffort + ownEffortByte*len(f.text)

@@ -17,46 +17,46 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Pack is a named list of things to find: kinds, and patterns of its own.
+// Pack is a named list of things to find: built-in kinds, and the owner's patterns.
 type Pack struct {
 	Name     string    `toml:"name"`
-	Says     string    `toml:"says"` // what it finds, for people
+	Says     string    `toml:"says"` // what the pack finds, for people
 	Kinds    []Kind    `toml:"kinds"`
 	Patterns []Pattern `toml:"pattern"`
 
-	text   []byte      // source as it was read
-	begins *beginnings // index of the near words; findOwn reads it
+	text   []byte      // the TOML text of the pack
+	begins *beginnings // index of the near words, for findOwn
 }
 
-// Pattern describes one form of text to find. Its regex runs only near certain words, so that most
-// texts need no run of a regex.
+// Pattern describes one form of text to find. Its regex is run only near certain words, so it is
+// not run for most texts.
 type Pattern struct {
 	Says  string   `toml:"says"`
-	Near  []string `toml:"near"`  // case does not matter; the form must stand within 96 bytes of one of these words
-	Regex string   `toml:"regex"` // RE2
-	Check string   `toml:"check"` // name of a check in checks; "" for none
-	Match []string `toml:"match"` // texts in which the form is found, at least one
-	Not   []string `toml:"not"`   // texts in which it is not found, at least one
+	Near  []string `toml:"near"`  // words, in any case; the form must be within 96 bytes of one of them
+	Regex string   `toml:"regex"` // the form, in RE2
+	Check string   `toml:"check"` // name of an entry in checks, such as "npi"; "" for none
+	Match []string `toml:"match"` // example texts with the form; at least one
+	Not   []string `toml:"not"`   // example texts without the form; at least one
 
 	form *regexp.Regexp
-	size int // instructions of the form: the cost of one byte
+	size int // number of instructions of the regex: the cost for one byte of text
 }
 
-// Limits of a pack: each pattern costs time for each text that is searched.
+// Limits of a pack, because each pattern costs time for each text that is searched.
 const (
 	maxPack     = 256 << 10 // bytes
 	maxPatterns = 64
 	maxNear     = 16   // words per pattern
-	maxRegex    = 1024 // bytes; RE2 itself limits repetitions and is linear
-	maxSize     = 1000 // instructions
-	maxSizes    = 4000 // of all patterns together
-	around      = 96   // bytes before and after a word of near
+	maxRegex    = 1024 // bytes of a regex; RE2 itself limits repetitions and needs linear time
+	maxSize     = 1000 // instructions of one regex
+	maxSizes    = 4000 // instructions of all regexes of a pack
+	around      = 96   // bytes before and after a near word
 )
 
 //go:embed packs/*.toml
 var packFiles embed.FS
 
-// packs are the built-in packs, read on first use.
+// packs are the built-in packs. They are read on first use.
 var packs = sync.OnceValue(func() (all []*Pack) {
 	files, err := packFiles.ReadDir("packs")
 	for _, f := range files {
@@ -68,12 +68,12 @@ var packs = sync.OnceValue(func() (all []*Pack) {
 		all = append(all, p)
 	}
 	if err != nil {
-		panic(err) // a test reads all packs
+		panic(err) // cannot happen, because a test reads all packs
 	}
 	return all
 })
 
-// PackError is the reason why a pack does not load.
+// PackError tells why a pack does not load.
 type PackError struct {
 	Line int // from 1; 0 if the error is about the whole pack
 	Err  error
@@ -86,11 +86,11 @@ func (e *PackError) Error() string {
 	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
 }
 
-// Unwrap returns the error without its line.
+// Unwrap returns the error without the line.
 func (e *PackError) Unwrap() error { return e.Err }
 
-// ParsePack parses a pack and checks its examples; an example that does not hold is an error.
-// Every error is a *PackError.
+// ParsePack parses a pack and checks its examples. It returns an error if an example has the wrong
+// result. Every error is a *PackError.
 func ParsePack(src []byte) (*Pack, error) {
 	fail := func(line int, err error) (*Pack, error) { return nil, &PackError{line, err} }
 	if len(src) > maxPack {
@@ -139,8 +139,8 @@ func ParsePack(src []byte) (*Pack, error) {
 	return p, nil
 }
 
-// headerLine returns the line of the nth [[pattern]], counted from 0. It returns 0 if the header is written in
-// another way.
+// headerLine returns the line of [[pattern]] number n, counted from 0. It returns 0 if the header
+// is written in another way.
 func headerLine(src []byte, n int) int {
 	at := 0
 	for line := range bytes.Lines(src) {
@@ -154,12 +154,12 @@ func headerLine(src []byte, n int) int {
 	return 0
 }
 
-// oneLine reports whether a text can be shown to people unchanged.
+// oneLine reports whether a text can be shown to people unchanged, on one line.
 func oneLine(says string) bool {
 	return !strings.ContainsFunc(says, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// compilePattern compiles a pattern and checks its examples.
+// compilePattern compiles the regex of a pattern and checks the examples.
 func (p *Pattern) compilePattern() (err error) {
 	switch {
 	case !oneLine(p.Says):
@@ -202,9 +202,9 @@ func (p *Pattern) compilePattern() (err error) {
 	return nil
 }
 
-// findPlaces visits the places at which the form stands near one of its words. It merges ranges
-// around words that stand close together, so that the regex reads no byte twice. It stops when
-// the budget left is used up; nil means no limit.
+// findPlaces visits the places where the form is near one of its words. It merges the ranges around
+// words that are close together, so that the regex reads no byte twice. left is the remaining work;
+// when left is used up, findPlaces stops. nil: no limit.
 func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) bool) {
 	from, to := 0, -1
 	read := func() bool {
@@ -247,7 +247,7 @@ func wordStart(text string, i int) int {
 	return i
 }
 
-// wordPlaces visits the places of words in order. Upper and lower case are the same.
+// wordPlaces visits the places of words in a text, in order. It ignores case.
 func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	return func(yield func(at int) bool) {
 		var first [256]bool
@@ -270,8 +270,8 @@ func wordPlaces(text string, words []string) func(yield func(at int) bool) {
 	}
 }
 
-// standsAt reports whether a word stands at i, in upper or lower case, and not inside another word. Letters
-// may follow a word of more than four letters.
+// standsAt reports whether a word is at i, in any case, and does not begin inside another word.
+// After a word of more than four letters, more letters may follow.
 func standsAt(text string, i int, word string) bool {
 	end := i + len(word)
 	switch {
@@ -292,7 +292,7 @@ func toUpper(c byte) byte {
 	return c
 }
 
-// nearWord is a word of near with the index of its pattern among all patterns of an index.
+// nearWord is a near word, with the number of its pattern in the index.
 type nearWord struct {
 	word    string
 	pattern int
@@ -302,7 +302,7 @@ type nearWord struct {
 var begins = sync.OnceValue(func() *beginnings {
 	b, err := beginningsOf(packs()...)
 	if err != nil {
-		panic(err) // a test reads all packs
+		panic(err) // cannot happen, because a test reads all packs
 	}
 	return b
 })
@@ -330,17 +330,17 @@ func beginningsOf(packs ...*Pack) (*beginnings, error) {
 	return b, nil
 }
 
-// beginnings is an index of near words by their first two bytes. At most places of most texts no
-// word can begin, and only one bit is read.
+// beginnings is an index of near words by their first two bytes. At most places of a text no near
+// word begins; then the search reads only one bit.
 type beginnings struct {
-	some  [1 << 10]uint64 // a bit for each non-zero entry of list; small enough to stay in the cache
-	list  [1 << 16]uint8  // index in words by two bytes in lower case; 0 if no word begins with them
+	some  [1 << 10]uint64 // a bit for each entry of list that is not 0; small, so it stays in the processor's cache
+	list  [1 << 16]uint8  // index in words, by the first two bytes in lower case; 0 if no word begins with them
 	words [][]nearWord
 }
 
 func foldPair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
 
-// noteWords marks the patterns that have a word in a text, in one pass.
+// noteWords marks the patterns that have a near word in the text. It reads the text once.
 func (b *beginnings) noteWords(text string, says *[maxPatterns]bool) {
 	before := uint16(0)
 	for i := range len(text) {
@@ -355,7 +355,7 @@ func (b *beginnings) noteWords(text string, says *[maxPatterns]bool) {
 	}
 }
 
-// findPacks finds matches of the wanted packs' patterns.
+// findPacks finds the matches of the patterns of the wanted packs.
 func findPacks(f *findings) {
 	var says [maxPatterns]bool
 	begins().noteWords(f.text, &says)

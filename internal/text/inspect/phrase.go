@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// phraseWords are the words that documents write in place of a secret: "your-api-key-here".
+// phraseWords are words that documents write in place of a secret, as in "your-api-key-here".
 var phraseWords = strings.Fields(`your my our the an some any this put insert enter add paste fill use with here goes go in to of for from is
 	replace replaced change me update set real actual valid new old default key keys token tokens secret secrets password passwd pass pwd
 	passphrase credential credentials value string text data name user username account id client app api access refresh auth bearer bot
@@ -14,17 +14,18 @@ var phraseWords = strings.Fields(`your my our the an some any this put insert en
 	encode binary anthropic openai openrouter slack github gitlab google aws azure huggingface ai test example sample demo dummy fake mock
 	placeholder todo tbd none null empty redacted hidden ant or v pat`)
 
-// maxPhrase limits a phrase without a blank or a sign in it.
+// maxPhrase is the maximum length of a phrase without blanks and signs.
 const maxPhrase = 128
 
-// isPhrase reports whether a text consists only of phraseWords, short numbers after such words,
-// and letters or digits in order (abcd, 1234). Such a text is not a random secret.
+// isPhrase reports whether a text consists only of phraseWords, short numbers after them, and
+// letters or digits in order (abcd, 1234). Such a text is a placeholder, not a secret.
 func isPhrase(text string) bool {
 	pieces := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return len(pieces) > 0 && !slices.ContainsFunc(pieces, func(piece string) bool { return !isWordRow(piece) })
 }
 
-// isWordRow reports whether a text of letters and digits consists only of what isPhrase accepts.
+// isWordRow reports whether a text of letters and digits consists only of the parts that isPhrase
+// accepts.
 func isWordRow(text string) bool {
 	if len(text) > maxPhrase {
 		return false
@@ -33,7 +34,7 @@ func isWordRow(text string) bool {
 	if len(lower) != len(text) {
 		return false
 	}
-	ends := make([]bool, len(text)+1) // where a word of the row may end
+	ends := make([]bool, len(text)+1) // ends[i] means that a word may end at i
 	ends[0] = true
 	for at := range text {
 		if !ends[at] {
@@ -42,7 +43,7 @@ func isWordRow(text string) bool {
 		for _, word := range phraseWords {
 			if strings.HasPrefix(lower[at:], word) {
 				ends[at+len(word)] = true
-				for n := range 3 { // a number behind the word: base64, v1
+				for n := range 3 { // up to two digits may follow the word: base64, v1
 					if end := at + len(word) + n; end == len(text) || lower[end] < '0' || lower[end] > '9' {
 						break
 					} else {
@@ -58,15 +59,15 @@ func isWordRow(text string) bool {
 	return ends[len(text)]
 }
 
-// orderLength returns the length of the run at the start of a text in which each letter or digit
-// is the next one after the letter or digit before it. 0 follows 9.
+// orderLength returns the length of the run at the start of a text in which each letter or digit is
+// the successor of the one before. 0 is the successor of 9.
 func orderLength(text string) (n int) {
 	for n = 1; n < len(text) && (text[n] == text[n-1]+1 || text[n-1] == '9' && text[n] == '0'); n++ {
 	}
 	return n
 }
 
-// behindKind returns the part of a key after the short word that tells its kind, such as sk-; ""
+// behindKind returns a key without the short word at its start that shows its kind, such as sk-; ""
 // if the key has no such word.
 func behindKind(key string) string {
 	if n := strings.IndexAny(key, "-_"); n > 0 && n <= len("github") {
@@ -75,8 +76,8 @@ func behindKind(key string) string {
 	return ""
 }
 
-// hasData reports whether the data of a Kubernetes Secret have a value that is neither a template
-// nor a placeholder.
+// hasData reports whether the data of a Kubernetes Secret have a real value, not only templates and
+// placeholders.
 func hasData(block string) bool {
 	block, literals := cutTemplates(block)
 	if slices.ContainsFunc(literals, isData) {
@@ -97,8 +98,8 @@ func hasData(block string) bool {
 	return false
 }
 
-// valueOf returns the value behind the name in a line of YAML or a member of JSON; without a name
-// it is all of the text. A comment is left out.
+// valueOf returns the value in a line of YAML or a member of JSON, without the name and without a
+// comment. If there is no name, it returns the whole text.
 func valueOf(part string) string {
 	for at := 0; at < len(part); at++ {
 		if part[at] == ':' && (at+1 == len(part) || strings.IndexByte(" \t\"'\\", part[at+1]) >= 0) {
@@ -126,14 +127,15 @@ func isData(value string) bool {
 	return letters > 0 && !isPhrase(value)
 }
 
-// maxTemplate limits how far the end of a template is searched.
+// maxTemplate is the maximum length of a template, in bytes.
 const maxTemplate = 512
 
-// templates are the marks around a text that a program or a reader replaces with a value.
+// templates are the marks at the beginning and the end of a text that a program or a reader
+// replaces by a value.
 var templates = [...]struct{ begin, end string }{{"{{", "}}"}, {"${", "}"}, {"$(", ")"}, {"<", ">"}}
 
-// cutTemplates returns a text without its templates, and the quoted values in the templates, such
-// as "abc" in {{ "abc" | b64enc }}.
+// cutTemplates returns a text without its templates. literals are the quoted values inside the
+// templates, such as "abc" in {{ "abc" | b64enc }}.
 func cutTemplates(text string) (left string, literals []string) {
 	var rest strings.Builder
 	for at := 0; at < len(text); {
@@ -157,10 +159,10 @@ func cutTemplates(text string) (left string, literals []string) {
 	return rest.String(), literals
 }
 
-// namers are the words of a template after which a quoted text is a name or a message, not a value.
+// namers are functions of templates. A quoted text after them is a name or a message, not a value.
 var namers = []string{"include", "template", "lookup", "required", "fail", "index", "get", "tpl", "printf", "-"}
 
-// quotedIn returns the quoted texts in a template that may be values.
+// quotedIn returns the quoted texts in a template that can be values.
 func quotedIn(template string) (quoted []string) {
 	before, rest, found := strings.Cut(template, `"`)
 	for found {

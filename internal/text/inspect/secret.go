@@ -13,9 +13,9 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// findSecrets finds secrets as internal/text/redact does. A value that only its name marks as a
-// secret is SecretLikely. A placeholder in documentation is no secret. Whether a secret with a form
-// of its own is an example depends on its own letters, not on the text around it.
+// findSecrets finds the secrets that internal/text/redact finds. If only a name marks a value as a
+// secret, the finding is SecretLikely. Placeholders of documentation are no secrets. Only the
+// letters of a secret decide whether it is an example; the text around it does not count.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)
@@ -38,7 +38,7 @@ func findSecrets(f *findings) {
 		value := f.text[s.Start:s.End]
 		switch {
 		case !s.Named:
-		case within: // the value and the secret that ends after it become one finding
+		case within: // the value overlaps a secret: make one finding of both
 			one := &known[first]
 			one.Start = min(one.Start, s.Start)
 			one.End = max(one.End, s.End)
@@ -49,7 +49,7 @@ func findSecrets(f *findings) {
 		default:
 			if kind := gluedSecret(value); kind != "" {
 				f.addSecret(kind, s.Start, s.End)
-			} else if plain, _, _ := strings.Cut(value, `\`); !isPlaceholder(plain) { // only the part before the first escape is compared
+			} else if plain, _, _ := strings.Cut(value, `\`); !isPlaceholder(plain) { // compare only the part before the first escape
 				f.addFinding(SecretLikely, "the value of a secret's name", s.Start, s.End)
 			}
 		}
@@ -64,21 +64,22 @@ func findSecrets(f *findings) {
 	}
 }
 
-// addSecret adds a finding of a secret. It builds the description only if secrets are wanted.
+// addSecret adds a finding of kind Secret, if this kind is wanted.
 func (f *findings) addSecret(kind string, start, end int) {
 	if f.wanted.hasKind(Secret) {
 		f.addFinding(Secret, "a secret ("+kind+")", start, end)
 	}
 }
 
-// maxWithin limits how much is read inside secrets and examples, as a multiple of the text's
-// length.
+// maxWithin limits how many bytes are read again inside secrets and examples, as a multiple of the
+// text's length.
 const maxWithin = 8
 
-// givenSecrets returns, in order, the secrets of a text that their form or place reveals. Another
-// secret may begin inside a secret or an example; it counts if it ends after all secrets before it.
+// givenSecrets returns, in order, the secrets that are recognized by their form or their place.
+// Another secret may begin inside a secret or an example. It counts if it ends after all secrets
+// before it.
 func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
-	end, seen, within := 0, 0, 0 // end of the known secrets, and end of everything read
+	end, seen, within := 0, 0, 0 // end: end of the last secret; seen: end of the text read so far
 	for at := 0; ; {
 		s, found := read.FindUnnamed(at)
 		if !found {
@@ -100,8 +101,8 @@ func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	}
 }
 
-// shapeIn returns the kind of the first secret in a name's value that its form or place reveals
-// and that is no example; "" for none. The secret may follow an example word.
+// shapeIn searches the value of a name. It returns the kind of the first secret that has a known
+// form or place and is no example; "" for none. The secret may follow an example word.
 func shapeIn(value string) string {
 	read := redact.Read(value)
 	for at := 0; ; {
@@ -116,7 +117,7 @@ func shapeIn(value string) string {
 	}
 }
 
-// gluedSecret returns the kind of a secret that directly follows an example word.
+// gluedSecret returns the kind of a secret that follows an example word without a separator.
 func gluedSecret(value string) string {
 	for _, word := range exampleWords {
 		at := indexFold(value, word)
@@ -131,7 +132,7 @@ func gluedSecret(value string) string {
 	return ""
 }
 
-// indexFold returns strings.Index of a lower-case word, ignoring case.
+// indexFold returns the index of a lower-case word in text, in any case; -1 if there is none.
 func indexFold(text, word string) int {
 	for at := 0; at+len(word) <= len(text); at++ {
 		if text[at]|0x20 == word[0]|0x20 && strings.EqualFold(text[at:at+len(word)], word) {
@@ -141,7 +142,8 @@ func indexFold(text, word string) int {
 	return -1
 }
 
-// isGenuine reports whether a secret that its form or place reveals is no example.
+// isGenuine reports whether a secret that was recognized by its form or place is real, and no
+// example.
 func isGenuine(value string, s redact.Span) bool {
 	if s.Placed {
 		given := value
@@ -155,15 +157,15 @@ func isGenuine(value string, s redact.Span) bool {
 	return !isExample(value, s.Kind)
 }
 
-// exampleWords are written in place of a secret.
+// exampleWords are words that documents write in place of a secret.
 var exampleWords = []string{"example", "xxxx", "placeholder", "changeme", "redacted", "your_", "your-", "****", "....",
 	"1234567890abc", "1234567890abcdefghijklmnopqrstuvwxyz"}
 
-// algorithms are OpenSSH's names of algorithms that look like a key.
+// algorithms are names of OpenSSH's algorithms. They look like a key.
 var algorithms = []string{"sk-ssh-ed25519", "sk-ssh-ed25519-cert-v01", "sk-ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256-cert-v01"}
 
-// isExample reports whether a secret with a form of its own is made up: without the example
-// words, the rest no longer has such a form.
+// isExample reports whether a secret that was found by its form is an example: if the example words
+// are removed, the rest does not have the form.
 func isExample(secret, kind string) bool {
 	left := cutExampleWords(secret)
 	switch {
@@ -177,7 +179,7 @@ func isExample(secret, kind string) bool {
 		return true
 	case left == secret, kind == "pem":
 		return false
-	case kind == "bearer" || kind == "sas": // these have no form of their own
+	case kind == "bearer" || kind == "sas": // secrets of these kinds have no form of their own
 		return len(left) < 16 || countDistinct(left) < 6
 	}
 	s, found := redact.FindSecret(left, 0)
@@ -203,18 +205,18 @@ func cutExampleWords(text string) string {
 	return string(left)
 }
 
-// standins are words that documents use for a password in an address or after an option.
+// standins are words that documents write for a password in an address or after an option.
 var standins = []string{"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "mypassword", "dbpassword", "postgres", "mysql", "admin", "guest", "hostname"}
 
-// standsIn reports whether a value is a stand-in for a secret: a word, or a template that a
-// program or a reader fills in. A template has more than one sign, or its sign begins or ends the
-// value, because a password may contain one sign too.
+// standsIn reports whether a value stands for a secret: it is a stand-in word, or a template that a
+// program or a reader fills in. A single sign of a template counts only at the beginning or the
+// end, because a password may contain one sign too.
 func standsIn(value string) bool {
 	before, tag, isTag := strings.Cut(value, "<")
 	switch {
 	case isFilled(value), isTag && (before == "" || strings.Contains(tag, ">")):
 		return true
-	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // a member of an object: config.password
+	case slices.Contains(standins, strings.ToLower(before[strings.LastIndexByte(before, '.')+1:])): // the last name of a path of members, such as config.password
 		return true
 	case strings.ContainsAny(value, "0123456789"):
 		return false
@@ -222,18 +224,18 @@ func standsIn(value string) bool {
 	return strings.ContainsAny(value, "{}[]()") || strings.HasPrefix(value, "$") || strings.Contains(value, "**") || isFormat(value)
 }
 
-// isFormat reports whether a text has %NAME%, several verbs such as %s, or a verb that ends a
-// word.
+// isFormat reports whether a text is a format for printing: it has %NAME%, several verbs such as
+// %s, or a verb at the end of a word.
 func isFormat(text string) bool {
 	_, behind, found := strings.Cut(text, "%")
 	return found && (len(behind) < 2 || !unicode.IsLetter(rune(behind[1])) || strings.Contains(behind, "%"))
 }
 
 // isPlaceholder reports whether the value of a name is a placeholder for a secret. In source code
-// the value may be a type.
+// it may be the name of a type.
 func isPlaceholder(value string) bool { return strings.Contains(value, "<") || isFilled(value) }
 
-// isFilled reports whether a value is an example, a variable or a run of one letter.
+// isFilled reports whether a value is an example, a variable, or a run of one repeated letter.
 func isFilled(value string) bool {
 	var room [256]byte
 	lower := append(room[:0], value...)
@@ -263,21 +265,21 @@ func countDistinct(text string) (n int) {
 }
 
 const (
-	encodedRun  = 80 // base64 letters in a run worth decoding
-	encodedLine = 40 // minimum in each of several lines: PEM has 64, base64(1) 76
+	encodedRun  = 80 // minimum length of a run of base64 letters that is decoded
+	encodedLine = 40 // minimum length of each line, if a run has several lines: PEM has 64, base64(1) 76
 )
 
-// common are kinds that also occur in the base64 of ordinary pictures and style sheets.
+// common are kinds that are also found by chance in the base64 of pictures and style sheets.
 var common = []Kind{Comment, CSSHidden, ImageLink, Gap, SecretLikely}
 
-// findEncoded searches base64 that decodes to text, one level deep: what it finds there counts as
-// one finding for the whole run.
+// findEncoded decodes base64 in the text and searches the result, one level deep. All findings in
+// one run of base64 become one finding.
 func findEncoded(f *findings) {
 	if f.inside == nil {
 		return
 	}
 	t := f.text
-	for at := encodedLine - 1; at < len(t); at += encodedLine { // a run is at least this long, so no step jumps over one
+	for at := encodedLine - 1; at < len(t); at += encodedLine { // a run has at least encodedLine letters, so no step jumps over one
 		if !base64Letters[t[at]] {
 			continue
 		}
@@ -290,12 +292,12 @@ func findEncoded(f *findings) {
 		if first-start >= encodedLine {
 			tail, full = wrappedEnd(t, start, first)
 		}
-		for i, end := range [...]int{tail, full} { // the last line may be an unrelated word
+		for i, end := range [...]int{tail, full} { // first with the last line, then without it, because it may be an unrelated word
 			if end-start < encodedRun || i > 0 && full == tail {
 				continue
 			}
 			if text, ok := decodeBase64(t[start:end]); ok {
-				broken := strings.Contains(text, "\ufffd") // such a text may also have a control character by chance
+				broken := strings.Contains(text, "\ufffd") // a text that is not UTF-8 may have a control character by chance
 				inside := slices.DeleteFunc(f.inside(text, f.wanted.own), func(o Found) bool { return slices.Contains(common, o.Kind) || broken && o.Kind == Control })
 				if len(inside) > 0 {
 					f.addFinding(Encoded, "base64 of a text with "+inside[0].What, start, end)
@@ -315,8 +317,8 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrappedEnd returns the end of a run of base64 lines of equal length. The first line is
-// t[start:first]. end includes a shorter last line, full does not.
+// wrappedEnd returns the end of a run of base64 in lines of equal length. t[start:first] is the
+// first line. end includes a shorter last line; full does not.
 func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first
 	for {
@@ -349,10 +351,11 @@ var base64Letters = func() (t [256]bool) {
 
 var plainBase64 = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "")
 
-// decodeBase64 decodes base64 in either alphabet; ok reports whether the result is text.
+// decodeBase64 decodes base64 with the standard or the URL alphabet. ok means that the result is
+// text.
 func decodeBase64(run string) (text string, ok bool) {
 	run = plainBase64.Replace(run)
-	if len(run)%4 == 1 { // an incomplete last byte
+	if len(run)%4 == 1 { // one letter too many: the last byte is incomplete
 		run = run[:len(run)-1]
 	}
 	b, err := base64.RawStdEncoding.DecodeString(run)
@@ -361,7 +364,7 @@ func decodeBase64(run string) (text string, ok bool) {
 	}
 	text = string(narrowText(b))
 	n, letters, shown := 0, 0, 0
-	for _, r := range text { // each byte that is not UTF-8 is one r
+	for _, r := range text { // range gives one r for each byte that is not UTF-8
 		n++
 		if unicode.IsLetter(r) || r == ' ' {
 			letters++
@@ -373,8 +376,8 @@ func decodeBase64(run string) (text string, ok bool) {
 	return strings.ToValidUTF8(text, "\ufffd"), letters*10 >= n*6 && utf8.Valid(b) || shown*20 >= n*19
 }
 
-// narrowText returns b in UTF-8 if it looks like UTF-16 (little endian), which some programs
-// write; otherwise it returns b.
+// narrowText converts b to UTF-8 if b looks like UTF-16 (little endian), which some programs write.
+// Otherwise it returns b.
 func narrowText(b []byte) []byte {
 	zeros := 0
 	for i := 1; i < len(b); i += 2 {

@@ -9,33 +9,33 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Some characters that are not drawn occur one by one in ordinary pages: private-use icons, zero
-// width where a line may break, direction marks. Hidden text consists of many of them: three in a
-// row, or enough of them among other letters to encode a message.
+// Ordinary pages have some characters that are not drawn, one by one: icons of the private use
+// area, zero-width characters where a line may break, direction marks. A hidden text consists of
+// many of them: three in a row, or so many near each other that they can encode a message.
 const (
-	denseRun    = 3   // characters in a row
-	denseMany   = 12  // within denseWithin bytes: pages have at most 10 (docs/detection.md)
+	denseRun    = 3   // characters in a row that are hidden text
+	denseMany   = 12  // characters within denseWithin bytes that are hidden text; pages have at most 10 (docs/detection.md)
 	denseWithin = 128 // bytes
-	spreadMany  = 64  // anywhere in one text, if they are not all the same character
-	spelledMany = 16  // private-use characters that spell letters: an icon may have any code
+	spreadMany  = 64  // characters anywhere in a text that are hidden text, if they are not all the same
+	spelledMany = 16  // private-use characters that are hidden text, if their codes look like letters; the code of an icon is arbitrary
 )
 
-// sparse collects runs of one or two characters that hide nothing by themselves.
+// sparse collects runs of one or two characters, which are harmless alone.
 type sparse struct {
 	f     *findings
-	rest  bool // second pass: report runs that the first pass left out
+	rest  bool // this is the second pass, which reports the runs that the first pass left out
 	ring  [denseMany]run
 	n     int  // number of runs so far
-	zero  int  // characters outside the private use area
-	last  rune // the last of the characters that zero counts
-	mixed bool // zero counts different characters
+	zero  int  // number of characters outside the private use area
+	last  rune // the last character that zero has counted
+	mixed bool // the characters that zero has counted differ
 
 	variants variants
 
-	matched [longestPeriod + 1]int // by distance: number of runs in a row that equal the run at that distance before them, with the blanks between
+	matched [longestPeriod + 1]int // by distance d: number of consecutive runs that are equal to the run d runs earlier
 
-	// private is the number of private-use characters: spelled of them have a small letter or a
-	// blank in their last 7 bits, letters of them a letter of any case or a blank.
+	// private is the number of private-use characters. spelled counts those whose last 7 bits are a
+	// small letter or a blank; letters counts those whose last 7 bits are any letter or a blank.
 	private, spelled, letters int
 }
 
@@ -44,16 +44,16 @@ type run struct {
 	start, end int
 	count      int
 	what       string
-	found      bool // it was one of many within denseWithin bytes
+	found      bool // the first pass has reported the run, as one of many within denseWithin bytes
 }
 
-// maxRating and maxChanges limit a row of icons that shows a number, such as five stars.
+// maxRating and maxChanges limit a row of icons that shows a rating, such as five stars.
 const (
 	maxRating  = 10
 	maxChanges = 2
 )
 
-// isRating reports whether a run is a row of icons that shows a number: 3 to 10 icons that change
+// isRating reports whether a run is a row of icons that shows a rating: 3 to 10 icons that change
 // at most maxChanges times.
 func isRating(run string) bool {
 	n := 0
@@ -66,7 +66,7 @@ func isRating(run string) bool {
 	return n >= denseRun && n <= maxRating && countChanges(run) <= maxChanges
 }
 
-// countChanges returns how often a character differs from the one before it.
+// countChanges returns the number of characters that differ from the character before them.
 func countChanges(run string) (n int) {
 	var before rune
 	for i, r := range run {
@@ -78,12 +78,12 @@ func countChanges(run string) (n int) {
 	return n
 }
 
-// longestPeriod is the maximum number of runs that may repeat as a group.
+// longestPeriod is the maximum number of runs in a group that repeats.
 const longestPeriod = 7
 
-// repeats reports whether a run and the text before it only repeat earlier ones, and so can tell
-// nothing new: the same icon again, after a blank or tags, or more of the filler that mails have
-// after their first words.
+// repeats reports whether a run and the text before it only repeat earlier ones, so that they carry
+// no message. Examples are the same icon again after a blank or tags, and the filler that mails
+// have after their first words.
 func (s *sparse) repeats(start, end int) bool {
 	t, last := s.f.text, s.lastRun(1)
 	if last == nil {
@@ -106,7 +106,7 @@ func (s *sparse) repeats(start, end int) bool {
 	return goesOn
 }
 
-// lastRun returns the n-th run before the present one; nil if there is none.
+// lastRun returns the n-th run before the current one; nil if there is none.
 func (s *sparse) lastRun(n int) *run {
 	if s.n < n {
 		return nil
@@ -114,7 +114,7 @@ func (s *sparse) lastRun(n int) *run {
 	return &s.ring[(s.n-n)%denseMany]
 }
 
-// takeRun records a run of count characters.
+// takeRun records a run. count is its number of characters.
 func (s *sparse) takeRun(count, start, end int, what string) {
 	if s.repeats(start, end) {
 		count = 0
@@ -161,46 +161,48 @@ func (s *sparse) takeRun(count, start, end int, what string) {
 	}
 }
 
-// leaveRun handles a run that leaves the ring. In the second pass it reports the run, if there were
-// too few other runs near it for the first pass.
+// leaveRun handles a run that leaves the ring. In the second pass it reports the run, unless the
+// first pass has reported it.
 func (s *sparse) leaveRun(one *run) {
 	if s.rest && !one.found && one.end > 0 {
 		s.f.addFinding(Hidden, one.what, one.start, one.end)
 	}
 }
 
-// endText reports whether the text must be read again, for the runs that the first pass left out.
+// endText handles the runs that are still in the ring. again means that a second pass must report
+// the runs that this pass left out.
 func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
 		s.leaveRun(&s.ring[i])
 	}
-	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // the last bits of four icons in ten look like a letter of any case
+	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // six in ten or more, because the last bits of four icons in ten look like a letter by chance
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
-// isHarmlessAlone reports whether one or two of a character hide nothing. A character can hide
-// something if it changes the direction of other letters, or if it encodes a letter: a tag, a
-// selector that no picture has.
+// isHarmlessAlone reports whether one or two of this character are harmless. A character is not
+// harmless if it changes the direction of letters, or can encode a letter: a tag, or a selector
+// that no picture uses.
 func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
 func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 
-// Names of people and places in Han letters contain variation selectors, mostly one of the first
-// few selectors. No ordinary text has as many different selectors as a sentence has letters.
+// Variation selectors are ordinary in names of people and places in Han letters, where mostly the
+// first few selectors occur. No ordinary text has so many different selectors as a hidden sentence
+// has letters.
 const (
-	closeVariants  = 8 // selectors within closeWithin bytes are text if more than closeDifferent of them differ
+	closeVariants  = 8 // selectors within closeWithin bytes that are hidden text, if more than closeDifferent of them differ
 	closeWithin    = 256
 	closeDifferent = 5
-	manyVariants   = 16 // selectors anywhere are text if more than manyDifferent of them differ
+	manyVariants   = 16 // selectors in the whole text that are hidden text, if more than manyDifferent of them differ
 	manyDifferent  = 8
 )
 
-// variants counts the selectors of a text that are ordinary one by one.
+// variants counts the variation selectors that are ordinary alone.
 type variants struct {
 	ring  [closeVariants]struct{ at, bit int }
 	n     int
-	all   uint32 // a bit for each selector seen
-	close bool   // closeVariants selectors that were close together spelled a text
+	all   uint32 // a bit for each selector that the text has
+	close bool   // closeVariants selectors near each other were a hidden text
 }
 
 func (v *variants) addVariant(r rune, at int) {
@@ -218,7 +220,7 @@ func (v *variants) addVariant(r rune, at int) {
 	v.close = bits.OnesCount32(last) > closeDifferent
 }
 
-// spellText reports whether the selectors spell a text.
+// spellText reports whether the selectors of the text are a hidden text.
 func (v *variants) spellText() bool {
 	return v.close || v.n >= manyVariants && bits.OnesCount32(v.all) > manyDifferent
 }

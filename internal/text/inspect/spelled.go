@@ -15,11 +15,11 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// A key with a form of its own is also found if a text spells it in another way: with escapes or HTML
-// references, with tags or invisible characters between its letters, or encoded. A reader of the text
-// can read the key in each of these ways.
+// A key whose form is known is also found if the text spells the key in another way: with escapes
+// or HTML references, with tags or invisible characters between its letters, or encoded. A reader
+// of the text can read the key from each of these spellings.
 
-// respelledSecrets returns keys that are spelled in another way, in order.
+// respelledSecrets returns the keys that the text spells in another way, in order.
 func (f *findings) respelledSecrets() (known []redact.Span) {
 	known = f.escapedSecrets()
 	for _, s := range packedSecrets(f.text) {
@@ -28,7 +28,7 @@ func (f *findings) respelledSecrets() (known []redact.Span) {
 	return known
 }
 
-// insertSpan inserts a span into ordered spans, and merges it with those that it overlaps.
+// insertSpan inserts a span into a sorted list. It merges the span with spans that it overlaps.
 func insertSpan(known []redact.Span, s redact.Span) []redact.Span {
 	from, _ := slices.BinarySearchFunc(known, s, func(k, s redact.Span) int { return k.End - s.Start - 1 })
 	to := from
@@ -38,13 +38,14 @@ func insertSpan(known []redact.Span, s redact.Span) []redact.Span {
 	return slices.Replace(known, from, to, s)
 }
 
-// hasForm reports whether a secret is a key with a form of its own, and no example.
+// hasForm reports whether a secret is a key that was found by its form, and is not an example.
 func hasForm(secret string, s redact.Span) bool {
 	return !s.Named && !s.Placed && s.Kind != "bearer" && isGenuine(secret, s)
 }
 
-// escapedSecrets finds keys in runs of a key's letters in which at least one letter is spelled in another way,
-// or something invisible stands between letters. It searches each such run once, as one word of the plain letters.
+// escapedSecrets finds keys in runs of letters. At least one letter of the run must be spelled in
+// another way, or there must be something invisible between letters. It searches the plain letters
+// of each run as one word.
 func (f *findings) escapedSecrets() (known []redact.Span) {
 	t := f.text
 	for i, read := 0, 0; ; {
@@ -111,9 +112,10 @@ func (f *findings) escapedSecrets() (known []redact.Span) {
 	}
 }
 
-// nextRespelled returns the next offset at or after i where respell may find something, or the length of the text.
+// nextRespelled returns the next offset, from i on, at which respell may find something; the length
+// of the text if there is none.
 func nextRespelled(t string, i int) int {
-	for ; i+8 <= len(t); i += 8 { // eight bytes at a time, because most texts have few such places
+	for ; i+8 <= len(t); i += 8 { // eight bytes at a time, because such places are rare
 		if next := t[i : i+8]; respells[next[0]] || respells[next[1]] || respells[next[2]] || respells[next[3]] || respells[next[4]] || respells[next[5]] || respells[next[6]] || respells[next[7]] {
 			break
 		}
@@ -124,10 +126,10 @@ func nextRespelled(t string, i int) int {
 	return i
 }
 
-// leastKey is the minimum length of a key that is looked for in another spelling.
+// leastKey is the minimum length of a key in another spelling.
 const leastKey = 20
 
-// keyLetters holds the bytes that keys with a form of their own may contain.
+// keyLetters is true for the bytes that a key of a known form may contain.
 var keyLetters = func() (t [256]bool) {
 	t = base64Letters
 	for _, c := range []byte(".~=:|") {
@@ -136,7 +138,7 @@ var keyLetters = func() (t [256]bool) {
 	return t
 }()
 
-// respells holds the first bytes of everything that respellAt can read.
+// respells is true for the first bytes of all spellings that respellAt can read.
 var respells = func() (t [256]bool) {
 	for _, c := range []byte("%&\\=<\x00\x1b\"'`") {
 		t[c] = true
@@ -147,7 +149,9 @@ var respells = func() (t [256]bool) {
 	return t
 }()
 
-// respellAt is respell for the offset i of the text. It also reads what joins two strings, for which c is 0.
+// respellAt does the work of respell at the offset i of the text. If two strings of a program are
+// joined there, it reads from the quote that ends the first to the quote that begins the second;
+// then c is 0.
 func (f *findings) respellAt(i int) (c byte, n int) {
 	if isQuote[f.text[i]] {
 		if !mayJoin(f.text, i) {
@@ -158,8 +162,8 @@ func (f *findings) respellAt(i int) (c byte, n int) {
 	return respell(f.text[i:])
 }
 
-// respell reads, at the start of a text, one byte of ASCII that is spelled in another way (c), or something
-// invisible such as a tag (c is 0). n is the length that was read; 0 if there is neither.
+// respell reads the start of a text. c is one ASCII byte that is spelled in another way; c is 0 for
+// something invisible, such as a tag. n is the length that was read; 0 if there is neither.
 func respell(s string) (c byte, n int) {
 	switch s[0] {
 	case '%':
@@ -190,8 +194,8 @@ func respell(s string) (c byte, n int) {
 	return 0, 0
 }
 
-// respellRune returns the byte of ASCII for which a rune at the start of s stands, or 0 if the rune is not drawn.
-// ok is false for all other runes.
+// respellRune returns the ASCII byte that a character at the start of s imitates; 0 if the
+// character is not drawn. ok is false for all other characters.
 func respellRune(r rune, s string) (c byte, ok bool) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -204,7 +208,7 @@ func respellRune(r rune, s string) (c byte, ok bool) {
 	if narrow := textclass.NarrowRune(r); narrow < utf8.RuneSelf {
 		return byte(narrow), true
 	}
-	if r >= 0x1d400 && r < 0x1d800 { // letters of mathematics
+	if r >= 0x1d400 && r < 0x1d800 { // letters for mathematics
 		if said := norm.NFKC.PropertiesString(s).Decomposition(); len(said) == 1 {
 			return said[0], true
 		}
@@ -212,18 +216,18 @@ func respellRune(r rune, s string) (c byte, ok bool) {
 	return 0, false
 }
 
-// maxJoin is the maximum number of bytes between two strings that a program joins.
+// maxJoin is the maximum length in bytes of a join between two strings.
 const maxJoin = 64
 
-// joins are the operators and methods with which programs join two strings.
+// joins are the operators and methods that join two strings in a program.
 var joins = strings.Fields("+ . .. & << || ++ <> ^ ~ += .concat .append .plus %")
 
-// isQuote holds the quotes of strings.
+// isQuote is true for the quotes of strings.
 var isQuote = [256]bool{'"': true, '\'': true, '`': true}
 
-// mayJoin reports whether the quote t[i] may end a string that is joined with the next one. It saves most calls of
-// joinLength: most quotes begin a string, or stand before a colon, or before a list element that is too short for the
-// rest of a key.
+// mayJoin reports whether the quote t[i] can end a string that is joined with the next one. This
+// quick check saves most calls of joinLength: most quotes begin a string, or are followed by a
+// colon or by a list element that is too short for the rest of a key.
 func mayJoin(t string, i int) bool {
 	if i == 0 || i+1 == len(t) || !keyLetters[t[i-1]] {
 		return false
@@ -239,7 +243,7 @@ func mayJoin(t string, i int) bool {
 	return at+leastPiece < len(t) && isQuote[t[at]] && keyLetters[t[at+1]] && keyLetters[t[at+leastPiece/2]] && keyLetters[t[at+leastPiece]]
 }
 
-// afterQuote holds the bytes that may follow the quote that ends a joined string.
+// afterQuote is true for the bytes that may follow the closing quote of a joined string.
 var afterQuote = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte(" \t\r\n()\\_+.&<|^~%\"'`@$", byte(c)) >= 0
@@ -247,19 +251,20 @@ var afterQuote = func() (t [256]bool) {
 	return t
 }()
 
-// leastPiece is the minimum length of a list element that may be the rest of a key.
+// leastPiece is the minimum length of a list element that can be the rest of a key.
 const leastPiece = 8
 
-// joinLength returns the length of the join at the start of s, from the quote that ends a string to the quote that
-// begins the next string; 0 if there is no join. before is the byte before s.
+// joinLength returns the length of the join at the start of s: from the quote that ends a string to
+// the quote that begins the next string. It returns 0 if there is no join. before is the byte
+// before s.
 func joinLength(s string, before byte) int {
 	if !keyLetters[before] && before != '\\' {
-		return 0 // the quote begins a string
+		return 0 // this quote begins a string
 	}
 	end := quotesLength(s)
 	if end < len(s) && (s[end] == '_' || s[end] >= '0' && s[end] <= '9' || s[end]|0x20 >= 'a' && s[end]|0x20 <= 'z') {
-		if before == '_' || before == '-' || before >= '0' && before <= '9' { // after another byte, the quote may begin a string such as f"…"
-			return end // a shell joins the parts of ghp_"16C7…"
+		if before == '_' || before == '-' || before >= '0' && before <= '9' { // after another byte the quote may begin a string such as f"…"
+			return end // a shell joins these parts: ghp_"16C7…"
 		}
 		return 0
 	}
@@ -281,7 +286,7 @@ func joinLength(s string, before byte) int {
 	if next == 0 {
 		return 0
 	}
-	if end += next; next%2 == 0 && end < maxJoin { // an empty string, which may be joined with another one
+	if end += next; next%2 == 0 && end < maxJoin { // an empty string, which can be joined with a third string
 		if more := joinLength(s[end-1:min(len(s), maxJoin)], '\\'); more > 0 {
 			return end - 1 + more
 		}
@@ -292,7 +297,8 @@ func joinLength(s string, before byte) int {
 	return end
 }
 
-// stringMarks are the marks before a string in Python, C, C# and other languages, such as f in f"…".
+// stringMarks are the letters before the quote of a string in Python, C, C# and other languages,
+// such as f in f"…".
 const stringMarks = "fFrRbBuUL@$"
 
 // quotesLength returns the length of the quotes at the start of a text.
@@ -311,7 +317,8 @@ func joinGap(s string) (n int) {
 	return n
 }
 
-// joinStarts holds the bytes that may begin an operator or a method between two joined strings.
+// joinStarts is true for the bytes with which an operator or a method between two joined strings
+// can begin.
 var joinStarts = func() (t ['~' + 1]byte) {
 	for _, c := range "+.&<|^~%,\"'`" + stringMarks {
 		t[c] = 1
@@ -319,7 +326,7 @@ var joinStarts = func() (t ['~' + 1]byte) {
 	return t
 }()
 
-// operatorLength returns the length of the longest element of joins at the start of a text.
+// operatorLength returns the length of the longest entry of joins at the start of a text.
 func operatorLength(s string) (n int) {
 	for _, join := range joins {
 		if len(join) > n && strings.HasPrefix(s, join) {
@@ -329,8 +336,8 @@ func operatorLength(s string) (n int) {
 	return n
 }
 
-// isPieceOfKey reports whether a list element looks like the rest of a key: it has letters and digits. Most
-// lists have words.
+// isPieceOfKey reports whether a list element can be the rest of a key: it has both letters and
+// digits. Most lists only have words.
 func isPieceOfKey(s string) bool {
 	digits, letters := false, false
 	n := 0
@@ -341,7 +348,7 @@ func isPieceOfKey(s string) bool {
 	return n >= leastPiece && digits && letters
 }
 
-// respellPercent reads a percent escape, which may be escaped itself.
+// respellPercent reads a percent escape such as %41. The percent sign may be escaped itself.
 func respellPercent(s string) (c byte, n int) {
 	for n = 1; strings.HasPrefix(s[n:], "25") && n < len("%252525"); n += len("25") {
 		if _, ok := hexByte(s[n+len("25"):]); !ok {
@@ -372,13 +379,13 @@ func respellReference(s string) (c byte, n int) {
 		return 0, 0
 	}
 	if c, ok := respellRune(r, said); ok {
-		return c, end - (len(said) - size) // letters after a number without a semicolon are not part of the reference
+		return c, end - (len(said) - size) // the reference ends after its digits, even if letters follow without a semicolon
 	}
 	return 0, 0
 }
 
-// respellEscape reads an escape of a programming language, of Markdown or of a shell, after one or more
-// backslashes.
+// respellEscape reads an escape of a programming language, of Markdown or of a shell. The escape
+// begins after one or more backslashes.
 func respellEscape(s string) (c byte, n int) {
 	const deepest = 16
 	at := 0
@@ -389,7 +396,7 @@ func respellEscape(s string) (c byte, n int) {
 	if rest == "" {
 		return 0, 0
 	}
-	if n = lineLength(rest); n > 0 { // the line goes on
+	if n = lineLength(rest); n > 0 { // a backslash at the end of a line: the text continues in the next line
 		return 0, at + n + len(rest[n:]) - len(strings.TrimLeft(rest[n:], " \t"))
 	}
 	digits, base, n := "", 16, 0
@@ -439,7 +446,7 @@ func respellEscape(s string) (c byte, n int) {
 	return 0, 0
 }
 
-// hexByte returns the value of two hexadecimal digits at the start of a text.
+// hexByte returns the byte that two hexadecimal digits at the start of a text stand for.
 func hexByte(s string) (c byte, ok bool) {
 	if len(s) < 2 {
 		return 0, false
@@ -470,8 +477,8 @@ func lineLength(s string) int {
 	return 0
 }
 
-// colorLength returns before plus the length of s's colour escape (ECMA-48 SGR or EL), which begins after the
-// ESC; 0 if s does not begin with one.
+// colorLength returns the length of a terminal's colour escape (ECMA-48 SGR or EL), plus before. s
+// begins after the ESC. It returns 0 if there is no such escape.
 func colorLength(s string, before int) int {
 	if !strings.HasPrefix(s, "[") {
 		return 0
@@ -486,7 +493,7 @@ func colorLength(s string, before int) int {
 	return before + n + 1
 }
 
-// inline are the HTML tags that may stand inside a word.
+// inline are the HTML tags that can be inside a word.
 var inline = strings.Fields("a abbr b bdi bdo big cite code del em font i ins kbd mark q s samp small span strike strong sub sup tt u var wbr")
 
 // inlineTag returns the length of an inline tag or an HTML comment at the start of a text; 0 if there is none.
@@ -513,7 +520,7 @@ func inlineTag(s string) int {
 	return end + 1
 }
 
-// leastPacked is the minimum length of base64 that may hold a key.
+// leastPacked is the minimum length of base64 that can hold a key.
 const leastPacked = leastKey * 4 / 3
 
 // packedSecrets finds keys in base64 and in hexadecimal digits, one level deep.
@@ -538,11 +545,11 @@ func packedSecrets(t string) (known []redact.Span) {
 	return known
 }
 
-// maxStarts is the maximum number of places in a run at which base64 may begin.
+// maxStarts is the maximum number of places in a run at which base64 is tried.
 const maxStarts = 16
 
-// packedSecret finds a key in a run of base64 letters. The base64 may begin after a slash in the run, because
-// paths have slashes too.
+// packedSecret finds a key in a run of base64 letters. The base64 may also begin after a slash in
+// the run, because the run may be the end of a path.
 func packedSecret(run string) (redact.Span, bool) {
 	from := 0
 	for range maxStarts {
@@ -580,10 +587,10 @@ func unpack(run string) (said string, ok bool) {
 			}
 		}
 	}
-	for at := range 2 { // for most runs the first six bytes already show that they are no base64 of a text
+	for at := range 2 { // the first six bytes already show for most runs that they are no base64 of a text
 		four := uint32(sixBits[run[4*at]])<<18 | uint32(sixBits[run[4*at+1]])<<12 | uint32(sixBits[run[4*at+2]])<<6 | uint32(sixBits[run[4*at+3]])
 		for _, c := range [...]byte{byte(four >> 16), byte(four >> 8), byte(four)} {
-			if c > 0 && !isShown([]byte{c}) { // a zero byte may be half of a UTF-16 letter
+			if c > 0 && !isShown([]byte{c}) { // a zero byte may be one half of a UTF-16 letter
 				return "", false
 			}
 		}
@@ -599,7 +606,7 @@ func unpack(run string) (said string, ok bool) {
 	return string(b), true
 }
 
-// sixBits holds the value of each base64 letter, of either alphabet.
+// sixBits is the value of each base64 letter, for both alphabets.
 var sixBits = func() (t [256]byte) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	for i := range letters {

@@ -7,18 +7,18 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// Limits for tables: the length of a table's first line in bytes, and the number of columns.
+// Limits of a table: the length of its first line in bytes, and the number of its columns.
 const (
 	maxHead    = 512
 	maxColumns = 64
 )
 
-// accounts are the names of columns that identify the account of a password in the same row.
+// accounts are names of columns that show to which account a password belongs.
 var accounts = strings.Fields("user username login login_username email e-mail mail url uri login_uri host hostname server account title name id key site website")
 
-// tableSecrets returns, in order, the secrets in tables: CSV that browsers, password managers and clouds export,
-// and Markdown. These are the values in columns with the name of a secret, if another column names the account
-// or is also a secret.
+// tableSecrets returns, in order, the secrets in tables: CSV from browsers, password managers and
+// clouds, and Markdown tables. A secret is a value in a column with the name of a secret, if
+// another column names the account or is also a secret.
 func tableSecrets(t string) (known []redact.Span) {
 	if strings.IndexByte(t, '\n') < 0 {
 		return nil // a table has at least two lines
@@ -55,7 +55,8 @@ func tableSecrets(t string) (known []redact.Span) {
 	return known
 }
 
-// lineAt returns the line that begins at an offset, without its line end, and the offset of the next line.
+// lineAt returns the line that begins at an offset, without its line end. next is the offset of the
+// next line.
 func lineAt(t string, at int) (line string, next int) {
 	n := strings.IndexByte(t[at:], '\n')
 	if n < 0 {
@@ -64,8 +65,9 @@ func lineAt(t string, at int) (line string, next int) {
 	return strings.TrimSuffix(t[at:at+n], "\r"), at + n + 1
 }
 
-// secretColumns reads a line as the first line of a table. secret has a bit for each column with the name of a
-// secret, and columns is the number of columns. Both are 0 if the line is no first line of a table with secrets.
+// secretColumns reads the first line of a table. secret has a bit for each column with the name of
+// a secret. columns is the number of columns. Both are 0 if this is no first line of a table with
+// secrets.
 func secretColumns(line string, sep byte) (secret uint64, columns int) {
 	const longest = 40
 	named, sound := false, true
@@ -75,7 +77,7 @@ func secretColumns(line string, sep byte) (secret uint64, columns int) {
 		switch {
 		case !sound:
 		case redact.NamesSecret(cell):
-			named = named || secret > 0 // two secret columns, such as the id of a key and the key, are enough
+			named = named || secret > 0 // two columns of secrets are enough, such as the id of a key and the key
 			secret |= 1 << columns
 		default:
 			named = named || slices.ContainsFunc(accounts, func(account string) bool { return strings.EqualFold(account, cell) })
@@ -88,7 +90,8 @@ func secretColumns(line string, sep byte) (secret uint64, columns int) {
 	return secret, columns
 }
 
-// visitCells visits the cells of a line. from and to leave out the blanks and quotes around a cell.
+// visitCells visits the cells of a line: line[from:to] is a cell without the blanks and quotes
+// around it.
 func visitCells(line string, sep byte, visit func(from, to int)) {
 	for at := 0; at <= len(line); {
 		end := at

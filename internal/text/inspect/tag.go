@@ -9,24 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// tag is text that looks like an HTML tag, with the attributes that matter here.
+// tag is text that looks like an HTML tag, with the attributes that the detectors need.
 type tag struct {
-	start, end int // offsets in the text; an unclosed tag ends at its first > or where reading stopped
+	start, end int // offsets in the text; a tag without an end ends at its first >, or where the reading stopped
 	closed     bool
 	name       string
-	links      []string // values of attributes with addresses that a browser opens by itself, also srcset
-	styles     []string // values of style, and "name: value" for attributes in svgStyles
+	links      []string // addresses that a browser opens without a click, from attributes such as src and srcset
+	styles     []string // values of the attribute style; "name: value" for attributes in svgStyles
 	hidden     bool     // it has the attribute hidden
 }
 
 const (
 	tagStart  = "<"
-	tagLength = 2048 // bytes that are read of any tag
-	longTags  = 8    // budget for longer tags, as a multiple of the text's length
+	tagLength = 2048 // maximum number of bytes that are read of a tag
+	longTags  = 8    // limit for the bytes of longer tags, as a multiple of the text's length
 )
 
-// visitTags visits possible tags that have a style, a link or the attribute hidden. Tags may be
-// nested.
+// visitTags visits the tags that have a style, a link or the attribute hidden. Tags may be nested.
 func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	t := f.text
 	f.read, f.tooLong = 0, false
@@ -45,8 +44,8 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	}
 }
 
-// tagAt reads the tag that may begin at a place. Long tags are rare, so reading them to their end
-// costs little; a budget stops a text made of long tags.
+// tagAt reads the tag that may begin at a place. It reads a longer tag to its end too, because long
+// tags are rare. A limit stops a text that consists of long tags.
 func (f *findings) tagAt(at int) (t tag, ok bool) {
 	if !beginsTag(f.text[at:]) {
 		return t, false
@@ -71,8 +70,8 @@ func beginsTag(text string) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
 }
 
-// readTag reads the tag at text[at] as browsers do, but only as far as the offset until. read is the
-// offset where it stopped. A text in which another tag begins outside quotes is no tag.
+// readTag reads the tag at text[at] in the way of a browser, but only up to the offset until. read
+// is the offset where it stopped. If another tag begins outside quotes, the text is no tag.
 func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	t.start = at
 	i := at + 1
@@ -81,7 +80,7 @@ func readTag(text string, at, until int) (t tag, read int, ok bool) {
 			i++
 		}
 	}
-	// word reads up to a blank or a byte of ends. It returns false if another tag begins first.
+	// word reads up to a blank or a byte of ends. sound is false if another tag begins first.
 	word := func(ends string) (from int, sound bool) {
 		for from = i; i < until && !isBlank(text[i]) && (i == from && ends != ">" || strings.IndexByte(ends, text[i]) < 0); i++ {
 			if text[i] == '<' && beginsTag(text[i:]) {
@@ -160,7 +159,7 @@ func (t *tag) noteAttribute(name, value string) {
 	}
 }
 
-// drawsQuery reports whether a browser that draws the tag opens an address with a query.
+// drawsQuery reports whether a browser that draws the tag opens an address that has a query.
 func (t *tag) drawsQuery() bool {
 	draws := isFolded(drawing, t.name)
 	if !draws && len(t.styles) == 0 {
@@ -168,7 +167,7 @@ func (t *tag) drawsQuery() bool {
 	}
 	for _, link := range t.links {
 		link = html.UnescapeString(link)
-		if draws && (hasQuery(withoutBreaks.Replace(link)) || slices.ContainsFunc(strings.Fields(link), func(one string) bool { // srcset
+		if draws && (hasQuery(withoutBreaks.Replace(link)) || slices.ContainsFunc(strings.Fields(link), func(one string) bool { // srcset has several addresses
 			return hasQuery(strings.Trim(one, ","))
 		})) {
 			return true
@@ -187,7 +186,7 @@ func (t *tag) drawsQuery() bool {
 	return false
 }
 
-// drawing are the tags that draw an image from an address.
+// drawing are the tags for which a browser loads and draws an image.
 var drawing = []string{"img", "image", "source", "video", "input", "body", "table", "td", "th"}
 
 // withoutBreaks removes the characters that a browser removes from an address.
@@ -195,8 +194,8 @@ var withoutBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
 var styleAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)url\(\s*["']?([^"')\s]+)`) })
 
-// svgTags are the tags of SVG that draw text. svgStyles are the attributes of these tags that have
-// the same effect as a style of that name.
+// svgTags are the SVG tags that draw text. svgStyles are attributes of these tags that work like
+// the style property of the same name.
 var (
 	svgTags   = []string{"svg", "g", "a", "text", "tspan", "textPath", "tref", "switch", "symbol", "use", "foreignObject"}
 	svgStyles = []string{"display", "visibility", "opacity", "font-size", "font", "transform", "clip-path", "filter"}
@@ -217,8 +216,8 @@ func (t tag) hidesText() bool {
 	return forms.hides.MatchString(style) || forms.empty.MatchString(style) && forms.cuts.MatchString(style)
 }
 
-// stylesThatHide matches styles that hide: hides by one property, or empty and cuts together, for
-// a box of no size that cuts off its content.
+// stylesThatHide are expressions for styles that hide text. hides matches a single property that
+// hides. A style that both empty and cuts match is a box without size that cuts off its content.
 type stylesThatHide struct{ hides, empty, cuts *regexp.Regexp }
 
 var hidingStyles = sync.OnceValue(func() stylesThatHide {
@@ -278,14 +277,15 @@ func plainStyle(style string) string {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// empties are the HTML tags without content. raws are those whose content is text without tags.
+// empties are the HTML tags without content. raws are the HTML tags whose content is text in which
+// no tag begins.
 var (
 	empties = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true, "link": true, "meta": true, "param": true, "source": true, "track": true, "wbr": true}
 	raws    = map[string]bool{"script": true, "style": true, "textarea": true, "title": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true}
 )
 
-// bodyEnd returns the end of a tag's content: the start of its own end tag, after the end tags of
-// nested tags of the same name. Text in comments, scripts and quotes is no tag.
+// bodyEnd returns the end of a tag's content: the place of the tag's own end tag. Nested tags of
+// the same name have their own end tags. Text in comments, scripts and quotes is no tag.
 func (f *findings) bodyEnd(t tag) int {
 	name := strings.ToLower(t.name)
 	if empties[name] {
@@ -332,7 +332,7 @@ func (f *findings) bodyEnd(t tag) int {
 	}
 }
 
-// isNamed reports whether a text begins with a tag's name, in any case.
+// isNamed reports whether a text begins with the name of a tag, in any case.
 func isNamed(text, name string) bool {
 	return len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) &&
 		(len(text) == len(name) || isBlank(text[len(name)]) || text[len(name)] == '>' || text[len(name)] == '/')

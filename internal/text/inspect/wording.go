@@ -2,8 +2,8 @@ package inspect
 
 import "github.com/clawai/clawai/internal/text/inspect/injection"
 
-// findInjections finds stretches that are worded like attacks: Injection, and InjectionStrict for
-// those that reach the higher level.
+// findInjections finds stretches of text whose wording is like an attack. The kind is Injection, or
+// InjectionStrict if the stretch reaches the higher level.
 func findInjections(f *findings) {
 	level := injection.Strict
 	if f.wanted.hasKind(Injection) {

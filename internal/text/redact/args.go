@@ -11,28 +11,28 @@ import (
 
 var errNotJSON = errors.New("not JSON")
 
-// maxDepth limits the depth of the walk; a deeper value is written as text.
+// maxDepth is the maximum depth of nested values. A deeper value is written as a string.
 const maxDepth = 256
 
-// walker copies one JSON value with its secrets replaced, with strings in ASCII and without
-// blanks. Its input was checked elsewhere, but walker does not rely on that.
+// walker copies one JSON value and replaces the secrets in it. The copy is ASCII without blanks.
+// The input should be valid JSON; if it is not, walker returns an error.
 type walker struct {
 	jsonscan.Cursor
 	r    *Redactor
-	src  []byte // bytes of Src
+	src  []byte // the JSON text
 	dst  []byte
-	full int  // length of dst from which members are left out
-	cut  bool // some members were left out
+	full int  // maximum length of dst; after that, members are left out
+	cut  bool // members were left out
 
-	command []byte // the value of the last member such as "command": the program that gets a list of arguments
+	command []byte // value of the last member such as "command": a program, whose arguments another member lists
 
-	contents bool // an earlier member holds the content of a file
-	place    bool // a path here or in an enclosing object leads to a secret place
-	read     int  // bytes of objects that were searched for paths
+	contents bool // an earlier member of this object holds the content of a file
+	place    bool // a path in this object or in an outer object is a secret place
+	read     int  // bytes of objects that were searched for paths so far
 }
 
-// AppendJSON appends src with its secrets replaced, or src as a string when it is not JSON. It
-// reports whether the arguments were cut.
+// AppendJSON appends the JSON text src with its secrets replaced. If src is not JSON, it appends
+// src as a string. It reports whether members were left out.
 func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	w := walker{Cursor: jsonscan.Cursor{Src: string(jsonscan.ValueOf(src))}, r: r, src: src, dst: dst, full: len(dst) + MaxBlock}
 	if r.whole {
@@ -52,13 +52,13 @@ func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	return append(dst, '"'), len(src) > MaxText
 }
 
-// takeByte skips blanks and reads c.
+// takeByte skips blanks. If the next byte is c, it reads c and returns true.
 func (w *walker) takeByte(c byte) bool {
 	w.SkipBlanks()
 	return w.TakeByte(c)
 }
 
-// copyValue copies the value of the member called field, with the given secrecy.
+// copyValue copies the value of the member with the name field. level is the secrecy of the value.
 func (w *walker) copyValue(level secrecy, field string, depth int) error {
 	w.SkipBlanks()
 	if w.At == len(w.src) || depth > maxDepth {
@@ -80,7 +80,7 @@ func (w *walker) copyValue(level secrecy, field string, depth int) error {
 	return w.copyLiteral(level, field)
 }
 
-// copyArray copies a list. The element after a flag such as "--token" is the flag's value.
+// copyArray copies a list. An element after a flag such as "--token" is the value of the flag.
 func (w *walker) copyArray(level secrecy, field string, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '[')
@@ -118,7 +118,7 @@ func (w *walker) copyArray(level secrecy, field string, depth int) error {
 	}
 }
 
-// plainString returns the string at the cursor without its quotes, up to the first escape.
+// plainString returns the string at the cursor, without quotes, up to its first escape.
 func (w *walker) plainString() []byte {
 	if w.At == len(w.src) || w.src[w.At] != '"' {
 		return nil
@@ -127,7 +127,8 @@ func (w *walker) plainString() []byte {
 	return text[:max(0, bytes.IndexAny(text, `"\\`))]
 }
 
-// flagSecrecy returns the secrecy of the element that follows a command-line flag.
+// flagSecrecy returns the secrecy of the list element that follows element, which may be a
+// command-line flag.
 func flagSecrecy(element []byte) secrecy {
 	if !bytes.HasPrefix(element, []byte(`"-`)) || bytes.IndexByte(element, '=') >= 0 {
 		return harmless
@@ -138,8 +139,8 @@ func flagSecrecy(element []byte) secrecy {
 	return harmless
 }
 
-// cutAtFull removes the element or member written since mark when the block is full, and reports
-// whether it is full.
+// cutAtFull reports whether dst is full. If it is, cutAtFull removes what was written since mark:
+// an element or a member.
 func (w *walker) cutAtFull(mark int, wasCut bool) bool {
 	if wasCut || !w.cut && len(w.dst) > w.full {
 		w.dst, w.cut = w.dst[:mark], true
@@ -147,8 +148,8 @@ func (w *walker) cutAtFull(mark int, wasCut bool) bool {
 	return w.cut
 }
 
-// leaveContainer moves past the end of the current object or array. The skipped part is not
-// searched for secrets: a search takes long, and nobody reads this part.
+// leaveContainer moves to the end of the current object or array. It does not search the skipped
+// part for secrets, because that takes long and the part is not written.
 func (w *walker) leaveContainer() error {
 	if !w.LeaveContainer() {
 		return errNotJSON
@@ -156,8 +157,8 @@ func (w *walker) leaveContainer() error {
 	return nil
 }
 
-// copyObject copies an object. If the object holds the content of a file and a path to a secret
-// place, it copies the object again, with the content as a secret.
+// copyObject copies an object. If a path in the object is a secret place and the object also holds
+// the content of a file, copyObject copies the object again with the content as a secret.
 func (w *walker) copyObject(level secrecy, depth int) error {
 	start, mark, cut := w.At, len(w.dst), w.cut
 	if err := w.copyMembers(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {
@@ -176,7 +177,7 @@ func (w *walker) copyObject(level secrecy, depth int) error {
 }
 
 // copyMembers copies the members of an object. In {"name": "API_KEY", "value": ...} the text of
-// name decides whether the value is secret.
+// "name" decides whether "value" is a secret.
 func (w *walker) copyMembers(level secrecy, depth int) error {
 	w.At++
 	w.dst = append(w.dst, '{')

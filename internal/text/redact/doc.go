@@ -1,4 +1,4 @@
-// Package redact keeps secrets out of stored data. It recognizes a secret by its form, by the
-// name of its member and by the command that takes it, and writes a marker in its place. The
+// Package redact keeps secrets out of stored data. It recognizes a secret by its form, by the name
+// of its member, or by the command that uses it. It writes a marker in place of the secret. The
 // package is pure.
 package redact

@@ -10,17 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Shortest is the minimum length of a known value in bytes: a shorter value would hide ordinary
-// words.
+// Shortest is the minimum length of a known value in bytes. Ordinary words may contain a shorter
+// value and would be hidden.
 const Shortest = 8
 
-// Known finds values that are known to be secret: plain, in base64 (also inside longer encoded
-// data), URL-encoded and in JSON escapes. It does not find a value that is split, reversed or
-// encoded twice. A Known does not change after NewKnown; a nil Known has no values.
+// Known finds secret values that are known: in plain form, in base64 (also inside longer encoded
+// data), URL-encoded, and in JSON escapes. It does not find a value that is split, reversed or
+// encoded twice. A Known does not change after NewKnown. A nil Known has no values.
 type Known struct {
-	plain   [][]byte // the values, and the long lines of values with several lines
-	encoded [][]byte // base64 of the values at each of three offsets in the encoded data
-	longest int      // bytes of the longest form
+	plain   [][]byte // the values; of a value with several lines, also its long lines
+	encoded [][]byte // base64 of the values, for each of three offsets inside longer encoded data
+	longest int      // length in bytes of the longest form of a value
 }
 
 // NewKnown returns a Known with those values that have at least 8 bytes.
@@ -47,12 +47,12 @@ func (k *Known) addValue(v []byte) {
 		return
 	}
 	k.plain = append(k.plain, v)
-	k.longest = max(k.longest, 6*len(v)) // every byte as \uXXXX
+	k.longest = max(k.longest, 6*len(v)) // the longest form writes every byte as \uXXXX
 	for shift := range 3 {
 		text := append(make([]byte, shift), v...)
 		whole := base64.StdEncoding.EncodeToString(text)
-		from := (shift*8 + 5) / 6 // index of the first digit without a bit of the preceding bytes
-		to := len(text) * 8 / 6   // index after the last digit without a bit of the following bytes
+		from := (shift*8 + 5) / 6 // index of the first digit that has only bits of the value
+		to := len(text) * 8 / 6   // index after the last digit that has no bits of later bytes
 		k.encoded = append(k.encoded, []byte(whole[from:to]))
 		k.longest = max(k.longest, len(whole))
 	}
@@ -91,8 +91,8 @@ func (k *Known) FindKnown(text []byte, from int) (start, end int, found bool) {
 	return start, end, found
 }
 
-// findEscaped finds a value with some bytes written as %XX, a blank as +, or some characters as
-// JSON escapes.
+// findEscaped finds a value in escaped form: bytes as %XX, a blank as +, or characters as JSON
+// escapes.
 func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) {
 	for at := from; at < len(text) && !found; at++ {
 		i := bytes.IndexAny(text[at:], `%+\`)
@@ -106,7 +106,8 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 			continue
 		}
 		for _, v := range k.plain {
-			// The first escape of a value may be here: the part before it is plain.
+			// The first escape of a value may be at this place. The bytes of the value before it
+			// are then plain.
 			for j := range v[:min(len(v), at-from+1)] {
 				if v[j] != is[0] || !bytes.HasPrefix(v[j:], is[:size]) || !bytes.Equal(text[at-j:at], v[:j]) {
 					continue
@@ -120,8 +121,8 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 	return start, end, found
 }
 
-// decodeEscape decodes a +, %XX or JSON escape at the start of text into is. size is the number
-// of decoded bytes, n the number of bytes read; 0 for other text.
+// decodeEscape decodes the escape at the start of text into is: a +, %XX or a JSON escape. size is
+// the number of decoded bytes. n is the number of bytes read; 0 if there is no escape.
 func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	switch {
 	case text[0] == '+':
@@ -139,8 +140,8 @@ func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	return 0, 0
 }
 
-// matchEscaped returns the number of bytes of text that spell v, with or without escapes; 0 when
-// they do not.
+// matchEscaped returns the number of bytes at the start of text that spell v, with or without
+// escapes; 0 if they do not.
 func matchEscaped(text, v []byte) (n int) {
 	for len(v) > 0 {
 		if n == len(text) {
@@ -169,14 +170,13 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// indexBase64 returns bytes.Index of standard base64 in a text that may use the URL alphabet
-// instead.
+// indexBase64 is bytes.Index for base64. text may use the standard or the URL alphabet.
 func indexBase64(text, v []byte) int {
 	i := bytes.Index(text, v)
 	if bytes.IndexByte(v, '+') < 0 && bytes.IndexByte(v, '/') < 0 {
 		return i
 	}
-	if i >= 0 { // the URL form may stand before it
+	if i >= 0 { // the value may be earlier in the text, in the URL alphabet
 		text = text[:i+len(v)-1]
 	}
 	url := bytes.ReplaceAll(bytes.ReplaceAll(v, []byte("+"), []byte("-")), []byte("/"), []byte("_"))
@@ -197,8 +197,8 @@ func (k *Known) MaskText(s string) string {
 	return string(append(out, rest...))
 }
 
-// MaskJSON returns JSON with a marker in place of each known value in its strings and names, and in
-// place of each number that contains a known value.
+// MaskJSON returns JSON with markers in place of known values in strings and names. A number that
+// contains a known value is also replaced.
 func (k *Known) MaskJSON(src []byte) []byte {
 	if !k.ContainsKnown(src) {
 		return src
@@ -225,8 +225,8 @@ func (k *Known) MaskJSON(src []byte) []byte {
 	return append(out, src[at:]...)
 }
 
-// replaceKnown appends text with markers to dst. Unless text is the last of a stream, it returns
-// as rest the end of text, in which a value may begin.
+// replaceKnown appends text to dst, with markers in place of known values. rest is the end of text
+// in which a value may begin, so the caller must add more text; it is empty if last is true.
 func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {
@@ -244,7 +244,7 @@ func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	return append(dst, text[at:keep]...), text[keep:]
 }
 
-// CopyMasked copies a stream with markers in place of known values and forwards each whole line
+// CopyMasked copies a stream, with markers in place of known values. It writes each complete line
 // at once. It does not find a value that spans two lines.
 func (k *Known) CopyMasked(to io.Writer, from io.Reader) error {
 	buf, pending := make([]byte, 32<<10), []byte(nil)
@@ -254,7 +254,7 @@ func (k *Known) CopyMasked(to io.Writer, from io.Reader) error {
 		whole := bytes.LastIndexByte(pending, '\n') + 1
 		out, _ := k.replaceKnown(nil, pending[:whole], true)
 		rest := pending[whole:]
-		if len(rest) > len(buf) || err != nil { // a line without an end
+		if len(rest) > len(buf) || err != nil { // do not wait for a line end any longer
 			var more []byte
 			more, rest = k.replaceKnown(nil, rest, err != nil)
 			out = append(out, more...)
@@ -262,7 +262,7 @@ func (k *Known) CopyMasked(to io.Writer, from io.Reader) error {
 		pending = append(pending[:0], rest...)
 		if len(out) > 0 {
 			if _, failed := to.Write(out); failed != nil {
-				_, _ = io.Copy(io.Discard, from) // the writer of the stream must not block
+				_, _ = io.Copy(io.Discard, from) // go on reading, because the writer of the stream must not block
 				return failed
 			}
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// appendText appends a string; raw is its text between the quotes. The length and hash of a long
-// string are those of raw, and only its beginning is unescaped.
+// appendText appends a JSON string. raw is the text between its quotes. A long string is decoded
+// only at its beginning; its length and its digest are those of raw.
 func (w *walker) appendText(raw []byte, level secrecy, field string) {
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		head := len(raw)
 		if !w.r.whole {
-			head = min(head, 6*(MaxText+w.r.lookAhead())) // enough: an escape has at most six bytes
+			head = min(head, 6*(MaxText+w.r.lookAhead())) // an escape has at most six bytes, so this part is long enough
 		}
 		w.r.scratch = escape.UndoEscapes(w.r.scratch[:0], raw[:head])
 		text = w.r.scratch

@@ -12,17 +12,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Mode is how much of a secret is kept.
+// Mode tells how much of a secret is kept.
 type Mode uint8
 
 // The zero value is the default mode.
 const (
-	Redacted Mode = iota // a marker with its kind and length
-	Hashed               // the same and a keyed digest, so that equal secrets can be recognized
-	Full                 // everything, as sent
+	Redacted Mode = iota // a marker with the kind and the length of the secret
+	Hashed               // the same marker with a keyed digest, so that equal secrets can be recognized
+	Full                 // the text as it was sent, secrets included
 )
 
-// ParseMode reads one of redacted, hash, full.
+// ParseMode parses one of the words redacted, hash, full.
 func ParseMode(s string) (Mode, error) {
 	for _, m := range []Mode{Redacted, Hashed, Full} {
 		if s == m.String() {
@@ -45,45 +45,46 @@ func (m Mode) String() string {
 }
 
 const (
-	redactedMark = "[redacted:" // KIND:LENGTH or KIND:LENGTH:DIGEST, then ]
-	cutMark      = "[cut:"      // LENGTH:DIGEST of the whole value, then ]
+	redactedMark = "[redacted:" // followed by KIND:LENGTH or KIND:LENGTH:DIGEST, and ]
+	cutMark      = "[cut:"      // followed by LENGTH:DIGEST of the whole value, and ]
 )
 
-// IsRedacted reports whether a text from the record may differ from the text that was sent: a
-// marker replaced all or part of it, or it was cut off. A text that was sent with such a marker
-// counts too, because nothing distinguishes the two.
+// IsRedacted reports whether a text of the record may differ from the text that was sent, because a
+// marker is in it or its end was cut off. It also returns true for a text that was sent with such a
+// marker.
 func IsRedacted(s string) bool {
 	return bytes.Contains([]byte(s), []byte(redactedMark)) || bytes.Contains([]byte(s), []byte(cutMark))
 }
 
-// Limits on kept text. Beyond them only length and digest are kept.
+// Maximum sizes of a text that is kept. Of the rest only length and digest are kept.
 const (
 	MaxText  = 4 << 10  // bytes of one string
-	MaxBlock = 64 << 10 // bytes of the arguments, the names or the declared set, as written
+	MaxBlock = 64 << 10 // bytes, as written, of the arguments, of the names, or of the set that a server declares
 )
 
-// Redactor writes texts with their secrets replaced. It reuses a scratch buffer and serves one
-// goroutine at a time.
+// Redactor writes texts with their secrets replaced. Only one goroutine may use it at a time,
+// because it reuses a buffer.
 type Redactor struct {
 	mode    Mode
 	known   *Known
 	mac     hash.Hash
-	whole   bool // nothing is cut
-	hidden  int  // markers that were written in the place of secrets
+	whole   bool // do not cut long texts
+	hidden  int  // number of secrets that were replaced
 	scratch []byte
 	sum     [sha256.Size]byte
 }
 
-// New returns a redactor. The key is for the digests that replace omitted text (HMAC-SHA-256);
+// New returns a Redactor. key is the HMAC-SHA-256 key of the digests that replace text. The mode
 // Full needs no key.
 func New(mode Mode, key []byte) *Redactor {
 	return &Redactor{mode: mode, mac: hmac.New(sha256.New, key)}
 }
 
-// HideKnown makes the redactor replace known secret values, in every mode.
+// HideKnown makes the Redactor replace known secret values in every mode.
 func (r *Redactor) HideKnown(k *Known) { r.known = k }
 
-// lookAhead returns how many bytes after a cut are read, for a secret that begins before the cut.
+// lookAhead returns how many bytes after the place of a cut are searched, because a secret may
+// begin before the cut.
 func (r *Redactor) lookAhead() int {
 	if r.known == nil {
 		return maxLook
@@ -91,8 +92,8 @@ func (r *Redactor) lookAhead() int {
 	return max(maxLook, r.known.longest)
 }
 
-// findSpan returns the first secret in s at or after from. A known secret and another secret that
-// overlap are merged.
+// findSpan returns the first secret in s at or after from. If a known value and another secret
+// overlap, the result covers both.
 func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)
@@ -111,24 +112,25 @@ func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 // Mode returns the redactor's mode.
 func (r *Redactor) Mode() Mode { return r.mode }
 
-// ReleaseScratch frees a scratch buffer of more than n bytes.
+// ReleaseScratch frees the buffer if it has more than n bytes.
 func (r *Redactor) ReleaseScratch(n int) {
 	if cap(r.scratch) > n {
 		r.scratch = nil
 	}
 }
 
-// AppendString calls AppendText for a whole string.
+// AppendString is AppendText for a string that was not cut before.
 func (r *Redactor) AppendString(dst []byte, s string) []byte {
 	r.scratch = append(r.scratch[:0], s...)
 	return r.AppendText(dst, r.scratch, r.scratch)
 }
 
-// AppendText appends s as the inside of a JSON string; whole is s as it came from the wire.
+// AppendText appends s as the inside of a JSON string, without quotes. whole is the text as it came
+// from the wire; s is whole or its beginning.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	long := len(s) > MaxText && !r.whole
 	if long {
-		s = s[:min(len(s), MaxText+r.lookAhead())] // a secret across the cut is still found
+		s = s[:min(len(s), MaxText+r.lookAhead())] // include text after the cut, so that a secret at the cut is found
 	}
 	keep := len(s)
 	if long {
@@ -153,8 +155,8 @@ func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	return dst
 }
 
-// appendMarker appends the marker that replaces a secret. The field is part of the hashed data,
-// so that equal secrets in different fields have different digests.
+// appendMarker appends the marker for a secret. The digest includes the name of the field, so that
+// equal secrets in different fields have different digests.
 func (r *Redactor) appendMarker(dst []byte, kind string, value []byte, field string) []byte {
 	r.hidden++
 	dst = append(dst, redactedMark...)
@@ -172,7 +174,8 @@ func (r *Redactor) appendMarker(dst []byte, kind string, value []byte, field str
 	return append(dst, ']')
 }
 
-// AppendCut appends the marker that replaces the rest of a long value of n bytes or elements.
+// AppendCut appends the marker for the rest of a value that was cut. n is the length of the whole
+// value, in bytes or elements.
 func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	dst = append(dst, cutMark...)
 	dst = strconv.AppendInt(dst, int64(n), 10)
@@ -182,8 +185,9 @@ func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	return append(dst, ']')
 }
 
-// AppendDigest appends a SHA-256 in full mode, otherwise a keyed digest of it: with a plain
-// digest, any reader of the record could guess a short secret.
+// AppendDigest appends a digest of the SHA-256 sum. In the mode Full this is the sum itself,
+// otherwise a keyed digest, because anybody who reads the record could guess a short secret from a
+// plain digest.
 func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	if r.mode == Full {
 		return hex.AppendEncode(append(dst, "sha256:"...), sum[:])
@@ -193,13 +197,13 @@ func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	return hex.AppendEncode(append(dst, "hmac:"...), r.mac.Sum(r.sum[:0])[:16])
 }
 
-// entropyBits returns an upper bound of a value's entropy if its characters are random: below 64
-// bits even a keyed digest would reveal the value to anyone who gets the key.
+// entropyBits returns an upper limit for the entropy of a value, if its characters are random. With
+// less than 64 bits, a person who gets the key could find the value from its keyed digest.
 func entropyBits(value []byte) int {
-	tenths := 33 // per digit
+	tenths := 33 // 3.3 bits for each digit, in tenths of a bit
 	for _, c := range value {
 		if c < '0' || c > '9' {
-			tenths = 47 // per letter of one case
+			tenths = 47 // 4.7 bits for each letter, in tenths of a bit
 			if c < 'a' || c > 'z' {
 				return len(value) * 65 / 10
 			}

@@ -2,7 +2,8 @@ package redact
 
 import "bytes"
 
-// armor is a way to write a private key: lines of base64 between two lines with a label.
+// armor is a text format of private keys: lines of base64 between a first and a last line with a
+// label.
 type armor struct{ begin, dashes, end string }
 
 var armors = [...]armor{
@@ -10,16 +11,17 @@ var armors = [...]armor{
 	{"---- BEGIN ", " ----", "---- END "}, // RFC 4716
 }
 
-// Limits on an armored key. No real label is longer than a few words. Headers may stand before the
-// first line of base64, and a number, a sign or a call of a program before each other line.
+// Limits on the text of a private key. No real label is longer than a few words. Before the first
+// line of base64 there may be headers. Before each other line there may be a number, a sign or a
+// part of a program.
 const (
 	maxLabel   = 4 << 10
 	maxHeaders = 512
 	maxBetween = 160
 )
 
-// isPrivate reports whether s begins with the first line of a private key, and returns the length
-// of that line. unread means that the line is too long.
+// isPrivate reports whether s begins with the first line of a private key. n is the length of that
+// line. unread means that the line is too long to be read.
 func (a *armor) isPrivate(s []byte) (n int, unread bool) {
 	if !bytes.HasPrefix(s, []byte(a.begin)) {
 		return 0, false
@@ -42,8 +44,9 @@ func (a *armor) isPrivate(s []byte) (n int, unread bool) {
 
 const keyLabel = "PRIVATE KEY"
 
-// pemAt reads a private key that begins with s: the first line, base64 after it, and the last
-// line, which may be cut off. A first line without base64 only mentions the format.
+// pemAt returns the length of the private key at the start of s: its first line, the base64, and
+// the last line, which may be missing. A first line without base64 is no key, because it only
+// mentions the format.
 func pemAt(s []byte) (n int, unread bool) {
 	for i := range armors {
 		first, unread := armors[i].isPrivate(s)
@@ -57,10 +60,10 @@ func pemAt(s []byte) (n int, unread bool) {
 	return 0, false
 }
 
-// keyLength returns the length of the private key that begins with s; 0 for none. Its first line
-// has the given length.
+// keyLength returns the length of the private key at the start of s; 0 if there is none. first is
+// the length of its first line.
 func (a *armor) keyLength(s []byte, first int) int {
-	for at := first; ; at += len(a.begin) { // a key ends before the next one
+	for at := first; ; at += len(a.begin) { // a key ends before the next key begins
 		next := bytes.Index(s[at:], []byte(a.begin))
 		if next < 0 {
 			break
@@ -79,12 +82,12 @@ func (a *armor) keyLength(s []byte, first int) int {
 	switch {
 	case stop == 0 && !hasGroups(s[first:end]):
 		return 0
-	case stop > 0 && end-stop > maxBetween: // s[end] begins the last line of another key
+	case stop > 0 && end-stop > maxBetween: // s[end] is in the last line of another key
 		return stop
 	}
 	label := s[end+len(a.end):]
 	if n := bytes.Index(label[:min(len(label), maxBetween)], []byte(a.dashes)); n >= 0 {
-		if !bytes.Contains(label[:n], []byte(keyLabel)) { // a certificate, say
+		if !bytes.Contains(label[:n], []byte(keyLabel)) { // the label is that of a certificate or another public text
 			return 0
 		}
 		return end + len(a.end) + n + len(a.dashes)
@@ -92,7 +95,7 @@ func (a *armor) keyLength(s []byte, first int) int {
 	return len(s)
 }
 
-// puttyAt reads the private lines of a key of PuTTY.
+// puttyAt finds the private lines of a PuTTY key.
 func puttyAt(s []byte, i int) span {
 	const word = "Private-Lines:"
 	if !bytes.HasPrefix(s[i:], []byte(word)) {
@@ -104,8 +107,8 @@ func puttyAt(s []byte, i int) span {
 	return span{}
 }
 
-// base64End returns the end of a key's lines of base64 after s[at]; 0 for none. The parameter most
-// is the maximum distance, in bytes, from s[at] to the first of these lines.
+// base64End returns the end of the lines of base64 of a key, from s[at] on; 0 if there are none.
+// most is the maximum distance in bytes from s[at] to the first line.
 func base64End(s []byte, at, most int) (end int) {
 	last := at
 	for at < len(s) && at-last <= most {
@@ -120,7 +123,7 @@ func base64End(s []byte, at, most int) (end int) {
 		switch {
 		case isKeyLine(s, from, at, end > 0):
 			last, end, most = at, at, maxBetween
-		case end > 0 && from-end <= maxShort && (at == len(s) || s[at] == '='): // the shorter last line
+		case end > 0 && from-end <= maxShort && (at == len(s) || s[at] == '='): // the last line is shorter, or ends with =
 			end = at
 		}
 	}
@@ -128,36 +131,36 @@ func base64End(s []byte, at, most int) (end int) {
 }
 
 const (
-	minLine   = 24 // letters of base64 in a line of a key
-	minCut    = 16 // letters of base64 in a line that is cut off
-	wholeLine = 40 // letters of base64 in a line that has nothing else
-	longLine  = 60 // a run of this many letters is no word of a program
-	maxShort  = 16 // bytes between the last lines
-	minGroups = 48 // letters of base64 in all groups
+	minLine   = 24 // minimum number of base64 letters in a line of a key
+	minCut    = 16 // minimum number of base64 letters in a line whose end is missing
+	wholeLine = 40 // minimum number of base64 letters in a line with nothing else
+	longLine  = 60 // a run with so many base64 letters is no word of a program
+	maxShort  = 16 // maximum number of bytes between two lines at the end of a key
+	minGroups = 48 // minimum number of base64 letters in all groups together
 	minGroup  = 6
 )
 
-// isKeyLine reports whether a run of base64 is a line of a key, and not a word of a program or a
-// path: base64 changes more often between capitals, small letters and digits. another reports
-// whether an earlier line of the key was found.
+// isKeyLine reports whether a run of base64 letters is a line of a key. A word of a program or a
+// path is also such a run, but base64 changes more often between capitals, small letters and
+// digits. another means that an earlier line of the key was found.
 func isKeyLine(s []byte, from, to int, another bool) bool {
 	run := s[from:to]
 	if len(run) < minLine && (to < len(s) || len(run) < minCut) {
 		return false
 	}
-	begin := bytes.TrimPrefix(run, []byte("n"))                                          // the n of an escaped line end
-	if bytes.HasPrefix(begin, []byte("MI")) || bytes.HasPrefix(begin, []byte("b3Blb")) { // RFC 5208, OpenSSH
+	begin := bytes.TrimPrefix(run, []byte("n"))                                          // leave out the n of an escaped line end
+	if bytes.HasPrefix(begin, []byte("MI")) || bytes.HasPrefix(begin, []byte("b3Blb")) { // the start of a key in RFC 5208, and in the format of OpenSSH
 		return true
 	}
 	changes, mixed := countChanges(run)
-	if !mixed { // a line of its own may lack capitals, small letters or digits
+	if !mixed { // a single line may have no capital, no small letter or no digit
 		return len(run) >= wholeLine && changes > 0 && from > 0 && (s[from-1] == '\n' || s[from-1] == '\\') && (to == len(s) || s[to] == '\n' || s[to] == '\r' || s[to] == '\\')
 	}
 	return another || len(run) >= longLine || changes*20 >= len(run)*9
 }
 
-// countChanges counts how often a run changes between capitals, small letters and other bytes;
-// mixed reports whether it has all of them.
+// countChanges counts the changes between capitals, small letters and other bytes in a run. mixed
+// means that the run has all three.
 func countChanges(run []byte) (changes int, mixed bool) {
 	var was, all class
 	for i, c := range run {
@@ -178,8 +181,8 @@ func countChanges(run []byte) (changes int, mixed bool) {
 	return changes, all == hexes
 }
 
-// hasGroups reports whether most of the text between the first and the last line of a key is
-// base64 in groups that are shorter than lines.
+// hasGroups reports whether a key has its base64 in groups that are shorter than lines. s is the
+// text between the key's first and last line.
 func hasGroups(s []byte) bool {
 	n := 0
 	for at := 0; at < len(s); at++ {

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// credential is an option of a program whose value is a secret although the option's name is one
-// letter.
+// credential is an option of a program, with one letter, whose value is a secret.
 type credential struct {
 	programs []string
 	option   string
-	behind   byte   // the secret follows this byte in the value; 0: the whole value is secret
-	attached bool   // the value is in the same word
-	only     string // this word must stand before the option
-	flags    string // one-letter options that may stand in the same word before it
+	behind   byte   // only the part after this byte is the secret; 0: the whole value
+	attached bool   // the value is in the same word as the option
+	only     string // this word must be in the command before the option; "" for none
+	flags    string // one-letter options that may be in the same word before this option
 }
 
-// curlFlags are curl's one-letter options without a value (curl(1)).
+// curlFlags are the one-letter options of curl that have no value (curl(1)).
 const curlFlags = "aBfGgiIjJklLMnNOpqRsSvVZ#012346"
 
 var credentials = []credential{
@@ -43,18 +42,18 @@ var credentials = []credential{
 	{programs: []string{"smbclient", "rpcclient"}, option: "-U", behind: '%'},
 }
 
-// Limits on the search for the program before an option. A search reads at most maxWords words;
-// text in quotes is one word. All searches of more than maxCommand bytes together read at most
-// maxCommands times the text's length, so that a text made of options is not read again for each
-// option.
+// Limits on the search for the program before an option. maxWords is the maximum number of words in
+// a search; text in quotes is one word. A search of more than maxCommand bytes is long. All long
+// searches together may read maxCommands times the length of the text, so a text that consists of
+// options does not take quadratic time.
 const (
 	maxWords    = 48
 	maxCommand  = 2048
 	maxCommands = 8
 )
 
-// credentialAt reads a command-line option whose first byte is s[i]. The option may stand in
-// quotes, as a shell word or a list element.
+// credentialAt finds the secret of a command-line option that begins at s[i]. The option may be in
+// quotes, as a word of a shell or an element of a list.
 func (r *reading) credentialAt(i int) span {
 	s := r.s
 	if len(s)-i < 4 || s[i+1] == ' ' {
@@ -96,7 +95,8 @@ func (r *reading) credentialAt(i int) span {
 	return span{}
 }
 
-// flagsAt returns the length of the part of a word before the option: the dash and other options.
+// flagsAt returns the length of the part of a word before the option's letter: the dash and other
+// one-letter options.
 func (c *credential) flagsAt(s []byte, i int) (n int) {
 	for n = 1; c.flags != "" && i+n < len(s) && strings.IndexByte(c.flags, s[i+n]) >= 0; n++ {
 	}
@@ -106,9 +106,9 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 	return n
 }
 
-// commandBefore returns the part of a command before its option at s[i], even if the command is
-// the value of a name. These do not end a command: text in quotes, a line end that continues the
-// command, and a sign inside a word, such as the & of an address.
+// commandBefore returns the part of a command before its option at s[i]. The command may be the
+// value of a name. A command does not end at text in quotes, at a line end after which it
+// continues, or at a sign inside a word, such as the & of an address.
 func (r *reading) commandBefore(i int) []byte {
 	s, start, words := r.s, i, 0
 	for start > 0 && words < maxWords {
@@ -125,7 +125,7 @@ func (r *reading) commandBefore(i int) []byte {
 			if c == '\n' && !goesOn(s[max(0, start-maxLook):start-1]) {
 				return s[start:i]
 			}
-			if start < i && s[start] > ' ' && !goesOn(s[start-1:start+1]) { // between two words
+			if start < i && s[start] > ' ' && !goesOn(s[start-1:start+1]) { // a sign between two words, at which the command begins
 				words++
 			}
 		case '"', '\'':
@@ -147,11 +147,11 @@ func (r *reading) commandBefore(i int) []byte {
 	return s[start:i]
 }
 
-// quoteBefore returns the index of the last such quote before s[i], -1 for none.
+// quoteBefore returns the index of the last quote of this sort before s[i]; -1 if there is none.
 func (r *reading) quoteBefore(i int, quote byte) int {
-	first := &r.quotes[quote&1] // '"' is even, '\'' is odd
+	first := &r.quotes[quote&1] // index by the last bit: '"' is even, '\'' is odd
 	if *first == 0 {
-		*first = bytes.IndexByte(r.s, quote) + 1 // one more than the index; the caller has seen such a quote
+		*first = bytes.IndexByte(r.s, quote) + 1 // the index plus one; it is never 0, because the text has such a quote
 	}
 	switch {
 	case i < *first:
@@ -167,18 +167,18 @@ func (r *reading) quoteBefore(i int, quote byte) int {
 	return open
 }
 
-// isBetween reports whether c may stand beside a sign that ends a command.
+// isBetween reports whether c can be beside a sign that ends a command.
 func isBetween(c byte) bool { return c <= ' ' || c == '&' || c == '|' }
 
-// goesOn reports whether a command or a list continues after the last line of a text.
+// goesOn reports whether the command or list in s continues in the next line.
 func goesOn(s []byte) bool {
 	s = bytes.TrimRight(s, " \t\r")
 	n := len(s) - 1
 	return n >= 0 && (strings.IndexByte("\\,[", s[n]) >= 0 || strings.IndexByte("^`", s[n]) >= 0 && n > 0 && s[n-1] == ' ')
 }
 
-// behindProgram reports whether a command runs one of the programs. Most texts do not even
-// contain a program's name.
+// behindProgram reports whether a command runs one of the programs of c. It first checks whether
+// the text contains the name of a program at all.
 func (c *credential) behindProgram(command []byte) bool {
 	for _, program := range c.programs {
 		if bytes.Contains(command, []byte(program)) {
@@ -188,8 +188,8 @@ func (c *credential) behindProgram(command []byte) bool {
 	return false
 }
 
-// hasProgram reports whether texts contain the program's name and, after it, the word that must
-// follow.
+// hasProgram reports whether texts contain the name of a program of c, and after it the word
+// c.only.
 func (c *credential) hasProgram(texts ...[]byte) bool {
 	found, only := false, c.only == ""
 	for _, text := range texts {
@@ -203,11 +203,11 @@ func (c *credential) hasProgram(texts ...[]byte) bool {
 	return found && only
 }
 
-// maxName is more than the length of any program's name.
+// maxName is larger than the length of each program's name.
 const maxName = 20
 
-// commandNames visits the words of a command that may be the name of a program. Any sign may
-// precede a name, such as that of a diff, a tag or a path, but not the "--" of an option.
+// commandNames visits the words of a command that can be the name of a program. A sign may be
+// before the name, such as the sign of a diff, a tag or a path, but not the "--" of an option.
 func commandNames(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for at := range text {
@@ -229,10 +229,10 @@ func commandNames(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// betweenWords are the bytes that may follow a word of a command.
+// betweenWords are the bytes that can follow a word of a command.
 const betweenWords = " \t\r\n\"'()\\`,=<"
 
-// secretSpan returns the secret part of the value at s[i].
+// secretSpan returns the secret in the value at s[i].
 func (c *credential) secretSpan(s []byte, i int) span {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' && goesOn(s[max(0, i-maxLook):i]) || strings.IndexByte("\\^`\r", s[i]) >= 0 && isLineEnd(s[i+1:])) {
 		i++
@@ -246,18 +246,18 @@ func (c *credential) secretSpan(s []byte, i int) span {
 		if n < 0 {
 			return span{}
 		}
-		if from += n + 1; from == to { // the quotes may begin here
+		if from += n + 1; from == to { // the quotes may begin after c.behind
 			from, to = wordSpan(s, from)
 		}
 	}
-	if from < to && s[from] == '$' || from < to && s[from] == '-' { // a variable, or the next option
+	if from < to && s[from] == '$' || from < to && s[from] == '-' { // the value is a variable, or it is the next option
 		return span{}
 	}
 	return span{from, to, placedKind}
 }
 
-// wordSpan returns the shell word that begins at s[i], without the quotes around it. A word may have
-// several parts, some of them in quotes.
+// wordSpan returns the shell word at s[i], without the quotes around it. A word may have several
+// parts, and each part may be in quotes.
 func wordSpan(s []byte, i int) (from, to int) {
 	if from, to = referenceSpan(s, i); to >= 0 {
 		return from, to
@@ -265,9 +265,9 @@ func wordSpan(s []byte, i int) (from, to int) {
 	from, at := i, i
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
 		from = i + 1
-		if to, at = quotedPart(s, i); at < 0 { // it closes in a later line, or never
+		if to, at = quotedPart(s, i); at < 0 { // the quote closes in a later line, or not at all
 			stop := string(s[i])
-			if i > 0 && s[i-1] == '\\' { // a quote of JSON inside a text
+			if i > 0 && s[i-1] == '\\' { // this quote belongs to JSON inside a text
 				stop += `\`
 			}
 			to = len(s)
@@ -306,8 +306,10 @@ func wordSpan(s []byte, i int) (from, to int) {
 	return from, at
 }
 
-// quotedPart returns the end of a part of a shell word inside the quotes that open at s[open], and
-// behind them; -1 if they do not close in the same line. A backslash escapes no single quote.
+// quotedPart reads the part of a shell word in the quotes that open at s[open]. The result end is
+// the end of the text inside the quotes; the result behind is the place after the closing quote.
+// Both are -1 if the quotes do not close in the same line. Inside single quotes a backslash escapes
+// nothing.
 func quotedPart(s []byte, open int) (end, behind int) {
 	if s[open] == '\'' && (open == 0 || s[open-1] != '\\') {
 		n := bytes.IndexAny(s[open+1:], "'\r\n")
@@ -322,7 +324,7 @@ func quotedPart(s []byte, open int) (end, behind int) {
 	return end, skipBytes(s, end, `\`) + 1
 }
 
-// continuesWord reports whether a shell word goes on behind a part in quotes.
+// continuesWord reports whether a shell word goes on with s after a part in quotes.
 func continuesWord(s []byte) bool {
 	switch {
 	case len(s) < 2:
@@ -342,9 +344,9 @@ func isLineEnd(s []byte) bool {
 	return bytes.HasPrefix(s, []byte("\n")) || bytes.HasPrefix(s, []byte("\r\n"))
 }
 
-// listedSecrecy returns the secrecy of a list element in a command line. last is the element
-// before it, before is the text of all earlier elements, and command is the command that another
-// member named.
+// listedSecrecy returns the secrecy of an element of a list that is a command line. last is the
+// element before it, before is the text of all earlier elements. command is the program, if another
+// member named it.
 func listedSecrecy(element, last, before, command []byte) secrecy {
 	for n := range credentials {
 		c := &credentials[n]

@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Secrets that only their place reveals, whatever their letters are: a password in an address or
-// after an option, in netrc, in a Basic authentication header, the data of a Kubernetes Secret,
-// the signature of a shared access signature.
+// Secrets that are recognized only by their place: a password in an address or after an option, in
+// netrc, in a header of Basic authentication; the data of a Kubernetes Secret; the signature of a
+// shared access signature. Their letters do not matter.
 
-// placedKind is the kind of a secret that only its place reveals.
+// placedKind is the kind of a secret that is recognized only by its place.
 const placedKind = "password"
 
-// basicSpan reads "Basic CREDENTIALS" (RFC 7617): base64 of a name, a colon and a password.
+// basicSpan finds the credentials in "Basic CREDENTIALS" (RFC 7617): base64 of a name, a colon and
+// a password.
 func basicSpan(s []byte, i int) span {
 	const word = "basic"
 	if len(s)-i < len(word)+5 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {
@@ -38,14 +39,14 @@ func basicSpan(s []byte, i int) span {
 	return span{from, to, "basic"}
 }
 
-// isPair reports whether s is base64 of a name, a colon and a password, without the word Basic
+// isPair reports whether s is base64 of a name, a colon and a password. The word Basic need not be
 // before it.
 func isPair(s []byte) bool {
 	name, is := pairName(s)
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName returns the name in base64 of a name, a colon and a password; the name or the password
+// pairName decodes base64 of a name, a colon and a password, and returns the name. One of the two
 // may be empty.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
@@ -57,7 +58,7 @@ func pairName(s []byte) (name []byte, is bool) {
 	if err != nil || colon < 0 || string(said) == "Aladdin:open sesame" /* the example of RFC 7617 */ || !isPrintable(said) {
 		return nil, false
 	}
-	if colon == len(said)-1 { // the name may be a key
+	if colon == len(said)-1 { // the password is empty, and the name may be a key
 		alone := reading{s: said}
 		if _, is = alone.search(0, colon, false); !is {
 			return nil, false
@@ -83,8 +84,9 @@ func isPrintable(s []byte) bool {
 	return others*4 < len(s)
 }
 
-// dsnAt reads the password of user:password@tcp(host:port)/name (MySQL's driver for Go); s[i] is
-// the first colon. Text between two blanks is read only once for all its colons.
+// dsnAt finds the password in user:password@tcp(host:port)/name, the address format of MySQL's
+// driver for Go. s[i] is the first colon. Text between two blanks is read only once, even if it has
+// many colons.
 func (r *reading) dsnAt(i int) span {
 	s, d := r.s, &r.dsn
 	if i == 0 || !isWord[s[i-1]] || !r.hasHost() {
@@ -104,8 +106,8 @@ func (r *reading) dsnAt(i int) span {
 	return span{i + 1, d.to, placedKind}
 }
 
-// hasHost reports whether the text has the host of a DSN anywhere. Only the first call searches the
-// text.
+// hasHost reports whether the text has the host of a DSN somewhere. It searches the text only in
+// the first call.
 func (r *reading) hasHost() bool {
 	if !r.dsn.searched {
 		r.dsn.searched = true
@@ -114,7 +116,7 @@ func (r *reading) hasHost() bool {
 	return r.dsn.any
 }
 
-// oracleAt reads jdbc:oracle:thin:user/password@.
+// oracleAt finds the password in jdbc:oracle:thin:user/password@.
 func (r *reading) oracleAt(i int) span {
 	const scheme = "jdbc:oracle:thin:"
 	s := r.s
@@ -140,19 +142,19 @@ func (r *reading) oracleAt(i int) span {
 	return span{from + slash + 1, from + end, placedKind}
 }
 
-// servers are the connection settings that name the server.
+// servers are the names of connection settings that hold the server.
 var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
 
-// Limits on the distance between a password and its connection's server, in bytes and in
-// settings. A text with as many words that are no settings is no connection string.
+// Limits on the distance between a password and the server of the same connection, in bytes and in
+// settings. A text is also no connection string if it has too many words that are no settings.
 const (
 	maxConnection = 4 << 10
 	maxSettings   = 16
 )
 
-// connects reports whether a setting belongs to a connection to a server; its name begins at
-// s[start] and its value ends before s[to]. Settings stand between semicolons in ADO, ODBC and
-// JDBC, and between blanks in libpq. The arguments of a program's call stand between commas.
+// connects reports whether a setting belongs to a connection to a server. The name of the setting
+// begins at s[start]; its value ends before s[to]. Settings are separated by semicolons in ADO,
+// ODBC and JDBC, by blanks in libpq, and by commas in the arguments of a call.
 func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) {
 	s := r.s
 	c.between = ' '
@@ -167,7 +169,7 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	before := s[max(0, start-maxLook):start]
 	words := bytes.TrimRight(before, " ")
-	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // a setting precedes, and a blank follows it
+	behind := bytes.IndexByte(words[bytes.LastIndexAny(words, " ;")+1:], '=') > 0 && len(words) < len(before) // the words before the name end with a setting and a blank
 	if bytes.HasSuffix(words, []byte(";")) || !behind && bytes.HasPrefix(bytes.TrimLeft(s[to:min(len(s), to+maxLook)], "} "), []byte(";")) {
 		c.between = ';'
 	} else if start > 0 && strings.IndexByte("&?#,;/$@", s[start-1]) >= 0 {
@@ -179,8 +181,8 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	between := c.between
 	least, most := max(0, start-maxConnection), min(len(s), to+maxConnection)
-	for end := start; c.more(); { // read the settings before this one, backwards
-		inner := end // where a value in quotes begins
+	for end := start; c.more(); { // read backwards the settings before this one
+		inner := end // the place where a quoted value begins
 		if n := end - 1; n > least && (s[n] == '"' || s[n] == '\'') {
 			if open := bytes.LastIndexByte(s[least:n], s[n]); open > 0 && s[least+open-1] == '=' {
 				inner = least + open
@@ -200,7 +202,7 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	}
 	c.settings, c.others = 0, 0
 	for from := to; from < most && c.more(); {
-		inner := from // where a value in quotes ends
+		inner := from // the place where a quoted value ends
 		if n := bytes.IndexByte(s[from:most], '='); n >= 0 && from+n+1 < most && bytes.IndexByte(s[from:from+n], between) < 0 {
 			if q := s[from+n+1]; q == '"' || q == '\'' {
 				inner = from + n + 2
@@ -232,9 +234,9 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 	return c, false
 }
 
-// isBehindJDBC reports whether the word that continues at s[start] is a JDBC address or has one
-// as its value. Calls in ascending order read the text once; any other call reads at most
-// maxConnection bytes.
+// isBehindJDBC reports whether the word that continues at s[start] is a JDBC address, or has one as
+// its value. If the calls come in ascending order, they read the text once. Any other call reads at
+// most maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
@@ -257,15 +259,15 @@ func (r *reading) isBehindJDBC(start int) bool {
 
 const endSettings = "\"'`<>\r\n\t"
 
-// connection counts the settings that describe a connection.
+// connection counts the settings around a password, to find out whether they describe a connection.
 type connection struct {
 	between                 byte
-	known, settings, others int  // known: 2 for each of servers, 1 for each of accounts; others are no settings
-	cut                     bool // more settings exist than were read
-	open                    int  // where the connection begins: behind a quote, a tag or a line's end
+	known, settings, others int  // known: 2 for each name in servers, 1 for each name in accounts; others: parts that are no settings
+	cut                     bool // there are more settings than were read
+	open                    int  // start of the connection: after a quote, a tag or a line end
 }
 
-// more reports whether another part should be read.
+// more reports whether the next part should be read.
 func (c *connection) more() bool {
 	if c.settings == maxSettings {
 		c.stop()
@@ -273,11 +275,11 @@ func (c *connection) more() bool {
 	return c.settings < maxSettings && c.others < maxSettings
 }
 
-// stop notes that settings continue past a limit, unless many parts were not settings, as in the
-// text of a program.
+// stop records that settings continue after a limit. If many parts were no settings, the text is
+// probably a program, and stop records nothing.
 func (c *connection) stop() { c.cut = c.cut || c.others <= c.settings/4 }
 
-// take reads one part, such as host=db. A setting may be the value of a name: URL=host=db.
+// take counts one part, such as host=db. A setting can also be the value of a name: URL=host=db.
 func (c *connection) take(part []byte) {
 	if len(part) == 0 {
 		return
@@ -306,9 +308,9 @@ func (c *connection) take(part []byte) {
 
 var accounts = [...]string{"user", "dbname", "port"}
 
-// endsWithName reports whether the text before an equals sign ends with one of the names. Other
-// text may precede the name, such as a sentence or the sign of a diff, but not an object of a
-// program, as in config.host.
+// endsWithName reports whether the text before an equals sign ends with one of the names. A
+// sentence or the sign of a diff may stand before the name. An object of a program may not, as in
+// config.host.
 func endsWithName(s []byte, names []string) bool {
 	whole := bytes.TrimSpace(s)
 	for _, name := range names {
@@ -324,16 +326,16 @@ func endsWithName(s []byte, names []string) bool {
 	return false
 }
 
-// Limits for a Kubernetes Secret: the distance between data and kind, and how much of YAML blocks
-// is read.
+// Limits for a Kubernetes Secret: the distance between its data and its kind, and the bytes of YAML
+// blocks that are read.
 const (
 	manifest  = 2 << 10
 	maxData   = 64 << 10
-	maxBlocks = 8 // budget for longer blocks, as a multiple of the text's length
+	maxBlocks = 8 // limit for the bytes of long blocks, as a multiple of the text's length
 )
 
-// dataAt reads the values of a Kubernetes Secret, in YAML or JSON, as one secret. The key, "data"
-// or "stringData", begins at s[i].
+// dataAt finds the values of a Kubernetes Secret in YAML or JSON, and returns them as one secret.
+// The key "data" or "stringData" begins at s[i].
 func (r *reading) dataAt(i, from int) span {
 	s, n := r.s, 0
 	for _, key := range []string{"data", "stringData"} {
@@ -341,7 +343,7 @@ func (r *reading) dataAt(i, from int) span {
 			n = len(key)
 		}
 	}
-	behind := skipBytes(s, i+n, quotesAndBlanks) // the place after the key's quotes, where its colon stands
+	behind := skipBytes(s, i+n, quotesAndBlanks) // the place after the key and its quotes, where the colon is
 	if n == 0 || behind == len(s) || s[behind] != ':' {
 		return span{}
 	}
@@ -353,7 +355,7 @@ func (r *reading) dataAt(i, from int) span {
 	}
 	behind++
 	value := skipBytes(s, behind, beforeValue)
-	for range 2 { // skip a tag and an anchor
+	for range 2 { // skip a tag and an anchor of YAML
 		if value == len(s) || s[value] != '!' && s[value] != '&' {
 			break
 		}
@@ -379,13 +381,13 @@ func (r *reading) dataAt(i, from int) span {
 	return span{start, end, "kubernetes"}
 }
 
-// Bytes between a key, its colon and its value.
+// Bytes that can be between a key, its colon and its value.
 const (
 	quotesAndBlanks = "\"'\\ \t"
 	beforeValue     = quotesAndBlanks + "\r\n"
 )
 
-// skipBytes returns the first index from at on whose byte is not in some.
+// skipBytes returns the first index, from at on, of a byte that is not in some.
 func skipBytes(s []byte, at int, some string) int {
 	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
 		at++
@@ -393,10 +395,10 @@ func skipBytes(s []byte, at int, some string) int {
 	return at
 }
 
-// kindWords are the places in a text that name an object's kind.
+// kindWords are the places where a text names the kind of a Kubernetes object.
 type kindWords struct {
 	all    []kindWord
-	secret bool // one of them names Secret
+	secret bool // one of the kinds is Secret
 }
 
 type kindWord struct {
@@ -404,9 +406,9 @@ type kindWord struct {
 	secret bool
 }
 
-// ofSecret reports whether the data between two offsets belongs to an object of kind Secret. It
-// does if the text names the kind Secret near the data. It also does if the text names Secret
-// somewhere else and no kind near the data.
+// ofSecret reports whether the data between two offsets belongs to an object of the kind Secret.
+// The text must name the kind Secret near the data. If the text names no kind near the data, it is
+// enough that it names Secret somewhere else.
 func (r *reading) ofSecret(from, to int) bool {
 	all := r.kinds.all
 	near, _ := slices.BinarySearchFunc(all, from-manifest, func(k kindWord, at int) int { return k.at - at })
@@ -420,8 +422,8 @@ func (r *reading) ofSecret(from, to int) bool {
 	return !other
 }
 
-// findKinds returns all places where a text names the kind of a Kubernetes object, such as
-// kind: Secret.
+// findKinds returns the places where a text names the kind of a Kubernetes object, such as kind:
+// Secret.
 func findKinds(s []byte) *kindWords {
 	k := &kindWords{}
 	for at := 0; ; {
@@ -443,8 +445,8 @@ func findKinds(s []byte) *kindWords {
 	}
 }
 
-// blockAt returns the range of lines that are indented more than the key at s[i], whose colon
-// ends at s[behind]. A budget limits how many long blocks are read to their end.
+// blockAt returns the range of the lines after the key at s[i] that are indented more than the key.
+// The colon of the key ends at s[behind]. A limit stops the reading of long blocks.
 func (r *reading) blockAt(i, behind int) (start, end int) {
 	rest := r.s[behind:]
 	start, end, open := yamlBlock(r.s, i, rest[:min(len(rest), maxData)])
@@ -458,11 +460,11 @@ func (r *reading) blockAt(i, behind int) (start, end int) {
 	return behind + start, behind + end
 }
 
-// yamlBlock returns the range of lines in rest that are indented more than the key at s[i]; open
-// reports whether no line ends the block. Only a comment, a tag or an anchor may follow the key's
-// colon.
+// yamlBlock returns the range of the lines in rest that are indented more than the key at s[i].
+// open means that no line ends the block. After the colon of the key only a comment, a tag or an
+// anchor may follow.
 func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
-	if i > 0 && s[i-1] == '\'' { // the key's quote
+	if i > 0 && s[i-1] == '\'' { // do not count the quote of the key
 		i--
 	} else if i > 0 && s[i-1] == '"' && bytes.IndexByte(s[i:min(len(s), i+len(`stringData"`))], '"') > 0 {
 		i--
@@ -472,9 +474,9 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 		indent++
 	}
 	isDiff := indent == 1 || indent > 0 && s[i-indent] == '+'
-	sign := s[max(0, i-indent-maxSign) : i-indent] // what a tool writes before each line
+	sign := s[max(0, i-indent-maxSign) : i-indent] // the text that a tool writes before each line
 	sign = sign[bytes.LastIndexByte(sign, '\n')+1:]
-	if bytes.HasSuffix(sign, []byte{'"'}) { // the quote begins the text of a JSON member
+	if bytes.HasSuffix(sign, []byte{'"'}) { // the quote begins a string of JSON that contains the YAML
 		sign = nil
 	}
 	line := bytes.IndexByte(rest, '\n')
@@ -514,13 +516,13 @@ func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n")), open
 }
 
-// maxSign is the maximum length of what a tool writes before each line.
+// maxSign is the maximum length of the text that a tool writes before each line.
 const maxSign = 128
 
-// signLength returns the length of the sign at the beginning of a line: the text that a tool writes
-// before each line, such as the mark of a quotation or a line number. sign is the sign of another
-// line. Line numbers differ, and grep writes a dash in place of a colon in lines around those that
-// it found.
+// signLength returns the length of the sign at the start of a line. A sign is text that a tool
+// writes before each line, such as the mark of a quotation or a line number. sign is the sign of an
+// earlier line. Line numbers may differ. grep writes a dash instead of a colon in lines that are
+// only context.
 func signLength(line, sign []byte) (n int, is bool) {
 	for i := 0; i < len(sign); i++ {
 		c := sign[i]
@@ -545,8 +547,8 @@ func signLength(line, sign []byte) (n int, is bool) {
 	return n, true
 }
 
-// bracesAt returns the range inside the braces at s[at], after a key that ends at s[key]. Braces
-// that begin inside other braces end with the outer ones.
+// bracesAt returns the range inside the braces at s[at]. The key before them ends at s[key]. Braces
+// inside other braces get the end of the outer braces.
 func (r *reading) bracesAt(key, at int) (start, end int) {
 	s := r.s
 	if at < r.brace.from || at >= r.brace.to {
@@ -558,8 +560,9 @@ func (r *reading) bracesAt(key, at int) (start, end int) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n"))
 }
 
-// closingBrace returns the index of the next closing brace outside quotes from s[at] on,
-// otherwise the end of s. A quote has as many backslashes as at s[key], or more inside a text.
+// closingBrace returns the index of the next closing brace outside quotes, from s[at] on; the end
+// of s if there is none. A quote has as many backslashes as the quote at s[key], or more inside a
+// text.
 func closingBrace(s []byte, key, at int) int {
 	level := 0
 	for key+level < len(s) && s[key+level] == '\\' {
@@ -574,7 +577,7 @@ func closingBrace(s []byte, key, at int) int {
 			continue
 		case c == '}' && quote == 0:
 			return at
-		case c == '"' && backslashes < level: // a quote of the enclosing text
+		case c == '"' && backslashes < level: // this quote ends the text around the JSON
 			return at
 		case c == quote && (c == '\'' || (backslashes-level)/(level+1)%2 == 0):
 			quote = 0
@@ -586,7 +589,7 @@ func closingBrace(s []byte, key, at int) int {
 	return at
 }
 
-// isAccountKey reports whether value is an Azure account key under its name.
+// isAccountKey reports whether value is the key of an Azure account and name is its name.
 func isAccountKey(name, value []byte) bool {
 	var fold [64]byte
 	plain := fold[:0]
@@ -598,7 +601,8 @@ func isAccountKey(name, value []byte) bool {
 	return (bytes.HasSuffix(plain, []byte("accountkey")) || bytes.HasSuffix(plain, []byte("sharedaccesskey"))) && len(value) >= 40 && ofClass(value, alnum|slashes|equals)
 }
 
-// isSignature reports whether value is a shared access signature (Azure Storage) in a query.
+// isSignature reports whether value is a shared access signature (Azure Storage) in the query of a
+// URL.
 func isSignature(name, value []byte) bool {
 	return string(name) == "sig" && len(value) >= 40
 }

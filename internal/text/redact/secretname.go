@@ -7,17 +7,17 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// secrecy is how secret a value is, judged by its member's name.
+// secrecy tells how the name of a member decides whether the value is a secret.
 type secrecy uint8
 
 const (
 	harmless secrecy = iota
-	secret           // strings and numbers are secrets
-	counting         // a plural such as max_tokens: a number is a count, a string is a secret
-	written          // old or new content of a file: secret if the file is in a secret place
+	secret           // a string or a number is a secret
+	counting         // a plural, such as max_tokens: a string is a secret, a number is only a count
+	written          // content of a file: a secret if the path of the file is a secret place
 )
 
-// nameSecrecy returns memberSecrecy of a name, but harmless in place of written.
+// nameSecrecy is memberSecrecy, but returns harmless instead of written.
 func nameSecrecy(name []byte) secrecy {
 	if s := memberSecrecy(name); s != written {
 		return s
@@ -25,9 +25,9 @@ func nameSecrecy(name []byte) secrecy {
 	return harmless
 }
 
-// memberSecrecy returns the secrecy for the name of a member, header, flag or variable.
-// Punctuation and capitals separate words: apiKey, API_KEY and x-api-key are the same name, and
-// "secretary" is not secret.
+// memberSecrecy returns the secrecy for the name of a member, header, flag or variable. Punctuation
+// and capitals separate the words of a name, so apiKey, API_KEY and x-api-key are the same name.
+// "secretary" is one word and no secret.
 func memberSecrecy(name []byte) secrecy {
 	var fold [64]byte
 	if len(name) > len(fold) {
@@ -53,7 +53,8 @@ func memberSecrecy(name []byte) secrecy {
 	return found
 }
 
-// nextWord cuts the next word off name: in lower case, without trailing digits.
+// nextWord returns the next word of a name, in lower case and without digits at its end, and the
+// rest of the name.
 func nextWord(fold, name []byte) (word, rest []byte) {
 	i := 0
 	for i < len(name) && !isAlnum[name[i]] {
@@ -71,7 +72,7 @@ func nextWord(fold, name []byte) (word, rest []byte) {
 		fold = append(fold, c)
 	}
 	for len(fold) > 0 && fold[len(fold)-1] <= '9' {
-		fold = fold[:len(fold)-1] // digits sort before letters
+		fold = fold[:len(fold)-1] // drop a digit: letters are greater than '9'
 	}
 	return fold, name[i:]
 }
@@ -91,11 +92,11 @@ func (t *nameTables) wordSecrecy(word []byte, qualified bool) secrecy {
 	return harmless
 }
 
-// nameTables are lookup tables made from internal/text/textclass.
+// nameTables are the lists of internal/text/textclass as tables.
 type nameTables struct {
 	words   map[string]secrecy
 	endings []string
-	before  map[string]bool // a "key" after this word is a secret
+	before  map[string]bool // words after which "key" is a secret
 }
 
 var tables = sync.OnceValue(func() *nameTables {
@@ -115,26 +116,26 @@ var tables = sync.OnceValue(func() *nameTables {
 	return t
 })
 
-// mayTell reports whether a lookup in the tables is worthwhile. For most words it is not, and
-// many processes never build the tables.
+// mayTell reports whether a word can be in the tables. This quick check saves most lookups, so many
+// processes never build the tables.
 func mayTell(word []byte) bool {
 	n := len(word)
 	return n > 2 && wordEnds()[pairHash(word[n-2], word[n-1])&255]&(1<<(word[n-3]&63)) != 0
 }
 
-// wordEnds holds the endings of the tables' words: by the last two bytes, a bit for the byte
-// before them.
+// wordEnds holds the endings of the words in the tables. The index is the hash of the last two
+// bytes; the value has a bit for each byte before them.
 var wordEnds = sync.OnceValue(func() *[256]uint64 {
 	ends := new([256]uint64)
 	for word := range strings.FieldsSeq(textclass.ContentWords + " " + textclass.SecretWords + " " + textclass.KeyWords + " " + textclass.SecretEndings + " tokens key keys") {
-		n := len(word) // always more than two
+		n := len(word) // at least 3
 		ends[pairHash(word[n-2], word[n-1])&255] |= 1 << (word[n-3] & 63)
 	}
 	return ends
 })
 
-// isQuerySecret reports whether a name is that of a secret in a URL's query. Outside a query, such
-// a name often has a harmless value.
+// isQuerySecret reports whether a name is that of a secret in the query of a URL. In other places a
+// name like this often has a harmless value.
 func isQuerySecret(name []byte) bool {
 	switch string(name) {
 	case "key", "sig", "signature", "code", "auth", "sas", "hmac", "X-Amz-Signature", "X-Goog-Signature":

@@ -2,13 +2,14 @@ package redact
 
 import "bytes"
 
-// Secrets that a name and the form of the value reveal together: neither does so alone.
+// Secrets that are recognized by their name and their form together. One of the two alone is not
+// enough.
 
 // leastRandom is the minimum length of a value that looks random.
 const leastRandom = 20
 
-// isRandom reports whether a value of at least the given length looks as if a program had made it:
-// its letters and digits are mixed as in no word and no number.
+// isRandom reports whether a value of at least the given length looks as if a program had generated
+// it: its mixture of letters and digits occurs in no word and no number.
 func isRandom(value []byte, least int) bool {
 	body := bytes.TrimRight(value, "=")
 	if len(body) < least || !ofClass(body, wordish|slashes|dot|tilde) {
@@ -31,8 +32,8 @@ func isRandom(value []byte, least int) bool {
 	return lower+upper > 1 && changes > 2 && (digits > 3 || digits > 1 && lower > 1 && upper > 1)
 }
 
-// isNamedKey reports whether a value has the form of the keys that a name stands for. asHeader means that the
-// name stands before a colon.
+// isNamedKey reports whether a value has the form of the keys that usually have this name. asHeader
+// means that a colon follows the name.
 func isNamedKey(name, value []byte, inQuery, asHeader bool) bool {
 	var fold [64]byte
 	plain := fold[:0]
@@ -43,23 +44,23 @@ func isNamedKey(name, value []byte, inQuery, asHeader bool) bool {
 	}
 	ends := func(word string) bool { return bytes.HasSuffix(plain, []byte(word)) }
 	switch {
-	case ends("secretaccesskey"), ends("awssecretkey"): // of AWS
+	case ends("secretaccesskey"), ends("awssecretkey"): // a key of AWS
 		return len(value) == 40 && isRandom(value, 40)
 	case ends("sessiontoken"):
 		return isRandom(value, 100)
-	case ends("privatekey"): // of WireGuard
+	case ends("privatekey"): // a key of WireGuard
 		return len(value) == 44 && value[43] == '=' && isRandom(value, 43)
 	case inQuery:
 		return (ends("accesstoken") || ends("refreshtoken") || ends("idtoken") || ends("clientsecret")) && isRandom(value, leastRandom)
-	case asHeader && bytes.IndexByte(name, '-') > 0: // X-Api-Key, PRIVATE-TOKEN
-		return (ends("apikey") || ends("token")) && isRandom(value, leastRandom) && !bytes.HasPrefix(value, []byte("MII")) // a public key, or a certificate
+	case asHeader && bytes.IndexByte(name, '-') > 0: // a header such as X-Api-Key or PRIVATE-TOKEN
+		return (ends("apikey") || ends("token")) && isRandom(value, leastRandom) && !bytes.HasPrefix(value, []byte("MII")) // MII begins a public key or a certificate
 	}
 	return false
 }
 
-// authorizationSpan returns the range of the credentials in s[from:to], the value of an Authorization
-// header: the text after the name of a scheme, or the whole value. It does not accept Bearer and
-// Basic, because bearerSpan and basicSpan find these.
+// authorizationSpan returns the range of the credentials in s[from:to], which is the value of an
+// Authorization header. This is the text after the name of a scheme, or the whole value. It leaves
+// Bearer and Basic to bearerSpan and basicSpan.
 func authorizationSpan(s []byte, from, to int) (int, int, bool) {
 	const least = 16
 	value := s[from:to]
@@ -74,17 +75,16 @@ func authorizationSpan(s []byte, from, to int) (int, int, bool) {
 		end++
 	}
 	token := s[from:end]
-	if before, behind, found := bytes.Cut(token, []byte(":")); found { // AWS KEY:SIGNATURE
+	if before, behind, found := bytes.Cut(token, []byte(":")); found { // the AWS form KEY:SIGNATURE
 		return from, end, ofClass(before, wordish) && isRandom(behind, least)
 	}
 	return from, end, isRandom(token, least)
 }
 
-// keyParts are the members of a JSON Web Key (RFC 7518) that must stay secret.
+// keyParts are the members of a JSON Web Key (RFC 7518) that are secret.
 var keyParts = [...]string{"d", "k", "p", "q", "dp", "dq", "qi"}
 
-// maxKeyPart limits how far the value of a member is read if the member may be part of a key, in
-// bytes.
+// maxKeyPart is the maximum length in bytes of a value that is checked as a part of a JSON Web Key.
 const maxKeyPart = 2 << 10
 
 // isKeyPart reports whether a member with this name and value is a secret part of a JSON Web Key.
@@ -99,10 +99,10 @@ func isKeyPart(s []byte, at int, name, value []byte) bool {
 		bytes.Contains(s[max(0, at-near):min(len(s), at+len(value)+near)], []byte(`kty`))
 }
 
-// pgpassAt reads the password of a line of .pgpass (PostgreSQL): host:port:database:user:password, with the first colon
-// at s[i].
+// pgpassAt finds the password in a line of .pgpass (PostgreSQL): host:port:database:user:password.
+// The first colon is at s[i].
 func pgpassAt(s []byte, i int) span {
-	// The port is checked first, because after most colons in a text there is no port.
+	// Check the port first, because a port follows few of the colons in a text.
 	port := i + 1
 	for port < len(s) && port-i <= len("65535") && classes[s[port]] == decimal {
 		port++
@@ -134,20 +134,20 @@ func pgpassAt(s []byte, i int) span {
 	if len(password) < 6 || !bytes.ContainsAny(password, "0123456789") {
 		return span{}
 	}
-	if n := bytes.IndexByte(password, '\\'); n >= 0 && n+1 < len(password) && password[n+1] != ':' && password[n+1] != '\\' { // \n of JSON in a text
+	if n := bytes.IndexByte(password, '\\'); n >= 0 && n+1 < len(password) && password[n+1] != ':' && password[n+1] != '\\' { // here the text is inside a JSON string: its \n ends the line
 		password = password[:n]
 	}
 	from := port + 1 + len(database) + 1 + len(user) + 1
 	return span{from, from + len(password), placedKind}
 }
 
-// isHost reports whether a text may be the host of a connection, and no number.
+// isHost reports whether a text can be the host of a connection. A number cannot.
 func isHost(s []byte) bool {
 	return string(s) == "*" || bytes.ContainsFunc(s, func(r rune) bool { return isAlnum[byte(r)] && classes[byte(r)] != decimal }) || bytes.Count(s, []byte(".")) == 3
 }
 
-// identifiedAt reads the password of a statement of SQL: IDENTIFIED BY 'x', WITH PASSWORD 'x'. The word begins at
-// s[i].
+// identifiedAt finds the password in a statement of SQL: IDENTIFIED BY 'x', WITH PASSWORD 'x'. The
+// first word begins at s[i].
 func identifiedAt(s []byte, i int) span {
 	const identified, password, statement = "identified", "password", 256
 	at := 0

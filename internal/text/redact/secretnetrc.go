@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// netrc reads the words of an entry of netrc. A tool may have written the same sign before each of
-// its lines, and an entry may be an escaped text or the elements of a list.
+// netrc reads the words of an entry of netrc. An entry may be inside an escaped string, or be a
+// list of strings. A tool may have written a sign before each line.
 type netrc struct {
 	s    []byte
-	sign []byte // what stands before the entry in its line
+	sign []byte // the text before the entry in its line
 }
 
-// netrcKeys are the words that a value follows.
+// netrcKeys are the words after which a value follows.
 var netrcKeys = [...]string{"login", "password", "account", "port"}
 
-// netrcAt reads the password of "machine HOST login USER password PASSWORD", in any order, and of
-// the default entry. Where two lines of a diff have a password, the span covers both.
+// netrcAt finds the password in "machine HOST login USER password PASSWORD", in any order, and in
+// the default entry. If two lines of a diff have a password, the span covers both.
 func netrcAt(s []byte, i, from int) span {
 	isDefault := bytes.HasPrefix(s[i:], []byte("default"))
 	if !isDefault && !bytes.HasPrefix(s[i:], []byte("machine")) {
@@ -24,7 +24,7 @@ func netrcAt(s []byte, i, from int) span {
 	}
 	n := netrc{s, s[max(0, i-maxSign, min(i, memberEnd(s))):i]}
 	n.sign = n.sign[bytes.LastIndexByte(n.sign, '\n')+1:]
-	at := i + len("machine") // "machine" and "default" have the same length
+	at := i + len("machine") // "default" has the same length as "machine"
 	if n.skipGap(at) == at {
 		return span{}
 	}
@@ -41,7 +41,7 @@ func netrcAt(s []byte, i, from int) span {
 		case "account", "port":
 		case "password":
 			value, end = n.readPassword(i, next)
-			if beginsWithKey(value) { // an entry without a password, and the next one
+			if beginsWithKey(value) { // this entry has no password, and the next entry begins
 				next = 0
 			} else if password.to == 0 {
 				password = span{end - len(value), end, placedKind}
@@ -56,13 +56,13 @@ func netrcAt(s []byte, i, from int) span {
 		}
 		at = end
 	}
-	if !login || password.from < from || isDefault && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // prose has no such word
+	if !login || password.from < from || isDefault && !bytes.ContainsAny(s[password.from:password.to], "0123456789") { // a default entry whose password has no digit is probably prose
 		return span{}
 	}
 	return password
 }
 
-// nextWord returns the next word from s[at], and its end.
+// nextWord returns the next word from s[at] on, and the end of the word.
 func (n *netrc) nextWord(at int) (word []byte, end int) {
 	at = n.skipGap(at)
 	for end = at; end < len(n.s) && n.s[end] > ' ' && lineEscape(n.s[end:]) == 0 && !isElementEnd(n.s[end:]) && tagLength(n.s[end:]) == 0; end++ {
@@ -70,8 +70,8 @@ func (n *netrc) nextWord(at int) (word []byte, end int) {
 	return n.s[at:end], end
 }
 
-// readPassword returns the password that follows s[at], and its end: a blank, or its quote, or a
-// quote that was open before the entry, which begins at s[begin].
+// readPassword returns the password after s[at], and its end. The password ends at a blank, at its
+// own closing quote, or at a quote that was open before the entry. The entry begins at s[begin].
 func (n *netrc) readPassword(begin, at int) (value []byte, end int) {
 	s := n.s
 	at = n.skipGap(at)
@@ -92,7 +92,7 @@ func (n *netrc) readPassword(begin, at int) (value []byte, end int) {
 	return s[at:end], end
 }
 
-// skipGap returns the end of what stands between two words.
+// skipGap returns the end of the text between two words.
 func (n *netrc) skipGap(at int) int {
 	s := n.s
 	for at < len(s) {
@@ -114,8 +114,8 @@ func (n *netrc) skipGap(at int) int {
 	return at
 }
 
-// signLength returns the length of the sign that a line begins with. A line that a diff adds or
-// removes may stand beside one that it keeps.
+// signLength returns the length of the sign at the start of a line. In a diff, lines with + or -
+// may be beside lines without a sign.
 func (n *netrc) signLength(line []byte) int {
 	if len(line) > 0 && (line[0] == '+' || line[0] == '-') && (len(n.sign) == 0 || strings.IndexByte(" +-", n.sign[0]) >= 0) {
 		return 1
@@ -127,8 +127,8 @@ func (n *netrc) signLength(line []byte) int {
 	return length
 }
 
-// lineEscape returns the length of an escape of a line's end or a tab at the start of s, otherwise
-// 0.
+// lineEscape returns the length of an escaped line end or tab at the start of s; 0 if there is
+// none.
 func lineEscape(s []byte) int {
 	if len(s) > 1 && s[0] == '\\' && strings.IndexByte("nrt", s[1]) >= 0 {
 		return 2
@@ -136,11 +136,11 @@ func lineEscape(s []byte) int {
 	return 0
 }
 
-// isElementEnd reports whether s begins with the end of a list's element in quotes.
+// isElementEnd reports whether s begins with the closing quote of an element in a list.
 func isElementEnd(s []byte) bool { return len(s) > 1 && isQuote(s[0]) && s[1] == ',' }
 
-// tagLength returns the length of the tag that s begins with and that ends a line: an end tag or a
-// line break. 0 for other text.
+// tagLength returns the length of a tag at the start of s that ends a line: an end tag or a line
+// break. It returns 0 for other text.
 func tagLength(s []byte) int {
 	if len(s) < 4 || s[0] != '<' || !bytes.HasPrefix(s, []byte("</")) && !bytes.HasPrefix(s, []byte("<br")) {
 		return 0
@@ -148,7 +148,7 @@ func tagLength(s []byte) int {
 	return bytes.IndexByte(s[:min(len(s), maxName)], '>') + 1
 }
 
-// beginsWithKey reports whether s begins with blanks and a word of netrc.
+// beginsWithKey reports whether s begins with blanks and one of netrcKeys.
 func beginsWithKey(s []byte) bool {
 	for s = s[:min(len(s), maxSign)]; ; {
 		rest := s[skipBytes(s, 0, " \t"):]

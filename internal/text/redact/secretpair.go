@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// Secrets whose name is not before their value, but is a value or an element itself:
-// {"name": "DB_PASSWORD", "value": "x"}, <password>x</password>, <add key="token" value="x"/>.
+// Secrets whose name is itself a value or an element: {"name": "DB_PASSWORD", "value": "x"},
+// <password>x</password>, <add key="token" value="x"/>.
 
 // Limits on the distance between a name and its value, in bytes.
 const (
@@ -15,7 +15,7 @@ const (
 	maxElement = 1 << 10
 )
 
-// isNaming reports whether a member of this name may hold the name of something that stands beside it.
+// isNaming reports whether a member with this name can hold the name of the value beside it.
 func isNaming(name []byte) bool {
 	var fold [16]byte
 	if len(name) == 0 || len(name) > len(fold) {
@@ -35,7 +35,8 @@ func isNaming(name []byte) bool {
 	return false
 }
 
-// isValueName reports whether a member of this name may hold the value of something that is named beside it.
+// isValueName reports whether a member with this name can hold a value whose name is in a member
+// beside it.
 func isValueName(name []byte) bool {
 	const longest = len("parametervalue")
 	n := len(name)
@@ -50,8 +51,8 @@ func isValueName(name []byte) bool {
 			bytes.EqualFold(name, []byte("stringvalue")) || bytes.EqualFold(name, []byte("defaultvalue")) || bytes.EqualFold(name, []byte("fieldvalue")))
 }
 
-// pairedAt reads a value whose name is a value of the same object, list entry or tag. s[start] begins the member's
-// name, and s[i] the sign before the value.
+// pairedAt finds a value whose name is another value of the same object, list entry or tag. The
+// name of its member begins at s[start]; s[i] is the sign before the value.
 func (r *reading) pairedAt(start, i int, named bool) span {
 	s := r.s
 	from, to := valueAfter(s[:min(len(s), i+maxElement)], i+1, false, false)
@@ -68,16 +69,16 @@ func (r *reading) pairedAt(start, i int, named bool) span {
 	if !secretly {
 		return span{}
 	}
-	// Find out whether the value is in a tag for a field of a form: a form often has tokens of its
-	// page, which are no secrets.
+	// Find out whether the value is in a tag that is a field of a form. A field often holds a token
+	// of its page, which is no secret.
 	open := bytes.LastIndexByte(s[max(0, start-2*maxPair):start], '<')
 	form := open >= 0 && isFormTag(s[max(0, start-2*maxPair)+open+1:start])
 	return r.namedElsewhere(from, to, named, !form)
 }
 
-// namedElsewhere returns the span of a value whose name, elsewhere, is that of a secret. If sure is
-// true and the value looks like a secret by itself, the span is found by its place. Otherwise it is
-// found by its name alone, and only if named is true.
+// namedElsewhere returns the span of a value that another place names as a secret. If sure is true
+// and the value itself looks like a secret, the span counts as found by its place. Otherwise the
+// span counts as found by its name, and it is returned only if named is true.
 func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	switch value := r.s[from:to]; {
 	case sure && isChosen(value):
@@ -91,15 +92,15 @@ func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	return span{from, to, "value"}
 }
 
-// isChosen reports whether a value looks like a secret, and not like a word, a number, a path or a
-// reference to the place of a secret.
+// isChosen reports whether a value looks like a secret. A word, a number, a path, or a reference to
+// the place of a secret does not.
 func isChosen(value []byte) bool {
 	const least = 8
 	if len(value) < least || bytes.IndexByte(value, ' ') >= 0 || isNumber(value) || bytes.IndexByte([]byte("/$~.{(<%["), value[0]) >= 0 {
 		return false
 	}
 	if n := bytes.IndexByte(value, ':'); n > 0 && ofClass(value[:n], wordish) && n < maxScheme && (n+1 == len(value) || bytes.IndexByte([]byte("/:"), value[n+1]) >= 0 || n < len("secret")) {
-		return false // arn:…, op://…, vault:…: an address at which the secret is stored
+		return false // arn:…, op://…, vault:… are addresses of a secret
 	}
 	letters, digits := 0, 0
 	for _, c := range value {
@@ -113,7 +114,7 @@ func isChosen(value []byte) bool {
 	return digits > 0 && letters > 1
 }
 
-// pairStart returns the place in s after the last sign that ends another object, entry or tag; 0 if
+// pairStart returns the place after the last sign in s that ends another object, entry or tag; 0 if
 // there is none.
 func pairStart(s []byte) int {
 	at := bytes.LastIndexAny(s, "{}<>")
@@ -132,7 +133,7 @@ func pairStart(s []byte) int {
 	return at + 1
 }
 
-// pairEnd returns the place in s of the first sign that begins another object, entry or tag; len(s)
+// pairEnd returns the place of the first sign in s that begins another object, entry or tag; len(s)
 // if there is none.
 func pairEnd(s []byte) int {
 	at := bytes.IndexAny(s, "{}<>")
@@ -151,7 +152,7 @@ func pairEnd(s []byte) int {
 	return at
 }
 
-// namesBeside reports whether a text has a member that names a secret.
+// namesBeside reports whether a text has a member whose value is the name of a secret.
 func namesBeside(s []byte) bool {
 	for at := 0; at < len(s); {
 		n := bytes.IndexAny(s[at:], ":=")
@@ -180,8 +181,8 @@ func namesBeside(s []byte) bool {
 	return false
 }
 
-// isSecretName reports whether a text is the name of a secret, in one to three words: DB_PASSWORD,
-// "API key".
+// isSecretName reports whether a text is the name of a secret and has one to three words:
+// DB_PASSWORD, "API key".
 func isSecretName(text []byte) bool {
 	const longest, words = 64, 3
 	text = bytes.TrimSpace(text)
@@ -194,7 +195,7 @@ func isSecretName(text []byte) bool {
 		}
 	}
 	last := bytes.TrimRight(text, "-_0123456789sS")
-	return nameSecrecy(text) == secret && !hasSuffixFold(last, "cookie") // a cookie's name says nothing of its value
+	return nameSecrecy(text) == secret && !hasSuffixFold(last, "cookie") // the value beside the name of a cookie is often harmless
 }
 
 func hasSuffixFold(s []byte, end string) bool {
@@ -202,8 +203,8 @@ func hasSuffixFold(s []byte, end string) bool {
 }
 
 // IsNamedBeside reports whether another member of the same JSON object names the value of the
-// member called name as a secret, as in {"name": "API_KEY", "value": ...}. before and behind are
-// the parts of the JSON before and after that member.
+// member name as a secret, as in {"name": "API_KEY", "value": ...}. before and behind are the JSON
+// texts before and after the member.
 func IsNamedBeside(name string, before, behind []byte) bool {
 	if !isValueName(bytesOf(name)) {
 		return false
@@ -221,14 +222,14 @@ func IsNamedBeside(name string, before, behind []byte) bool {
 	return false
 }
 
-// isFormTag reports whether a tag of HTML is a field or a button of a form, a link, or metadata of
+// isFormTag reports whether an HTML tag is a field or a button of a form, a link, or metadata of
 // the page.
 func isFormTag(tag []byte) bool {
 	return bytes.HasPrefix(tag, []byte("input")) || bytes.HasPrefix(tag, []byte("meta")) || bytes.HasPrefix(tag, []byte("button")) || bytes.HasPrefix(tag, []byte("a "))
 }
 
-// elementAt reads the text of an XML element whose name is that of a secret, or which an attribute
-// or the element before it names as a secret. s[i] is the first byte of the element's tag.
+// elementAt finds the text of an XML element whose name is the name of a secret. An attribute, or
+// the element before it, can also have the name of the secret. s[i] is the first byte of the tag.
 func (r *reading) elementAt(i int, named bool) span {
 	s := r.s
 	end := i + 1
@@ -273,8 +274,8 @@ func (r *reading) elementAt(i int, named bool) span {
 	return span{}
 }
 
-// namedElement reads the text of an element whose attribute names a secret: <string name="api_key">x</string>. The
-// attribute's sign is s[i].
+// namedElement finds the text of an element with an attribute that is the name of a secret: <string
+// name="api_key">x</string>. s[i] is the equals sign of the attribute.
 func (r *reading) namedElement(i int, named bool) span {
 	s := r.s
 	near := s[:min(len(s), i+maxPair)]
@@ -297,8 +298,9 @@ func (r *reading) namedElement(i int, named bool) span {
 	return r.namedElsewhere(begin, last, named, true)
 }
 
-// elementText returns the text of an element that begins at s[at], without the blanks around it, and the place behind
-// its end tag; from and to are equal if the element holds other elements, or is too long.
+// elementText returns the text of an element, without the blanks around it, and the place after its
+// end tag. The text begins at s[at]. from and to are equal if the element holds other elements or
+// is too long.
 func elementText(s []byte, at int) (from, to, behind int) {
 	rest := s[at:min(len(s), at+maxElement)]
 	from = at + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n"))
@@ -318,11 +320,11 @@ func elementText(s []byte, at int) (from, to, behind int) {
 	return from, max(from, to), from + n
 }
 
-// nextElement returns the place after the tag of the next element, if s[at] is in or before an end
-// tag; 0 if anything but blanks stands between the two tags.
+// nextElement returns the place after the tag of the next element, if s[at] is in an end tag or
+// before it. It returns 0 if there is text between the two tags.
 func nextElement(s []byte, at int) int {
 	near := s[:min(len(s), at+maxPair)]
-	for range 2 { // the end tag, and the next tag
+	for range 2 { // first the end tag, then the next tag
 		n := skipBytes(near, at, " \t\r\n")
 		if n == len(near) || near[n] != '<' {
 			return 0
@@ -339,7 +341,7 @@ func nextElement(s []byte, at int) int {
 	return 0
 }
 
-// tagBefore returns the name of the tag that ends before s[at].
+// tagBefore returns the name in the tag that ends before s[at].
 func tagBefore(s []byte, at int) []byte {
 	tag := s[max(0, at-maxPair) : at-1]
 	tag = tag[bytes.LastIndexByte(tag, '<')+1:]
@@ -349,9 +351,10 @@ func tagBefore(s []byte, at int) []byte {
 	return tag
 }
 
-// isEnvironment reports whether a name and its value are an entry of an environment, as lists and maps of Docker,
-// Compose and Kubernetes have them: "DB_PASSWORD=x" or - DB_PASSWORD=x in a list, --env DB_PASSWORD=x, DB_PASSWORD: x in
-// a map. s[start:end] is the name with what quotes it, and s[i] the sign behind it.
+// isEnvironment reports whether a name and its value are an environment variable in a list or map
+// of Docker, Compose or Kubernetes: "DB_PASSWORD=x" or - DB_PASSWORD=x in a list, --env
+// DB_PASSWORD=x, DB_PASSWORD: x in a map. s[start:end] is the name with its quotes; s[i] is the
+// sign after it.
 func isEnvironment(s []byte, start, end, i int, name []byte) bool {
 	parts := false
 	for _, c := range name {
@@ -363,7 +366,7 @@ func isEnvironment(s []byte, start, end, i int, name []byte) bool {
 	if !parts {
 		return false
 	}
-	if start == 0 { // the member of a message, or an element of its list
+	if start == 0 { // s is the whole text of a member of a message, or of an element in a list
 		return s[i] == ':' && memberEnd(s) == i+len(`:"`) || s[i] == '=' && len(s) <= maxElement && !bytes.ContainsAny(s, " \n")
 	}
 	before := s[max(0, start-maxPair):start]

@@ -7,17 +7,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxPath is the maximum length of a text that is checked as a path.
+// maxPath is the maximum length in bytes of a text that is checked as a path.
 const maxPath = 4096
 
-// often limits how much is searched for paths, as a multiple of the arguments' length. errDeep
-// means that nested objects would exceed this limit: then the arguments are read again, and every
-// content counts as a secret.
+// often limits the bytes that are searched for paths, as a multiple of the arguments' length.
+// errDeep means that nested objects would exceed this limit. The arguments are then read again, and
+// all contents of files count as secrets.
 const often = 8
 
 var errDeep = errors.New("too many objects within objects")
 
-// hasSecretPath reports whether a member of an object is a path to a secret place.
+// hasSecretPath reports whether a member of an object is a path of a secret place.
 func hasSecretPath(object jsonscan.Value) bool {
 	for name, value := range object.Members() {
 		if memberSecrecy([]byte(name.Text())) == written {
@@ -40,7 +40,7 @@ func inPlace(v jsonscan.Value) bool {
 		return false
 	}
 	text := v.Text()
-	if text == "" { // the string is empty, or it cannot be decoded
+	if text == "" { // an empty string, or a string that cannot be decoded
 		text = string(v[1 : len(v)-1])
 	}
 	return textclass.HoldsSecrets(text)

@@ -2,13 +2,13 @@ package redact
 
 import "bytes"
 
-// maxLook limits how far a possible secret is followed from one start, so that a text full of
-// starts takes no quadratic time.
+// maxLook is the maximum number of bytes that are read for one possible secret. Without it, a text
+// with many beginnings of secrets would take quadratic time.
 const maxLook = 512
 
-// shapeFirst maps the hash of two bytes to one more than the index of the first shape that begins
-// with bytes of this hash; 0 for none. shapeNext maps each shape to the next one of the same hash
-// in the same way. For most words the lookup in shapeFirst is the only one.
+// shapeFirst gives, for the hash of two bytes, the first shape that begins with such bytes.
+// shapeNext gives, for a shape, the next shape with the same hash. Both hold the index plus one; 0
+// means none. Most words need only the lookup in shapeFirst.
 var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16) {
 	for i := len(shapes) - 1; i >= 0; i-- {
 		n := pairHash(shapes[i].start[0], shapes[i].start[1])
@@ -17,12 +17,12 @@ var shapeFirst, shapeNext = func() (first [1024]uint16, next [len(shapes)]uint16
 	return first, next
 }()
 
-// begins maps the hash of the first two bytes to the possible third bytes, one bit for each value
-// modulo 64: for the shapes, for JSON web tokens, and for the words Bearer, Basic, machine,
-// default, data, stringData, jdbc, Private-Lines, identified, password.
+// begins gives, for the hash of the first two bytes of a secret, the possible third bytes: one bit
+// for each value modulo 64. It covers the shapes, JSON web tokens, and the words Bearer, Basic,
+// machine, default, data, stringData, jdbc, Private-Lines, identified, password.
 var begins [1024]uint64
 
-func init() { // filled in place: returning the array by value would allocate it on the heap
+func init() { // begins is filled in place, because an array that a function returns would be allocated on the heap
 	t := &begins
 	for i := range shapes {
 		start := shapes[i].start
@@ -46,15 +46,15 @@ func init() { // filled in place: returning the array by value would allocate it
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
 }
 
-// mayBegin reports whether a secret may start at s[i], by its first three bytes. It saves most calls of
-// startAt. Every secret has at least three bytes.
+// mayBegin reports whether a secret can begin at s[i]. It only looks at three bytes, which each
+// secret has, and saves most calls of startAt.
 func mayBegin(s []byte, i int) bool {
 	return i+2 < len(s) && begins[pairHash(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
 }
 
 func pairHash(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
-// startAt finds the secret that begins at s[i]; no part of it lies before s[from].
+// startAt finds the secret that begins at s[i]. The secret must not include a byte before s[from].
 func (r *reading) startAt(i, from int) span {
 	s := r.s
 	if i+1 >= len(s) {
@@ -82,7 +82,7 @@ func (r *reading) startAt(i, from int) span {
 	return span{}
 }
 
-// formAt finds the secret with a form of its own that begins at s[i].
+// formAt finds a secret that begins at s[i] and whose form is known.
 func (r *reading) formAt(i, from int) span {
 	s := r.s
 	if n := shapeFirst[pairHash(s[i], s[i+1])]; n > 0 {
@@ -96,7 +96,7 @@ func (r *reading) formAt(i, from int) span {
 	return span{}
 }
 
-// shapeAt tries the shapes from shape n on.
+// shapeAt tries shape number n and the shapes that follow it in shapeNext.
 func shapeAt(s []byte, i, from int, n uint16) span {
 	for ; n > 0; n = shapeNext[n-1] {
 		sh := &shapes[n-1]
@@ -117,8 +117,8 @@ func shapeAt(s []byte, i, from int, n uint16) span {
 	return span{}
 }
 
-// followLength returns how many bytes of rest belong to a secret whose start precedes rest; 0
-// when there is no secret.
+// followLength returns how many bytes of rest belong to a secret whose first characters are before
+// rest; 0 if there is no secret.
 func (sh *shape) followLength(rest []byte) int {
 	of := sh.of
 	if of == 0 {
@@ -135,7 +135,7 @@ func (sh *shape) followLength(rest []byte) int {
 	return n
 }
 
-// matchesBefore reports whether the text before a start fits the shape.
+// matchesBefore reports whether the text before the first characters fits the shape.
 func (sh *shape) matchesBefore(text []byte) bool {
 	if sh.before == 0 {
 		return true
@@ -155,8 +155,9 @@ func ofClass(s []byte, of class) bool {
 	return true
 }
 
-// jwtAt reads header.payload.signature of RFC 7515, all base64url, from s[i]. Tokens that begin
-// inside the same header share its end, which is read once.
+// jwtAt finds a JSON web token header.payload.signature (RFC 7515) at s[i]. The three parts are
+// base64url. If several tokens could begin inside the same header, they have the same end, which is
+// read once.
 func (r *reading) jwtAt(i int) span {
 	s := r.s
 	if !bytes.HasPrefix(s[i:], []byte("eyJ")) {

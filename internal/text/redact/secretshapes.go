@@ -1,23 +1,26 @@
 package redact
 
-// shape describes a secret that is recognized by its first characters, or by a word inside it.
+// shape describes a form of secret. The first characters of the secret, or a word inside it, show
+// the form.
 type shape struct {
 	start string
-	kind  string // one word for the marker
-	min   int    // characters that must follow
-	max   int    // maximum; 0: no limit
+	kind  string // one word for the kind of secret
+	min   int    // minimum number of characters after the first ones
+	max   int    // maximum number of these characters; 0: no limit
 	of    class  // the class of these characters; 0: letters and digits
-	has   string // text that must stand among these characters
-	// digit: one of these characters must be a digit, because ordinary words begin like this too.
+	has   string // text that must be among these characters; "" for none
+	// digit means that one of these characters must be a digit, because ordinary words begin like
+	// this too.
 	digit bool
-	// before: this many letters and digits and one dot must precede the start.
+	// before is the number of letters and digits that must be before the first characters, followed
+	// by one dot.
 	before int
 }
 
-// shapes are self-identifying: nothing else begins like them. Earlier rows are tried first. The
-// facts come from the vendors' documentation and from the public rules of gitleaks (MIT) and
-// noseyparker (Apache-2.0), read in November 2026. Minimum lengths are lower than theirs where
-// the start alone is proof, so that a truncated key is found too.
+// shapes are forms that nothing else has. Earlier rows are tried first. The facts come from the
+// vendors' documentation and from the public rules of gitleaks (MIT) and noseyparker (Apache-2.0),
+// read in November 2026. If the first characters are proof enough, the minimum length is lower than
+// theirs, so that a key whose end is missing is found too.
 var shapes = [...]shape{
 	// Code and packages.
 	{start: "github_pat_", kind: "github", min: 20, of: alnum | under}, {start: "ghs_", kind: "github", min: 20, of: wordish | dot},
@@ -38,17 +41,17 @@ var shapes = [...]shape{
 	{start: "sgp_", kind: "sourcegraph", min: 40, of: alnum | under, digit: true}, {start: "bkua_", kind: "buildkite", min: 30}, {start: "CCIPAT_", kind: "circleci", min: 30, of: alnum | under},
 	{start: "squ_", kind: "sonar", min: 40, of: hexes}, {start: "sqp_", kind: "sonar", min: 40, of: hexes}, {start: "sqa_", kind: "sonar", min: 40, of: hexes},
 
-	// Laptops, machines and people's command lines at a centre of clawai itself.
+	// Keys of a clawai centre, for laptops, machines and command lines of people.
 	{start: "clw_", kind: "clawai", min: 30, of: wordish, digit: true}, {start: "clp_", kind: "clawai", min: 30, of: wordish, digit: true},
 
-	// Models.
+	// AI models.
 	{start: "sk-ant-", kind: "anthropic", min: 16, of: wordish}, {start: "sk-", kind: "sk", min: 16, of: wordish, digit: true},
 	{start: "hf_", kind: "huggingface", min: 20}, {start: "api_org_", kind: "huggingface", min: 30}, {start: "gsk_", kind: "groq", min: 20},
 	{start: "xai-", kind: "xai", min: 20}, {start: "r8_", kind: "replicate", min: 20}, {start: "pplx-", kind: "perplexity", min: 20},
 	{start: "tvly-", kind: "tavily", min: 16, of: alnum | dash}, {start: "pcsk_", kind: "pinecone", min: 40, of: alnum | under},
 	{start: "lsv2_pt_", kind: "langsmith", min: 30, of: alnum | under}, {start: "lsv2_sk_", kind: "langsmith", min: 30, of: alnum | under}, {start: "tgp_v1_", kind: "together", min: 30, of: wordish},
 
-	// Clouds and hosts.
+	// Clouds and hosting.
 	{start: "AKIA", kind: "aws", min: 16}, {start: "ASIA", kind: "aws", min: 16, digit: true}, {start: "ABIA", kind: "aws", min: 16, max: 16, of: upper, digit: true},
 	{start: "ACCA", kind: "aws", min: 16, max: 16, of: upper, digit: true}, {start: "A3T", kind: "aws", min: 17, max: 17, of: upper},
 	{start: "ABSK", kind: "aws", min: 100, of: alnum | slashes | equals}, {start: "bedrock-api-key-", kind: "aws", min: 20, of: wordish | slashes | equals},
@@ -73,7 +76,7 @@ var shapes = [...]shape{
 	{start: "sc_", kind: "authress", min: 40, of: wordish | dot | slashes | equals, has: ".acc"}, {start: "ext_", kind: "authress", min: 40, of: wordish | dot | slashes | equals, has: ".acc"},
 	{start: "scauth_", kind: "authress", min: 40, of: wordish | dot | slashes | equals, has: ".acc"}, {start: "authress_", kind: "authress", min: 40, of: wordish | dot | slashes | equals, has: ".acc"},
 
-	// Work and messages.
+	// Work and messaging.
 	{start: "xoxb-", kind: "slack", min: 10, of: alnum | dash}, {start: "xoxp-", kind: "slack", min: 10, of: alnum | dash}, {start: "xoxa-", kind: "slack", min: 10, of: alnum | dash},
 	{start: "xoxr-", kind: "slack", min: 10, of: alnum | dash}, {start: "xoxs-", kind: "slack", min: 10, of: alnum | dash}, {start: "xoxo-", kind: "slack", min: 10, of: alnum | dash, digit: true},
 	{start: "xoxc-", kind: "slack", min: 10, of: alnum | dash}, {start: "xoxd-", kind: "slack", min: 10, of: alnum | dash | percent | slashes | equals},
@@ -88,7 +91,7 @@ var shapes = [...]shape{
 	{start: "CFPAT-", kind: "contentful", min: 40, of: wordish}, {start: "tfp_", kind: "typeform", min: 40, of: wordish | dot}, {start: "fio-u-", kind: "frameio", min: 60, of: wordish | equals}, {start: "rdme_", kind: "readme", min: 60},
 	{start: "p8e-", kind: "adobe", min: 32, max: 32}, {start: "s-s4t2", kind: "intra42", min: 60, of: alnum | dash}, {start: "sl.", kind: "dropbox", min: 130, of: wordish},
 
-	// Money and goods.
+	// Payment and trade.
 	{start: "sk_live_", kind: "stripe", min: 10}, {start: "sk_test_", kind: "stripe", min: 10}, {start: "sk_prod_", kind: "stripe", min: 10},
 	{start: "rk_live_", kind: "stripe", min: 10}, {start: "rk_test_", kind: "stripe", min: 10}, {start: "rk_prod_", kind: "stripe", min: 10},
 	{start: "whsec_", kind: "stripe", min: 16, of: alnum | slashes | equals}, {start: "rzp_live_", kind: "razorpay", min: 14}, {start: "rzp_test_", kind: "razorpay", min: 14},
@@ -99,7 +102,7 @@ var shapes = [...]shape{
 	{start: "shippo_live_", kind: "shippo", min: 40, of: hexes}, {start: "shippo_test_", kind: "shippo", min: 40, of: hexes}, {start: "EZAK", kind: "easypost", min: 54, max: 54}, {start: "EZTK", kind: "easypost", min: 54, max: 54},
 	{start: "duffel_live_", kind: "duffel", min: 40, of: wordish | equals}, {start: "duffel_test_", kind: "duffel", min: 40, of: wordish | equals},
 
-	// Formats that do not begin with a vendor's prefix.
+	// Forms that do not begin with the prefix of a vendor.
 	{start: "AccountKey=", kind: "azure", min: 40, of: alnum | slashes | equals}, {start: "SharedAccessKey=", kind: "azure", min: 40, of: alnum | slashes | equals},
 	{start: "AccountKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent}, {start: "SharedAccessKey%3", kind: "azure", min: 40, of: alnum | slashes | equals | percent},
 	{start: "xprv", kind: "wallet", min: 100, digit: true}, {start: "yprv", kind: "wallet", min: 100, digit: true}, {start: "zprv", kind: "wallet", min: 100, digit: true}, {start: "tprv", kind: "wallet", min: 100, digit: true},
@@ -119,7 +122,7 @@ const (
 	dash
 	dot
 	equals
-	slashes // + and /
+	slashes // the signs + and /
 	percent
 	at
 	tilde
@@ -130,7 +133,7 @@ const (
 	wordish = alnum | under | dash
 )
 
-// classes holds the class of each byte.
+// classes holds the classes of each byte.
 var classes = func() (t [256]class) {
 	for c := range t {
 		switch {

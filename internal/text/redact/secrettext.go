@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// span is a secret inside a text.
+// span is the place of a secret in a text.
 type span struct {
 	from, to int
 	kind     string
 }
 
 // findSecret returns the first secret in s at or after from. If another secret begins inside it and
-// ends later, the result includes both: the value of a name may end in the middle of a key.
+// ends later, the span covers both, because the value of a name may end in the middle of a key.
 func findSecret(s []byte, from int) (at span, found bool) {
 	r := reading{s: s}
 	if at, found = r.search(from, len(s), true); !found {
@@ -33,42 +33,44 @@ func findSecret(s []byte, from int) (at span, found bool) {
 	return at, true
 }
 
-// maxNested is how many secrets inside one secret are checked for extending past its end.
+// maxNested is the maximum number of secrets inside one secret for which findSecret checks whether
+// they end later.
 const maxNested = 8
 
-// reading is one search of a text. It caches what it learns, so that no part of the text is read
-// again for each word.
+// reading is the search of one text. It remembers what it has read, so that no part of the text is
+// read again for each word.
 type reading struct {
 	s       []byte
-	unread  int                               // one more than the first place where a search was given up; 0 for none
-	token   struct{ from, to, end, dots int } // the token that jwtAt read last
-	brace   struct{ from, to int }            // the braces that bracesAt read last
-	address struct {                          // the word that may be a JDBC address
+	unread  int                               // the first place where a search was given up, plus one; 0 for none
+	token   struct{ from, to, end, dots int } // the last token that jwtAt has read
+	brace   struct{ from, to int }            // the last braces that bracesAt has read
+	address struct {                          // the last word that could be a JDBC address
 		read, begin int
-		jdbc, cut   bool // cut: it begins before the read part
+		jdbc, cut   bool // cut: the word begins before the part that was read
 	}
 	dsn struct {
 		from, to int
-		host     bool // the text between from and to ends with a host
+		host     bool // the text between from and to ends with the host of a DSN
 		searched bool
-		any      bool // the text has a host
+		any      bool // the text has the host of a DSN
 	}
-	commands int        // bytes of long commands read so far
-	quotes   [2]int     // one more than the index of the first quote of each sort; 0 before first use
-	blocks   int        // bytes of long YAML blocks read so far
-	kinds    *kindWords // Kubernetes kinds; nil before first use
-	named    bool       // a search without values of names has left one out, or may have
+	commands int        // bytes that long searches for a program have read so far
+	quotes   [2]int     // for each sort of quote, the index of the first one plus one; 0: not known yet
+	blocks   int        // bytes that were read in long YAML blocks so far
+	kinds    *kindWords // places that name Kubernetes kinds; nil: not searched yet
+	named    bool       // a search that ignores values of names has skipped such a value, or may have
 }
 
-// giveUp records a place where a secret may begin whose end is not searched.
+// giveUp records that a secret may begin at this place whose end was not searched.
 func (r *reading) giveUp(at int) {
 	if r.unread == 0 || at < r.unread {
 		r.unread = at + 1
 	}
 }
 
-// search finds the first secret that starts or is announced before until. It reads a text once,
-// word by word, and looks only at what skipPlain leaves. named reports whether values of names count.
+// search finds the first secret whose beginning, or whose first sign, is before until. It goes
+// through the text once, word by word, and skips what skipPlain skips. If named is false, values of
+// names do not count.
 func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	s := r.s
 	for i := skipPlain(s, from, until); i < until; i = skipPlain(s, i, until) {
@@ -79,7 +81,7 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 				at = r.wordAt(i, from)
 			}
 			for ; i < len(s) && isWord[s[i]]; i++ {
-				if s[i] == '_' && at.to == 0 && mayBegin(s, i+1) { // _KEY_ of Markdown, example_KEY
+				if s[i] == '_' && at.to == 0 && mayBegin(s, i+1) { // after an underscore, as in _KEY_ of Markdown or in example_KEY
 					if at = r.formAt(i+1, from); at.to == 0 && beginsAt(s, i+1) {
 						at = r.startAt(i+1, from)
 					}
@@ -100,7 +102,7 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 			i++
 		}
 		if at.to > at.from {
-			if at.kind == placedKind && at.from > i { // the user name of a password may itself be a key
+			if at.kind == placedKind && at.from > i { // the user name before this password may be a key too
 				if in, ok := r.search(i, at.from, false); ok && in.from < at.from {
 					at.from, at.to = in.from, max(in.to, at.to)
 				}
@@ -112,11 +114,10 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	return span{}, false
 }
 
-// skipPlain returns the next place, from i on and before until, at which search may find something:
-// the start of a word, or another byte. Most words and signs of a text need only a look into a
-// table.
+// skipPlain returns the next place between i and until at which search may find something: the
+// start of a word, or another byte. For most bytes it needs only one look into a table.
 func skipPlain(s []byte, i, until int) int {
-	if i > 0 && i < until && isWord[s[i]] && (signs[s[i-1]] == escapes || isWord[s[i-1]]) { // an escape, or the rest of a word
+	if i > 0 && i < until && isWord[s[i]] && (signs[s[i-1]] == escapes || isWord[s[i-1]]) { // an escape, or the middle of a word
 		return i
 	}
 	for i < until {
@@ -159,7 +160,7 @@ func skipPlain(s []byte, i, until int) int {
 	return i
 }
 
-// signs says what skipPlain does at a byte.
+// signs tells what skipPlain does at each byte.
 var signs = func() (t [256]uint8) {
 	for c := range t {
 		switch {
@@ -175,24 +176,24 @@ var signs = func() (t [256]uint8) {
 
 const (
 	nothing    uint8 = iota
-	letter           // a letter or digit, which continues a word
-	underscore       // a word may begin behind it, too
-	escapes          // a word may begin with the rest of an escape
-	middle           // a dot that may stand between the parts of a token
-	mark             // may stand in a secret, or before one
+	letter           // a letter or digit: the word continues
+	underscore       // a word may also begin after it
+	escapes          // a word may begin in the rest of an escape
+	middle           // a dot that can separate the parts of a token
+	mark             // a sign that can be in a secret, or before one
 )
 
-// longWord is the length from which a word that ends with a k may be a key of MaxMind.
+// longWord is the minimum length of a word that ends with k and can be a key of MaxMind.
 const longWord = 40
 
 const (
 	esc = 0x1b
-	csi = 0x9b // the second byte of U+009B
+	csi = 0x9b // the second UTF-8 byte of U+009B
 )
 
-// terminalEscape returns the end of a terminal's escape sequence that begins at s[i], or whose
-// bracket is s[i]: ESC itself may be written in many ways, or be lost. 0 means that there is
-// none.
+// terminalEscape returns the end of the terminal escape that begins at s[i]; 0 if there is none.
+// s[i] may also be the bracket of the escape, because the ESC before it may be missing or written
+// in another way.
 func terminalEscape(s []byte, i int) (end int) {
 	whole := s[i] != '['
 	switch {
@@ -216,8 +217,8 @@ func terminalEscape(s []byte, i int) (end int) {
 	return i + 1
 }
 
-// wordAt finds a secret in the word that begins at s[i], also after an escape at the word's
-// start, such as \n of JSON in a text or %3D of a URL.
+// wordAt finds a secret in the word at s[i]. The word may begin with an escape, such as \n of JSON
+// or %3D of a URL.
 func (r *reading) wordAt(i, from int) span {
 	if at := r.startAt(i, from); at.to > 0 || i == 0 {
 		return at
@@ -236,7 +237,7 @@ func (r *reading) wordAt(i, from int) span {
 	return span{}
 }
 
-// codeLength returns the length of the character number after a backslash: u0022, x1b, 033.
+// codeLength returns the length of the number of a character after a backslash: u0022, x1b, 033.
 func codeLength(s []byte) int {
 	n, of := 3, decimal
 	switch {
@@ -251,7 +252,7 @@ func codeLength(s []byte) int {
 	return n
 }
 
-// markAt looks for a secret at a byte that announces a secret or stands inside one.
+// markAt finds a secret that begins after s[i], or that contains s[i].
 func (r *reading) markAt(i, from int, named bool) (at span) {
 	s := r.s
 	switch s[i] {
@@ -285,18 +286,18 @@ var announces = func() (t [256]bool) {
 	return t
 }()
 
-// isWord holds the bytes that words consist of.
+// isWord is true for the bytes that a word can have.
 var isWord = func() (t [256]bool) {
 	t = isAlnum
 	t['_'] = true
 	return t
 }()
 
-// afterEscape reports whether before ends with an escape and not with the end of a word: \n of JSON
-// in a text, %3D of a URL, [32m of a terminal.
+// afterEscape reports whether before ends with an escape: \n of JSON, %3D of a URL, [32m of a
+// terminal. It returns false if before ends with a word.
 func afterEscape(before []byte) bool {
 	n := len(before)
-	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // the end of a colour code
+	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // the last letter of a colour escape
 		i := n - 2
 		for i > 0 && n-i < 24 && before[i] >= '0' && before[i] <= '?' {
 			i--
@@ -308,8 +309,8 @@ func afterEscape(before []byte) bool {
 	return n > 1 && before[n-2] == '\\' || n > 5 && before[n-6] == '\\' && before[n-5] == 'u' && ofClass(before[n-4:], hexes) || n > 2 && before[n-3] == '%' && classes[before[n-1]]&hexes != 0 && classes[before[n-2]]&hexes != 0
 }
 
-// beginsAt reports whether a word may begin at s[i]: behind any sign, a character beyond ASCII, an
-// escape, or the underscores of Markdown.
+// beginsAt reports whether a word can begin at s[i]: after a sign, a character beyond ASCII, an
+// escape, or underscores of Markdown.
 func beginsAt(s []byte, i int) bool {
 	n := i
 	for n > 0 && s[n-1] == '_' && i-n < len("___") {
@@ -318,7 +319,8 @@ func beginsAt(s []byte, i int) bool {
 	return n == 0 || !isWord[s[n-1]] || afterEscape(s[:n])
 }
 
-// dashAt reads the text from a dash on: a private key, an option, or the end of a key.
+// dashAt finds a secret at a dash: a private key, an option, or a key that ends with the dash and
+// more.
 func (r *reading) dashAt(i, from int, named bool) span {
 	s := r.s
 	n, unread := pemAt(s[i:])
@@ -350,7 +352,7 @@ func (r *reading) dashAt(i, from int, named bool) span {
 	return span{begin, to, "value"}
 }
 
-// assignmentAt reads name=value, name: value and "name":"value" around s[i].
+// assignmentAt finds the value in name=value, name: value or "name":"value". The sign is s[i].
 func (r *reading) assignmentAt(i, from int, named bool) span {
 	s := r.s
 	end := i
@@ -365,13 +367,13 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 	if len(name) == 0 {
 		return span{}
 	}
-	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // a colour code precedes the name
+	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // the name is after a colour escape, whose last bytes look like a part of it
 		if n := bytes.IndexAny(name, "mK"); n >= 0 && n < len(name)-1 && afterEscape(s[from:start+n+1]) {
 			name = name[n+1:]
 		}
 	}
 	inQuery := s[i] == '=' && (start > 0 && strings.IndexByte("?&#", s[start-1]) >= 0 || bytes.HasSuffix(s[:start], []byte("&amp;")))
-	if and := []byte("u0026"); start > 0 && s[start-1] == '\\' && bytes.HasPrefix(name, and) { // JSON in a text
+	if and := []byte("u0026"); start > 0 && s[start-1] == '\\' && bytes.HasPrefix(name, and) { // \u0026 is the & of an address in JSON
 		name, inQuery = name[len(and):], s[i] == '='
 	}
 	level := nameSecrecy(name)
@@ -389,11 +391,11 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 		}
 		return span{}
 	}
-	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // name => value
+	if s[i] == '=' && i+1 < len(s) && s[i+1] == '>' { // the form name => value
 		i++
 	}
 	near := s
-	if !named { // without named, only a value that its place reveals counts
+	if !named { // values of names do not count, so only a value that its place reveals is returned
 		r.named = true
 		near = s[:min(len(s), i+maxLook)]
 	}
@@ -423,7 +425,7 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 		if isPair(s[from:to]) {
 			return span{from, to, "basic"}
 		}
-		if name[len(name)-1]|0x20 == 'n' { // Authorization
+		if name[len(name)-1]|0x20 == 'n' { // n is the last letter of Authorization
 			if from, to, is := authorizationSpan(s, from, to); is {
 				return span{from, to, placedKind}
 			}
@@ -445,7 +447,7 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 	}
 	switch {
 	case kind != "":
-		if to == len(near) { // the value may continue after the part that was read
+		if to == len(near) { // the value may go on after the part that was read
 			from, to = valueAfter(s, i+1, inQuery, isHeader(name))
 		}
 		return span{from, to, kind}
@@ -455,8 +457,8 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 	return span{from, to, "value"}
 }
 
-// isRegistryKey reports whether value is the credential that npm sends to a registry: in .npmrc the
-// name of that setting begins with the registry's address and a colon.
+// isRegistryKey reports whether value is the credential of an npm registry. In .npmrc the address
+// of the registry and a colon are before the name.
 func isRegistryKey(before, name, value []byte) bool {
 	switch string(name) {
 	case "_auth", "_authToken", "_password":
@@ -465,7 +467,7 @@ func isRegistryKey(before, name, value []byte) bool {
 	return false
 }
 
-// isHeader reports whether the rest of the line after a name is its value.
+// isHeader reports whether the value of a name is the whole rest of the line, as for a header.
 func isHeader(name []byte) bool {
 	for _, end := range []string{"authorization", "cookie"} {
 		if len(name) >= len(end) && bytes.EqualFold(name[len(name)-len(end):], []byte(end)) {
@@ -475,14 +477,14 @@ func isHeader(name []byte) bool {
 	return false
 }
 
-// isAuth reports whether programs keep Basic authentication credentials under a name.
+// isAuth reports whether programs store credentials of Basic authentication under this name.
 func isAuth(name []byte) bool {
 	const auth = "auth"
 	return isHeader(name) || len(name) >= len(auth) && bytes.EqualFold(name[len(name)-len(auth):], []byte(auth))
 }
 
-// valueAfter finds the value that begins at s[i]: in quotes, a whole header line, or up to the
-// next separator.
+// valueAfter returns the range of the value at s[i]. The value is in quotes, or is a whole header
+// line, or ends at the next separator.
 func valueAfter(s []byte, i int, inQuery, header bool) (from, to int) {
 	for i < len(s) && !inQuery && (s[i] == ' ' || s[i] == '\t' || s[i] == '\\') {
 		i++
@@ -513,7 +515,7 @@ func valueAfter(s []byte, i int, inQuery, header bool) (from, to int) {
 	return i, i + n
 }
 
-// userinfoSpan reads scheme://user:password@ with the colon at s[i].
+// userinfoSpan finds the password in scheme://user:password@. s[i] is the colon.
 func userinfoSpan(s []byte, i int) span {
 	if i == 0 || !isAlnum[s[i-1]] || !bytes.HasPrefix(s[i:], []byte("://")) {
 		return span{}
@@ -534,13 +536,13 @@ func userinfoSpan(s []byte, i int) span {
 		return span{start + colon + 1, start + at, placedKind}
 	}
 	if at < 16 && !bytes.HasPrefix(s[max(0, i-5):], []byte("http")) && !bytes.HasPrefix(s[max(0, i-4):], []byte("http")) {
-		return span{} // ssh://git@host: a name, not a secret
+		return span{} // ssh://git@host has a name but no secret
 	}
 	return span{start, start + at, placedKind}
 }
 
-// quotedAuthority returns the authority that begins at s[start]; s[end] is the first sign that may
-// end it. Quotes may stand in a password, but not the one that encloses the address.
+// quotedAuthority returns the authority that begins at s[start]. s[end] is the first sign that may
+// end it. A password may contain quotes, but not the quote that encloses the address.
 func quotedAuthority(s []byte, i, start, end int) []byte {
 	colon := bytes.IndexByte(s[start:end], ':') + 1
 	if colon == 0 || !isQuote(s[end]) || len(bytes.Trim(s[start+colon:end], "0123456789")) == 0 {
@@ -557,9 +559,9 @@ func quotedAuthority(s []byte, i, start, end int) []byte {
 	return rest
 }
 
-// rawPassword reads a password with an unescaped /, # or ?, which database drivers accept.
-// s[start] begins an authority of n bytes that has a colon but no @. For a browser the authority
-// ends at such a sign, and the text before the sign is a host and a port.
+// rawPassword finds a password that contains an unescaped /, # or ?, which drivers of databases
+// accept. s[start] begins an authority of n bytes that has a colon but no @. A browser would end
+// the authority at such a sign and would take the text before it for a host and a port.
 func rawPassword(s []byte, i, start, n int) span {
 	scheme := i
 	for scheme > 0 && (isAlnum[s[scheme-1]] || s[scheme-1] == '+') && i-scheme < maxScheme {
@@ -588,10 +590,11 @@ func rawPassword(s []byte, i, start, n int) span {
 
 const maxScheme = 24
 
-// plainSchemes are the schemes for which programs end the host at the first slash.
+// plainSchemes are schemes whose programs end the host at the first slash.
 var plainSchemes = [...]string{"http", "https", "ws", "wss", "ssh", "git", "git+ssh", "git+https", "svn+ssh", "file", "docker", "oci"}
 
-// secretFlag returns the end of an option such as --password, whose value follows a blank; 0 for other text.
+// secretFlag returns the end of an option whose value is a secret and follows a blank, such as
+// --password; 0 for other text.
 func secretFlag(s []byte, i int) int {
 	if i > 0 && s[i-1] != ' ' || !bytes.HasPrefix(s[i:], []byte("--")) {
 		return 0
@@ -606,7 +609,8 @@ func secretFlag(s []byte, i int) int {
 	return n
 }
 
-// bearerSpan reads "Bearer TOKEN" (RFC 6750); a token without a digit is prose.
+// bearerSpan finds the token in "Bearer TOKEN" (RFC 6750). A token without a digit is a word of
+// prose.
 func bearerSpan(s []byte, i int) span {
 	const word = "bearer "
 	if len(s)-i < len(word)+8 || !bytes.EqualFold(s[i:i+len(word)], []byte(word)) {

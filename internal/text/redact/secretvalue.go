@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Where a value ends, by the form that carries it.
+// Functions that find the end of a value in the format that contains the value.
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// quotedEnd returns the index of the quote that closes the one at s[open], or of the backslashes
-// before it; -1 if no quote in the same line closes it. A quote is escaped by a backslash or by a
-// second quote, but nothing escapes a backtick. In a text that is escaped itself, a quote has as
-// many backslashes as the first.
+// quotedEnd finds the quote that closes the quote at s[open]. It returns the index of the closing
+// quote or, if backslashes that belong to it stand before it, the index of the first of them. It
+// returns -1 if no quote in the same line closes s[open]. A backslash or a second quote escapes a
+// quote, but not a backtick. In a text that is itself escaped, the closing quote has as many
+// backslashes as the opening quote.
 func quotedEnd(s []byte, open int) int {
 	quote, level := s[open], 0
 	for level < open && s[open-level-1] == '\\' {
@@ -25,7 +26,7 @@ func quotedEnd(s []byte, open int) int {
 			slashes++
 			continue
 		case s[at] != quote:
-		case slashes < level: // a quote of the enclosing text
+		case slashes < level: // this quote ends the text around it
 			return at - slashes
 		case (slashes-level)/(level+1)%2 == 1:
 		case level == 0 && at > open+1 && at+1 < len(s) && s[at+1] == quote && quote != '`':
@@ -38,8 +39,9 @@ func quotedEnd(s []byte, open int) int {
 	return -1
 }
 
-// braceEnd returns the end of a value in braces (ODBC, JDBC), behind its brace; a doubled brace
-// stands for one. least is returned if no brace follows in the same line.
+// braceEnd returns the place after the closing brace of a value in braces (ODBC, JDBC). A doubled
+// brace stands for one brace of the value. If no brace closes the value in the same line, braceEnd
+// returns least.
 func braceEnd(value []byte, least int) int {
 	first := least
 	for at := 1; at < len(value) && value[at] != '\n' && value[at] != '\r'; at++ {
@@ -57,10 +59,10 @@ func braceEnd(value []byte, least int) int {
 	return first
 }
 
-// settingEnd returns the end of the value of a connection's setting: the sign between settings, the
-// closing brace, or the quote or tag around the connection. Where no such sign follows in the same
-// line, a blank ends it. s[from:to] is the value that valueAfter has found, which does not know
-// connections.
+// settingEnd returns the end of the value of a setting in a connection string. The value ends at
+// the sign between settings, at its closing brace, or at the quote or tag around the connection
+// string. If the line has no such sign, the value ends at a blank. s[from:to] is the value that
+// valueAfter found without knowing about connections.
 func (r *reading) settingEnd(from, to int, c *connection) int {
 	if isQuote(r.s[from-1]) || quoteReference(r.s[max(0, from-len("&quot;")):from], true) > 0 {
 		return to
@@ -74,7 +76,7 @@ func (r *reading) settingEnd(from, to int, c *connection) int {
 	if c.open > 0 && isQuote(r.s[c.open-1]) && c.open != memberEnd(r.s) {
 		outer = r.s[c.open-1]
 	}
-	at, blank := 0, -1 // blank: the first one
+	at, blank := 0, -1 // blank: index of the first blank; -1 for none
 	for ; at < len(line); at++ {
 		switch b := line[at]; {
 		case b == ' ' && c.between != ';', b < ' ' && b != '\t':
@@ -101,14 +103,14 @@ func (r *reading) settingEnd(from, to int, c *connection) int {
 	return r.beforeClosers(from, from+at, to)
 }
 
-// beforeClosers returns the end of a value in s[from:to] without the signs that close what stands
-// around it, but at least least.
+// beforeClosers returns the end of the value s[from:to] without the signs at its end that close
+// something around it. The result is at least least.
 func (r *reading) beforeClosers(from, to, least int) int {
 	return max(from+len(bytes.TrimRight(r.s[from:to], closers)), least)
 }
 
-// memberEnd returns the end of the name that precedes a text: a member of a message is searched
-// together with its name, as NAME":"TEXT. 0 for a text without a name.
+// memberEnd returns the end of the name at the start of a text; 0 if there is none. The text of a
+// member of a message is searched together with the member's name, as NAME":"TEXT.
 func memberEnd(s []byte) int {
 	const between = `":"`
 	n := bytes.IndexAny(s[:min(len(s), maxSign)], "\"\n")
@@ -118,14 +120,15 @@ func memberEnd(s []byte) int {
 	return n + len(between)
 }
 
-// maxBlanks is the maximum length, from its first blank on, of a password before the quote that
-// ends its connection.
+// maxBlanks is the maximum number of bytes from the first blank in a password to the quote that
+// ends the connection string.
 const maxBlanks = 64
 
-// closers are the signs that often stand behind a value that nothing closes.
+// closers are signs that often follow a value and are not a part of it.
 const closers = ")]}>,.'\"`|*\\:"
 
-// beginsSetting reports whether s begins with a setting, or ends as a connection does.
+// beginsSetting reports whether s begins with another setting, or with the end of the connection
+// string.
 func beginsSetting(s []byte) bool {
 	s = s[skipBytes(s[:min(len(s), 64)], 0, " "):]
 	n := 0
@@ -138,15 +141,15 @@ func beginsSetting(s []byte) bool {
 	return n < len(s) && s[n] == '='
 }
 
-// beginsConnection reports whether s begins with a setting, without other words.
+// beginsConnection reports whether s begins with a setting and not with other words.
 func beginsConnection(s []byte) bool {
 	n := bytes.IndexByte(s[:min(len(s), 64)], '=')
 	return n > 0 && endsWithName(s[:n], servers[:])
 }
 
-// outerEnd returns the end of the value s[from:to], which belongs to an address, an option or an
-// entry that begins at s[begin]. A quote that was open before s[begin], or that ends an element of
-// a list, ends the value.
+// outerEnd returns the end of the value s[from:to]. The value belongs to an address, an option or
+// an entry that begins at s[begin]. A quote that was open before s[begin], or that ends an element
+// of a list, ends the value.
 func outerEnd(s []byte, begin, from, to int) int {
 	outer := enclosure{s: s, at: begin}
 	for at := from; ; at++ {
@@ -165,8 +168,8 @@ func outerEnd(s []byte, begin, from, to int) int {
 	}
 }
 
-// indexQuote returns the index of the first quote; -1 for none. Long texts without quotes are read
-// many times, so each sort is searched by itself, which is faster.
+// indexQuote returns the index of the first quote; -1 if there is none. It searches each sort of
+// quote alone, because that is faster in long texts without quotes.
 func indexQuote(s []byte) int {
 	first := -1
 	for _, quote := range []byte("\"'`") {
@@ -177,16 +180,16 @@ func indexQuote(s []byte) int {
 	return first
 }
 
-// enclosure tells which quotes are open at s[at]. It reads the line before that once.
+// enclosure tells which quotes are open at s[at]. It reads the beginning of the line once.
 type enclosure struct {
 	s    []byte
 	at   int
 	read bool
-	open [2][4]bool // by 1 for a quote after a backslash, else 0; and by the last two bits of the quote
+	open [2][4]bool // first index: 1 for a quote after a backslash, otherwise 0; second index: the last two bits of the quote
 }
 
-// isOpen reports whether a quote, with or without a backslash, is open, as far as the line shows.
-// An apostrophe between two letters is no quote.
+// isOpen reports whether a quote of this sort is open at s[at]. escaped means a quote after a
+// backslash. An apostrophe between two letters is no quote.
 func (e *enclosure) isOpen(quote byte, escaped bool) bool {
 	if !e.read {
 		e.read = true
@@ -208,7 +211,7 @@ func (e *enclosure) isOpen(quote byte, escaped bool) bool {
 	return e.open[0][quote&3]
 }
 
-// endsElement reports whether the text behind a quote shows that the quote ends an element of a
+// endsElement reports whether the text after a quote shows that the quote ends an element of a
 // list, an argument or a text.
 func endsElement(behind []byte) bool {
 	if len(behind) == 0 {
@@ -227,16 +230,16 @@ func endsElement(behind []byte) bool {
 	return behind[0] <= ' '
 }
 
-// insideBase64 reports whether s[from:to] is the part of a run of base64 between two signs of
-// base64, where the run goes on much further on both sides.
+// insideBase64 reports whether s[from:to] is only a part of a longer run of base64. In a run of
+// base64 the signs + and / can separate such a part.
 func insideBase64(s []byte, from, to int) bool {
 	const side = 256
 	return from >= side && len(s)-to >= side && classes[s[from-1]]&slashes != 0 && classes[s[to]]&slashes != 0 &&
 		ofClass(s[from:to], alnum) && isBase64(s[from-side:from]) && isBase64(s[to:to+side])
 }
 
-// isBase64 reports whether s holds the letters of base64, as many different ones as encoded bytes
-// have.
+// isBase64 reports whether s looks like base64: it has only base64 letters, and as many different
+// ones as encoded data has.
 func isBase64(s []byte) bool {
 	seen := [256]bool{}
 	upper, lower, digits := 0, 0, 0
@@ -258,8 +261,8 @@ func isBase64(s []byte) bool {
 	return upper >= 6 && lower >= 6 && digits >= 3
 }
 
-// quoteReference returns the length of a quote that s begins or ends with, written as a reference
-// of HTML; 0 if there is none.
+// quoteReference returns the length of an HTML reference for a quote (such as &quot;) at the start
+// of s, or at its end if atEnd is set; 0 if there is none.
 func quoteReference(s []byte, atEnd bool) int {
 	for _, name := range [...]string{"&quot;", "&#34;", "&#39;", "&apos;", "&#x22;", "&#x27;", "&#039;"} {
 		if !atEnd && bytes.HasPrefix(s, []byte(name)) || atEnd && bytes.HasSuffix(s, []byte(name)) {
@@ -270,7 +273,7 @@ func quoteReference(s []byte, atEnd bool) int {
 }
 
 // markupLength returns the length of the markup at the start of s that ends a text: an end tag, a
-// line break, a quote written as a reference. 0 if s begins with something else.
+// line break, or an HTML reference for a quote. It returns 0 if s begins with something else.
 func markupLength(s []byte) int {
 	for _, mark := range [...]string{"</", "<br", "&lt;"} {
 		if bytes.HasPrefix(s, []byte(mark)) {
@@ -280,8 +283,8 @@ func markupLength(s []byte) int {
 	return quoteReference(s, false)
 }
 
-// beforeMarkup returns a word without the markup in it that ends a text, and without what follows:
-// the last word of a command often ends with its element.
+// beforeMarkup returns the part of a word before markup that ends a text. The last word of a
+// command is often followed by the end tag of its element.
 func beforeMarkup(word []byte) []byte {
 	for at := 1; at < len(word); at++ {
 		n := bytes.IndexAny(word[at:], "<&")
@@ -295,8 +298,8 @@ func beforeMarkup(word []byte) []byte {
 	return word
 }
 
-// referenceSpan returns the text between the quote at s[at], written as a reference of HTML, and
-// the same reference in the same line; to is -1 for other text.
+// referenceSpan returns the text between the HTML reference for a quote at s[at] and the next
+// reference of the same kind in the line. to is -1 if there is none.
 func referenceSpan(s []byte, at int) (from, to int) {
 	n := quoteReference(s[at:], false)
 	if n == 0 {

@@ -1,8 +1,8 @@
 // Package spelling finds the word that a person probably meant to type.
 package spelling
 
-// NearestWord returns the word that was probably meant; "" when no word is close. At most a third
-// of a word may differ, so that it never suggests an unlike word.
+// NearestWord returns the word that a person probably meant; "" if no word is similar enough. At
+// most a third of a word's letters may differ.
 func NearestWord(word string, words []string) string {
 	best, found := 0, ""
 	for _, w := range words {
@@ -14,11 +14,11 @@ func NearestWord(word string, words []string) string {
 	return found
 }
 
-// longest limits the compared length of a word: some words come from strangers.
+// longest is the maximum length of a word that is compared, because some words come from strangers.
 const longest = 256
 
-// EditDistance returns the smallest number of edits that turn a into b. An edit inserts, drops or
-// changes a letter, or swaps two neighbours.
+// EditDistance returns the smallest number of edits that turn a into b. An edit adds, removes or
+// changes a letter, or swaps two adjacent letters.
 func EditDistance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)

@@ -1,8 +1,9 @@
-// Package term decides whether clawai may ask on a terminal, and shows text from strangers on it.
+// Package term decides whether clawai may ask on a terminal. It also makes text from strangers safe
+// to show on a terminal.
 //
-// It must never touch a terminal that another program uses (a terminal in raw mode, or whose
-// foreground group is not ours). It must leave each terminal in the mode in which it found it.
-// Text that it shows must never move the cursor, hide, or look like other text.
+// The package must never touch a terminal that another program uses: one in raw mode, or one whose
+// foreground process group is not ours. It must leave each terminal in the mode in which it found
+// it. Text that it shows must never move the cursor, hide, or look like other text.
 package term
 
 import (
@@ -10,18 +11,18 @@ import (
 	"fmt"
 )
 
-// Reason is the reason why a terminal may not be used. The zero value is NoTerminal.
+// Reason tells why a terminal must not be used. The zero value is NoTerminal.
 type Reason uint8
 
-// The reasons. String describes them to the owner.
+// Values of Reason. String describes them to the owner.
 const (
-	NoTerminal Reason = iota // there is no controlling terminal
-	Background               // another process group is in the foreground; a read would stop us
-	RawMode                  // another program's interface uses it
-	Busy                     // another clawai was asking on it until the deadline
+	NoTerminal Reason = iota // this process has no controlling terminal
+	Background               // another process group is in the foreground, so a read would stop this process
+	RawMode                  // another program uses the terminal in raw mode
+	Busy                     // another clawai asked on the terminal until the deadline
 )
 
-// String returns the reason as half a sentence for the owner.
+// String returns the reason as a part of a sentence for the owner.
 func (r Reason) String() string {
 	switch r {
 	case Background:
@@ -35,10 +36,10 @@ func (r Reason) String() string {
 	}
 }
 
-// NotOwned is the error of OpenTerminal and Recheck.
+// NotOwned is the error of OpenTerminal and Recheck if the terminal must not be used.
 type NotOwned struct {
 	Reason Reason
-	Err    error // the system's error, if any
+	Err    error // the error of the system; nil if there is none
 }
 
 func (e *NotOwned) Error() string {
@@ -50,5 +51,5 @@ func (e *NotOwned) Error() string {
 
 func (e *NotOwned) Unwrap() error { return e.Err }
 
-// ErrHungUp means that the terminal has gone away, or that the person typed end of file.
+// ErrHungUp means that the terminal is gone, or that the person typed the end-of-file key.
 var ErrHungUp = errors.New("the terminal hung up")

@@ -9,21 +9,23 @@ import (
 	"os"
 )
 
-// Screens reports whether Keys and Resized work.
+// Screens reports whether Keys and Resized work on this system, so that a whole screen can be
+// drawn.
 const Screens = false
 
-// Tty is never created on this system.
+// Tty is the type of a terminal. No code creates one on this system.
 type Tty struct{ *os.File }
 
-// OpenTerminal always returns NoTerminal: clients on this system start their servers without a console.
+// OpenTerminal always returns NoTerminal, because clients on this system start their servers
+// without a console.
 func OpenTerminal(context.Context, string, string) (*Tty, error) {
 	return nil, &NotOwned{Reason: NoTerminal}
 }
 
-// IsControlling returns false: no terminal controls a process here.
+// IsControlling returns false, because no terminal controls a process on this system.
 func IsControlling(*os.File) bool { return false }
 
-// WaitTurn is not supported on this system.
+// WaitTurn returns errors.ErrUnsupported on this system.
 func WaitTurn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 func (t *Tty) Recheck() error { return &NotOwned{Reason: NoTerminal} }

@@ -14,38 +14,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Screens reports whether Keys and Resized work, so that a whole screen can be drawn.
+// Screens reports whether Keys and Resized work on this system, so that a whole screen can be
+// drawn.
 const Screens = true
 
-// lockPoll is the interval for retrying a taken lock: a wait for an fcntl lock cannot be
-// cancelled.
+// lockPoll is the time between two tries to get a lock. A system call that waits for the lock could
+// not be cancelled.
 const lockPoll = 50 * time.Millisecond
 
 // Tty is a terminal on which this process may ask until Close.
 type Tty struct {
 	*os.File
 	lock    *os.File
-	before  *unix.Termios // the mode that OpenTerminal found
-	ignored bool          // we made the process ignore SIGTTIN and SIGTTOU
+	before  *unix.Termios // the mode before OpenTerminal changed it
+	ignored bool          // OpenTerminal made this process ignore SIGTTIN and SIGTTOU
 }
 
-// OpenTerminal opens the controlling terminal at path (/dev/tty) if we may use it: it opens, we
-// are in its foreground process group, it is in line mode, and no other clawai asks on it. lock
-// names a file that all of them share; OpenTerminal waits for the lock until ctx ends. It
-// discards pending input. If we may not use the terminal, it returns a *NotOwned and leaves the
-// terminal unchanged.
+// OpenTerminal opens the controlling terminal (path is /dev/tty) and discards pending input. It
+// succeeds if the terminal opens, this process is in its foreground process group, the terminal is
+// in line mode, and no other clawai asks on it. If not, it returns a *NotOwned and does not change
+// the terminal. lock is a file that all clawai processes share; OpenTerminal waits for the lock
+// until ctx ends.
 func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if errors.Is(err, unix.ENXIO) { // the system's error for no terminal
+	if errors.Is(err, unix.ENXIO) { // the process has no terminal
 		return nil, &NotOwned{Reason: NoTerminal}
 	}
 	if err != nil {
 		return nil, &NotOwned{NoTerminal, &os.PathError{Op: "open", Path: path, Err: err}}
 	}
 	t := &Tty{File: os.NewFile(uintptr(fd), path)}
-	// Check the foreground before waiting for the lock, so that a background process denies at
-	// once. Check the mode after the wait, because the terminal is in raw mode while another
-	// clawai asks.
+	// Check the foreground before the wait for the lock, so that a background process denies at
+	// once. Check the mode after the wait, because the terminal is in raw mode while another clawai
+	// asks.
 	if err := t.inFront(); err != nil {
 		return nil, errors.Join(err, t.File.Close())
 	}
@@ -61,8 +62,8 @@ func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	if err := flushInput(fd); err != nil {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
-	// If another group comes to the foreground while we ask, a read must fail with EIO instead of
-	// stopping the whole proxy.
+	// Another process group may come to the foreground while we ask. A read must then fail with EIO
+	// instead of stopping the whole proxy.
 	if !signal.Ignored(unix.SIGTTIN) {
 		signal.Ignore(unix.SIGTTIN, unix.SIGTTOU)
 		t.ignored = true
@@ -70,8 +71,8 @@ func OpenTerminal(ctx context.Context, path, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck returns an error unless the terminal is still ours and in line mode. Call it right
-// before drawing.
+// Recheck returns an error if the terminal is no longer ours or no longer in line mode. Call it
+// directly before drawing.
 func (t *Tty) Recheck() error {
 	if err := t.inFront(); err != nil {
 		return err
@@ -97,8 +98,8 @@ func (t *Tty) inFront() error {
 	return nil
 }
 
-// takeLock locks the byte of the shared file that belongs to this session. A terminal controls
-// only one session, so one empty file serves all terminals, and no cleanup is needed.
+// takeLock locks one byte of the shared file. The number of the byte stands for this terminal's
+// session, so one empty file serves all terminals, and no cleanup is needed.
 func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 	session, err := unix.Getsid(0)
 	if err != nil {
@@ -126,21 +127,21 @@ func (t *Tty) takeLock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// IsControlling reports whether f is the terminal that controls this process: a process can query
-// the foreground group only of its controlling terminal (POSIX tcgetpgrp).
+// IsControlling reports whether f is the controlling terminal of this process. Only for its
+// controlling terminal can a process query the foreground group (POSIX tcgetpgrp).
 func IsControlling(f *os.File) bool {
 	_, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil
 }
 
-// WaitTurn waits until no other clawai asks on this process's terminal, and blocks others until
-// the result is closed. lock is the file of OpenTerminal.
+// WaitTurn waits until no other clawai asks on the terminal of this process. Then no other clawai
+// can ask until the caller closes the result. lock is the lock file of OpenTerminal.
 func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
 	return (&Tty{}).takeLock(ctx, lock)
 }
 
-// Keys leaves line mode: each key is read at once and no key has a special meaning, not even
-// Ctrl-C. Output keeps its line ends. Close undoes this.
+// Keys ends line mode: each key is read at once, and no key has a special meaning, not even Ctrl-C.
+// Line ends in the output still work. Close undoes this.
 func (t *Tty) Keys() error {
 	mode := *t.before
 	mode.Iflag &^= unix.IXON | unix.ICRNL | unix.INLCR | unix.IGNCR | unix.ISTRIP
@@ -149,22 +150,22 @@ func (t *Tty) Keys() error {
 	return unix.IoctlSetTermios(int(t.Fd()), setTermios, &mode)
 }
 
-// Lines restores the terminal's original mode and discards unread input, so that no answer
-// reaches the program that runs after us.
+// Lines restores the original mode of the terminal. It discards input that was not read, so that
+// the next program does not get a late answer.
 func (t *Tty) Lines() error {
 	err := unix.IoctlSetTermios(int(t.Fd()), setTermios, t.before)
 	if errors.Is(err, unix.EIO) {
-		return nil // hung up: there is no mode left
+		return nil // the terminal is disconnected, so there is no mode to restore
 	}
 	return err
 }
 
-// slice is how long a read waits before it checks its context: a blocking read of a terminal
+// slice is how long one read waits before it checks the context. A blocking read from a terminal
 // cannot be cancelled on every system.
 const slice = 50 * time.Millisecond
 
-// ReadContext reads at least one byte of input. It returns the error of ctx if ctx ends first,
-// and ErrHungUp if the terminal is gone.
+// ReadContext reads at least one byte. It returns the error of ctx if ctx ends first, and ErrHungUp
+// if the terminal is gone.
 func (t *Tty) ReadContext(ctx context.Context, p []byte) (int, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -188,11 +189,11 @@ func (t *Tty) ReadContext(ctx context.Context, p []byte) (int, error) {
 	}
 }
 
-// ReadLine reads one line in line mode, without its line end. End of file, a line without an end
-// and a hang-up return ErrHungUp.
+// ReadLine reads one line in line mode, without the line end. It returns ErrHungUp at end of file,
+// after a line without a line end, and after a hang-up.
 func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	var line []byte
-	buf := make([]byte, 4096) // maximum of line mode
+	buf := make([]byte, 4096) // the longest line of line mode
 	for len(line) <= len(buf) {
 		n, err := t.ReadContext(ctx, buf)
 		if err != nil {
@@ -206,8 +207,7 @@ func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%w: line too long", ErrHungUp)
 }
 
-// waitReadable waits for input with select, the only call that accepts a terminal on every system
-// (poll and kqueue refuse /dev/tty on macOS).
+// waitReadable waits for input. It uses select, because on macOS poll and kqueue refuse /dev/tty.
 func waitReadable(fd int, wait time.Duration) (bool, error) {
 	if fd >= unix.FD_SETSIZE {
 		return false, errors.New("too many open files")
@@ -231,7 +231,8 @@ func (t *Tty) Size() (width, height int, err error) {
 	return int(size.Col), int(size.Row), nil
 }
 
-// Resized calls changed with the size, and again after each resize, until ctx ends.
+// Resized calls changed with the size at once, and again after each change of the size, until ctx
+// ends.
 func (t *Tty) Resized(ctx context.Context, changed func(width, height int)) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGWINCH)
@@ -248,10 +249,10 @@ func (t *Tty) Resized(ctx context.Context, changed func(width, height int)) {
 	}
 }
 
-// Flush discards unread input.
+// Flush discards input that was not read.
 func (t *Tty) Flush() error { return flushInput(int(t.Fd())) }
 
-// Close undoes the changes of OpenTerminal and Keys, and lets others ask.
+// Close undoes the changes of OpenTerminal and Keys. After that, another clawai can ask.
 func (t *Tty) Close() error {
 	err := t.Lines()
 	if t.ignored {

@@ -12,26 +12,27 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Screens reports whether Keys and Resized work, so that a whole screen can be drawn.
+// Screens reports whether Keys and Resized work on this system, so that a whole screen can be
+// drawn.
 const Screens = false
 
-// slice is how long a read waits before it checks its context.
+// slice is how long one read waits before it checks the context.
 const slice = 50 * time.Millisecond
 
-// Tty is the console of this process, on which the process may ask line by line until Close.
+// Tty is the console of this process. The process may ask on it, line by line, until Close.
 type Tty struct {
-	*os.File // the console's output
+	*os.File // the output of the console
 	in       *os.File
 	lock     io.Closer
-	before   uint32   // the mode that OpenTerminal found; 0 before it is read
-	typed    []uint16 // the line that is being typed
+	before   uint32   // the mode before OpenTerminal changed it; 0 if it was not read yet
+	typed    []uint16 // the line that the person is typing
 }
 
-// OpenTerminal opens the console if we may use it: a person sees it, it is in line mode, and no
-// other clawai asks on it. lock names a file that all of them share; OpenTerminal waits for the
-// lock until ctx ends. Windows has no foreground process groups. OpenTerminal discards pending
-// input. If we may not use the console, it returns a *NotOwned and leaves the console unchanged.
-// The unnamed argument is a path, which only other systems need.
+// OpenTerminal opens the console and discards pending input. It succeeds if a person sees the
+// console, the console is in line mode, and no other clawai asks on it. If not, it returns a
+// *NotOwned and does not change the console. lock is a file that all clawai processes share;
+// OpenTerminal waits for the lock until ctx ends. Windows has no foreground process groups. The
+// second argument is the path of the terminal on other systems; it is ignored.
 func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	in, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -42,7 +43,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, in.Close())
 	}
 	t := &Tty{File: out, in: in}
-	if !IsControlling(os.Stdin) && !isWindowShown() { // if stdin is the console, a person types there and sees it
+	if !IsControlling(os.Stdin) && !isWindowShown() { // if stdin is the console, a person types in it and so sees it
 		return nil, errors.Join(&NotOwned{Reason: NoTerminal}, t.releaseLock())
 	}
 	if t.lock, err = WaitTurn(ctx, lock); err != nil {
@@ -54,7 +55,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	if err := t.readMode(&t.before); err != nil {
 		return nil, errors.Join(&NotOwned{NoTerminal, err}, t.releaseLock())
 	}
-	// A read in line mode cannot be cancelled, so ReadLine assembles the lines from single keys.
+	// ReadLine builds the line from single keys, because a read in line mode cannot be cancelled.
 	// Ctrl-C still sends its event.
 	const theirs = windows.ENABLE_LINE_INPUT | windows.ENABLE_ECHO_INPUT | windows.ENABLE_VIRTUAL_TERMINAL_INPUT
 	err = windows.SetConsoleMode(t.inputHandle(), t.before&^theirs|windows.ENABLE_PROCESSED_INPUT)
@@ -67,7 +68,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck returns an error unless the console is still in line mode, or in our mode.
+// Recheck returns an error if the console is neither in line mode nor in our own mode.
 func (t *Tty) Recheck() error {
 	var mode uint32
 	if err := t.readMode(&mode); err != nil {
@@ -83,8 +84,8 @@ func (t *Tty) inputHandle() windows.Handle { return windows.Handle(t.in.Fd()) }
 
 func (t *Tty) readMode(mode *uint32) error { return windows.GetConsoleMode(t.inputHandle(), mode) }
 
-// IsControlling reports whether f is a console. A process has at most one console, so f is the
-// console of this process.
+// IsControlling reports whether f is the console of this process. A process has at most one
+// console.
 func IsControlling(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
@@ -102,9 +103,9 @@ func consoleWindow() uintptr {
 	return w
 }
 
-// isWindowShown reports whether the console's window is visible. If a terminal program shows the
-// console, the window of that program owns the console's window (learn.microsoft.com,
-// "GetConsoleWindow"). Clients start servers without a window, or with a hidden one.
+// isWindowShown reports whether a person can see the window of the console. If a terminal program
+// shows the console, the visible window is the owner of the console's window (learn.microsoft.com,
+// "GetConsoleWindow"). Clients start servers without a window or with a hidden one.
 func isWindowShown() bool {
 	const rootOwner = 3
 	w := consoleWindow()
@@ -117,8 +118,8 @@ func isWindowShown() bool {
 	return windows.IsWindowVisible(windows.HWND(w))
 }
 
-// WaitTurn waits until no other clawai asks on this console, and blocks others until the result
-// is closed. lock is the file of OpenTerminal.
+// WaitTurn waits until no other clawai asks on this console. Then no other clawai can ask until the
+// caller closes the result. lock is the lock file of OpenTerminal.
 func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
 	f, err := os.OpenFile(lock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -141,18 +142,18 @@ func WaitTurn(ctx context.Context, lock string) (io.Closer, error) {
 	}
 }
 
-// inputRecord is a KEY_EVENT_RECORD within INPUT_RECORD (wincon.h).
+// inputRecord is an INPUT_RECORD with a KEY_EVENT_RECORD inside (wincon.h).
 type inputRecord struct {
 	event   uint16
 	_       uint16
 	down    int32
-	_, _, _ uint16 // repeat count, key, scan code
+	_, _, _ uint16 // repeat count, key code, scan code
 	char    uint16
-	_       uint32 // control keys
+	_       uint32 // state of the control keys
 }
 
-// ReadLine reads one line, without its line end, and echoes the input. A closed console and
-// Ctrl-Z return ErrHungUp.
+// ReadLine reads one line, without the line end, and shows what the person types. It returns
+// ErrHungUp after Ctrl-Z or if the console is closed.
 func (t *Tty) ReadLine(ctx context.Context) (string, error) {
 	const most = 4096
 	for t.typed = t.typed[:0]; len(t.typed) < most; {
@@ -185,7 +186,7 @@ func (t *Tty) echoKeys(keys ...uint16) error {
 	return windows.WriteConsole(windows.Handle(t.Fd()), &keys[0], uint32(len(keys)), &n, nil)
 }
 
-// readKey returns the next typed character.
+// readKey returns the next character that the person types.
 func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -210,17 +211,17 @@ func (t *Tty) readKey(ctx context.Context) (uint16, error) {
 	}
 }
 
-// Keys is not supported on this system, see Screens.
+// Keys returns errors.ErrUnsupported on this system (see Screens).
 func (t *Tty) Keys() error { return errors.ErrUnsupported }
 
-// ReadContext is not supported on this system, see Screens.
+// ReadContext returns errors.ErrUnsupported on this system (see Screens).
 func (t *Tty) ReadContext(context.Context, []byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// Resized does nothing on this system, see Screens.
+// Resized does nothing on this system (see Screens).
 func (t *Tty) Resized(context.Context, func(width, height int)) {}
 
-// Lines restores the console's original mode and discards unread input, so that no answer reaches
-// the program that runs after us.
+// Lines restores the original mode of the console. It discards input that was not read, so that the
+// next program does not get a late answer.
 func (t *Tty) Lines() error {
 	if t.before == 0 {
 		return nil
@@ -237,10 +238,10 @@ func (t *Tty) Size() (width, height int, err error) {
 	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1, nil
 }
 
-// Flush discards unread input.
+// Flush discards input that was not read.
 func (t *Tty) Flush() error { return windows.FlushConsoleInputBuffer(t.inputHandle()) }
 
-// Close undoes the changes of OpenTerminal, and lets others ask.
+// Close undoes the changes of OpenTerminal. After that, another clawai can ask.
 func (t *Tty) Close() error { return errors.Join(t.Lines(), t.releaseLock()) }
 
 func (t *Tty) releaseLock() error {

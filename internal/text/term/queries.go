@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// queries matches what bubbletea writes besides the picture: queries to the terminal, whose
-// replies would reach the program behind us after our end, keyboard modes that a killed process
-// would leave behind, and tab stops, which are the person's.
+// queries matches parts of bubbletea's output that draw nothing: queries to the terminal, because
+// the next program would get the replies; keyboard modes, because they would stay if this process
+// is killed; and changes of tab stops, because these belong to the person.
 var queries = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\x1b\[(\?[0-9;]*\$p|\?u|\?5W|[<=>][0-9;]*[um])`)
 })
 
-// RemoveQueries returns a picture without queries to the terminal and changes of its modes.
+// RemoveQueries returns output of bubbletea without the parts that queries matches.
 func RemoveQueries(picture []byte) []byte { return queries().ReplaceAll(picture, nil) }

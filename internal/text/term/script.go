@@ -10,13 +10,13 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// mixedScripts are scripts that mix within one word in East Asian text.
+// mixedScripts are scripts that occur together in one word of East Asian text.
 var mixedScripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul,
 }
 
-// wordEnd returns the length of the word at the start of s: letters, marks, digits and the
-// joining punctuation of names. It returns 0 if s starts with something else.
+// wordEnd returns the length of the word at the start of s; 0 if there is none. A word has letters,
+// marks, digits and the punctuation that joins the parts of names.
 func wordEnd(s string) int {
 	for i, r := range s {
 		if r < utf8.RuneSelf {
@@ -34,9 +34,9 @@ func asciiWord(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// oneScript reports whether a word can be shown unchanged: its letters come from one script (or
-// from scripts in mixedScripts) and are not all look-alikes, and no digits of another script stand
-// among ASCII digits (UTS 39, mixed numbers).
+// oneScript reports whether a word can be shown unchanged. All its letters must be from one script,
+// or from mixedScripts. They must not all be look-alikes. ASCII digits and digits of another script
+// must not occur together (UTS 39, mixed numbers).
 func oneScript(word string) bool {
 	if textclass.IsASCII(word) {
 		return true
@@ -70,13 +70,13 @@ func oneScript(word string) bool {
 	return first == nil || (!mixed || eastAsian) && !alike
 }
 
-// commonScripts are the most common scripts, searched before all others.
+// commonScripts are the most common scripts. scriptOf tries them first.
 var commonScripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Cyrillic, unicode.Han, unicode.Greek, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 	unicode.Common, unicode.Inherited,
 }
 
-// scriptOf returns the script table of a letter; nil when it has none.
+// scriptOf returns the table of a letter's script; nil if it has none.
 func scriptOf(r rune) *unicode.RangeTable {
 	if r < utf8.RuneSelf {
 		return unicode.Latin
@@ -94,9 +94,9 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// HasLookalike reports whether s holds text that looks like other text: a word of mixed scripts,
-// a word whose foreign letters all look Latin, another form of an ASCII letter, or a sign that
-// looks like an ASCII sign.
+// HasLookalike reports whether s has text that looks like other text. This is a word with letters
+// of several scripts, a word whose letters all look Latin but are not, another form of an ASCII
+// letter, or a sign that looks like an ASCII sign.
 func HasLookalike(s string) bool {
 	for len(s) > 0 {
 		n := wordEnd(s)

@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Number of characters that are shown from the head and from the tail of a long value. Both are
-// shown, because an attack may be at either end.
+// Number of characters from the start and from the end of a long value that are shown. An attack
+// may be at either end.
 const (
 	headRunes = 200
 	tailRunes = 100
 )
 
-// VisibleValue returns s in quotes on one line, escaped by VisibleLine. For a value of more than
-// 300 characters it returns the first 200 and the last 100, with the length in characters and the
-// first 12 digits of the SHA-256 outside the quotes, where no text of the value can be.
+// VisibleValue returns s in quotes on one line, escaped like VisibleLine. If s has more than 300
+// characters, it returns the first 200 and the last 100. The length and the first 12 digits of the
+// SHA-256 follow outside the quotes, so that no text of the value can imitate them.
 func VisibleValue(s string) string {
 	total := utf8.RuneCountInString(s)
 	if total <= headRunes+tailRunes {
@@ -29,7 +29,7 @@ func VisibleValue(s string) string {
 		total, hex.EncodeToString(sum[:6]))
 }
 
-// runeOffset returns the byte offset of the n-th character.
+// runeOffset returns the byte offset of character number n, counted from 0.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxSpaces = 3 // a longer run could push text out of sight
-	maxMarks  = 3 // on one base letter; a longer run climbs over other lines
+	maxSpaces = 3 // maximum number of blanks in a row; more could move text out of sight
+	maxMarks  = 3 // maximum number of marks on one letter; more would cover other lines
 )
 
-// VisibleLine returns s in a form that shows exactly what s contains. Printable ASCII, and
-// letters, digits, punctuation and symbols that look like nothing else, stay unchanged. A line end
-// becomes \n, a tab \t, every other character \u{hex}, a byte that is not UTF-8 \x{hex}, and a
-// backslash or quote gets a backslash. The result has no control character and no line break, and two
-// different inputs never have the same result.
+// VisibleLine returns s in a form that shows exactly which characters s has. Printable ASCII stays
+// unchanged, and so do letters, digits, punctuation and symbols that look like nothing else. A line
+// end becomes \n, a tab \t, any other character \u{hex}, and a byte that is not UTF-8 \x{hex}. A
+// backslash or a quote gets a backslash before it. The result has no control character and no line
+// break. Two different inputs never give the same result.
 func VisibleLine(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -42,8 +42,8 @@ func VisibleLine(s string) string {
 	return b.String()
 }
 
-// VisibleText does the work of VisibleLine for text with its own quotes and escapes, such as a
-// rule or an error: backslashes and quotes stay unchanged.
+// VisibleText is VisibleLine for a text with its own quotes and escapes, such as a rule or an
+// error. Backslashes and quotes stay unchanged.
 func VisibleText(s string) string {
 	if isPlainText(s) {
 		return s
@@ -51,12 +51,12 @@ func VisibleText(s string) string {
 	return unescape().Replace(VisibleLine(s))
 }
 
-// unescape undoes the escapes of backslashes and quotes. It is made on first use, because making it
-// takes longer than escaping most texts.
+// unescape undoes the escapes of backslashes and quotes. It is built on first use, because building
+// it takes longer than escaping most texts.
 var unescape = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(`\\`, `\`, `\"`, `"`) })
 
-// isPlainText is a quick check that VisibleText would not change s: s has only printable ASCII, and
-// only single blanks between words.
+// isPlainText reports whether s has only printable ASCII and no two blanks in a row. VisibleText
+// does not change such a text.
 func isPlainText(s string) bool {
 	last := byte(' ')
 	for i := range len(s) {
@@ -68,13 +68,13 @@ func isPlainText(s string) bool {
 	return last != ' ' || s == ""
 }
 
-// writer writes the characters of VisibleLine one by one. Its fields describe the characters before
-// the next one.
+// writer writes the characters of VisibleLine one by one. Its fields describe the text before the
+// next character.
 type writer struct {
 	out     *strings.Builder
-	foreign bool   // inside a word whose letters are all look-alikes
-	spaces  int    // length of the run of blanks so far
-	run     []rune // the character that a mark would be drawn on, and its marks so far
+	foreign bool   // the current word has only look-alike letters
+	spaces  int    // number of blanks directly before the next character
+	run     []rune // the last base character, and the marks on it so far
 }
 
 func (w *writer) writeVisible(s string) {
@@ -109,7 +109,7 @@ func (w *writer) writeVisible(s string) {
 	}
 }
 
-// isShown reports whether r may be shown unchanged at this place.
+// isShown reports whether the next character r may be shown unchanged.
 func (w *writer) isShown(r rune) bool {
 	if r == ' ' {
 		w.spaces++
@@ -127,23 +127,23 @@ func (w *writer) isShown(r rune) bool {
 	case unicode.In(r, unicode.P, unicode.N):
 		return !isWidened(r) && isPlain(r)
 	case unicode.Is(unicode.S, r):
-		// Terminals disagree on the width of emoji, which are above the basic plane; box drawing
-		// could imitate a form.
+		// Emoji, which are beyond the basic plane, have different widths in different terminals.
+		// Box drawing could imitate a form.
 		return r < 0x10000 && (r < 0x2500 || r > 0x259f) && !isWidened(r) && isPlain(r)
 	}
 	return false
 }
 
-// isWidened reports whether terminals of Unicode 16 draw r two cells wide, and older ones one
-// cell wide: trigrams, monograms and digrams, hexagrams, counting rods (UAX 11, modifications). A
-// character that is wider than its counted width pushes the end of its row out of sight.
+// isWidened reports whether terminals with Unicode 16 draw r two cells wide, and older ones one
+// cell wide: trigrams, monograms and digrams, hexagrams, counting rods (UAX 11). A character that
+// is wider than we count moves the end of its row out of sight.
 func isWidened(r rune) bool {
 	return r >= 0x1d360 && r <= 0x1d376 || r >= 0x2630 && r <= 0x2637 || r >= 0x268a && r <= 0x268f || r >= 0x4dc0 && r <= 0x4dff
 }
 
 // markShown reports whether a combining mark may be shown. The letter under the mark must be shown,
-// be outside ASCII and have the script of the mark. The run of marks must be short, and the letter
-// with its marks must have no other spelling.
+// must not be ASCII, and must have the script of the mark. The letter must not have too many marks.
+// The letter with its marks must not have another spelling in Unicode.
 func (w *writer) markShown(r rune) bool {
 	n := len(w.run)
 	if n == 0 || n > maxMarks || w.run[0] < utf8.RuneSelf || w.foreign || unicode.Is(unicode.Me, r) {
@@ -154,15 +154,16 @@ func (w *writer) markShown(r rune) bool {
 		isPlain(r) && norm.NFC.IsNormalString(string(w.run)+string(r))
 }
 
-// isPlain reports whether r has only one spelling, is drawn, reads left to right, and is not
-// another form of an ASCII character.
+// isPlain reports whether r has only one spelling in Unicode, is drawn, reads from left to right,
+// and is not another form of an ASCII character.
 func isPlain(r rune) bool {
-	if r == utf8.RuneError || // terminals draw this for text that they cannot decode
+	if r == utf8.RuneError || // terminals draw this character for bytes that they cannot decode
 		textclass.IsUndrawn(r) || textclass.RightToLeft.HasRune(r) || strings.ContainsRune(textclass.SignLike, r) ||
-		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff { // these join into a text that a single character can spell too
+		r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff { // these join to a syllable that is also a single character
 		return false
 	}
-	// A terminal that orders text by direction would move the text around r.
+	// Leave out letters that a terminal would draw from right to left, because the text around them
+	// would move.
 	p, _ := bidi.LookupRune(r)
 	if c := p.Class(); c == bidi.R || c == bidi.AL || c == bidi.AN {
 		return false
@@ -178,7 +179,8 @@ func isPlain(r rune) bool {
 		!strings.ContainsFunc(norm.NFKC.String(s), func(r rune) bool { return r < utf8.RuneSelf })
 }
 
-// CutText returns at most the first most characters of a text, with "…" behind them if it is longer.
+// CutText returns the first characters of a text, at most the number most. It adds "…" if it has
+// cut the text.
 func CutText(s string, most int) string {
 	if len(s) <= most {
 		return s

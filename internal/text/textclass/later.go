@@ -1,9 +1,9 @@
 package textclass
 
-// LaterPlaces are files whose code runs later without a request: a call that writes there
-// bypasses every rule about commands. Files that only define commands which a person or a program
-// may start by name are not included (package.json, Makefile): they would cause constant
-// warnings, and the later start is judged anyway.
+// LaterPlaces are files whose code runs later without a request. A call that writes such a file
+// bypasses every rule about commands. Files that only define commands for a person or a program to
+// start by name (package.json, Makefile) are not in the list: they would cause many warnings, and
+// clawai judges the call that starts such a command.
 var LaterPlaces = [...]Place{
 	{Path: ".bashrc", Hit: "~/.bashrc", Miss: "/p/bashrc.md"},
 	{Path: ".bash_profile", Hit: "~/.bash_profile", Miss: "/p/bash_profile"},
@@ -179,14 +179,14 @@ var LaterPlaces = [...]Place{
 	{Path: ".goosehints", Of: Agent, Hit: "/p/.goosehints", Miss: "/p/goose.md"},
 }
 
-// BuildFiles are files whose programs and scripts run without a question, because starter policies
-// let agents run make, npm and git. Only rules use them; LaterPlaces says why it does not list such
-// files. git accepts any folder with a HEAD as a repository, and runs the programs that the config
-// of the folder names.
+// BuildFiles are files with programs and scripts that run without a question, because starter
+// policies let agents run make, npm and git. Only rules use this list; LaterPlaces tells why it has
+// no such files. git accepts any folder with a HEAD as a repository, and runs the programs in the
+// config of that folder.
 var BuildFiles = is{"Makefile", "makefile", "GNUmakefile", "package.json", "x/HEAD", "x/config", "x/config.worktree", "x/commondir", "x.git/hooks/post-index-change"}
 
-// RunsLater are examples of files that run by themselves later, below a project's folder and
-// below the home folder. A call that may write any file there may run anything.
+// RunsLater are examples of files that run later by themselves, below the folder of a project and
+// below the home folder. If a call may write any file there, it may run any program.
 var RunsLater = struct{ Project, Home []string }{
 	Project: is{".git/hooks/pre-commit", ".envrc", ".vscode/tasks.json", ".github/workflows/ci.yml", ".husky/pre-commit"},
 	Home:    is{".bashrc", ".profile", ".zshrc", ".config/autostart/a.desktop"},

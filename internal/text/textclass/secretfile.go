@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// HoldsSecrets reports whether a path, as given to a tool, lies in one of SecretPlaces. It reads
-// the path in every possible way: a false match only costs a text in the record.
+// HoldsSecrets reports whether a path is in one of SecretPlaces. It reads the path in every
+// possible way. A wrong match has little effect: one text is missing from the record.
 func HoldsSecrets(file string) bool {
 	if len(file) > 7 && strings.EqualFold(file[:7], "file://") {
 		file = file[len("file://"):]
@@ -17,7 +17,7 @@ func HoldsSecrets(file string) bool {
 	if secretPath(plain) {
 		return true
 	}
-	for range 2 { // some programs decode %252e twice
+	for range 2 { // twice, because some programs also decode %252e
 		decoded, err := url.PathUnescape(plain)
 		if err != nil || decoded == plain {
 			return false
@@ -33,7 +33,7 @@ func secretPath(plain string) bool {
 	lower, keys := strings.ToLower(plain), secretKeys()
 	for i := range max(0, len(lower)-2) {
 		if keys.begins[pairHash(lower[i], lower[i+1])]&(1<<(lower[i+2]&63)) == 0 {
-			continue // the usual case
+			continue // most paths get here
 		}
 		for n, key := range keys.of {
 			if key != "" && strings.HasPrefix(lower[i:], key) && (SecretPlaces[n].ContainsPath(lower) || SecretPlaces[n].ContainsPath(path.Clean(lower))) {
@@ -46,7 +46,8 @@ func secretPath(plain string) bool {
 
 func pairHash(a, b byte) uint { return (uint(a)<<3 ^ uint(b)) & 1023 }
 
-// pathKeys holds parts of paths, and the hashes of their first three bytes.
+// pathKeys holds parts of paths in lower case, and a table of the hashes of their first three
+// bytes.
 type pathKeys struct {
 	of     []string
 	begins [1024]uint64
@@ -59,7 +60,7 @@ func (k *pathKeys) addKey(key string) {
 	}
 }
 
-// longestPart returns the longest part of a path without a wildcard, in lower case.
+// longestPart returns the longest part of a path pattern that has no wildcard, in lower case.
 func longestPart(plain string) (longest string) {
 	from := 0
 	for i := 0; i <= len(plain); i++ {
@@ -74,7 +75,7 @@ func longestPart(plain string) (longest string) {
 	return strings.ToLower(longest)
 }
 
-// secretKeys holds, for each of SecretPlaces, a part that every path in that place contains.
+// secretKeys holds, for each place in SecretPlaces, a part that every path in the place contains.
 var secretKeys = sync.OnceValue(func() *pathKeys {
 	keys := &pathKeys{}
 	for i := range SecretPlaces {

@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// A Place is a set of files that need more care than other files before someone reads or changes
-// them.
+// A Place is a set of files. Reading or changing them needs more care than for other files.
 type Place struct {
-	// Names are patterns (path.Match) for the name of a file or folder, in lower case. No rule is
-	// learned for a path with such a name in it.
+	// Names are patterns (path.Match, lower case) for the name of a file or folder. No rule is
+	// learned for a path that contains such a name.
 	Names []string
-	// Shut are globs below any folder. Learned policies and starter policies deny them. A glob that
-	// is too wide denies files that a person must then allow again, so names that source files also
-	// have are not listed.
+	// Shut are globs, valid below any folder. Learned policies and starter policies deny the files
+	// that match. A person must allow a wrongly denied file by hand, so names that source files
+	// also have are not listed.
 	Shut []string
-	// Path is a sequence of names; * matches any characters of a name, and a leading / is the root.
-	// A person is warned when a call touches such a path, so files that mostly hold no secret are
-	// not listed.
+	// Path is a sequence of names separated by slashes. * matches any characters in a name; a
+	// leading / is the root. A person is warned if a call touches such a path, so files that mostly
+	// hold no secret are not listed.
 	Path    string
-	Spare   []string // last names of a path, in the form of Names, that only look like this place
-	SpareIn []string // folders whose files only look like this place
+	Spare   []string // patterns like Names, for the last name of paths that only look like this place
+	SpareIn []string // folders with files that only look like this place
 	Of      Keeper
-	Hit     string // an example; Miss is a similar path outside the place
+	Hit     string // Hit is an example inside the place, Miss a similar path outside of it
 	Miss    string
 }
 
-// A Keeper is the owner of a place.
+// A Keeper tells who uses the files of a place.
 type Keeper uint8
 
-// The keepers.
+// Values of Keeper.
 const (
 	Owner   Keeper = iota // the person, or a program of the person
 	Browser               // data of a browser
@@ -38,8 +37,8 @@ const (
 	Agent                 // text that an agent gets in every session
 )
 
-// ContainsPath reports whether a path lies in the place, or is the place. The path has / between
-// its parts, begins with / if it is rooted, and its . and .. are resolved.
+// ContainsPath reports whether a path is in the place. The path must be clean: / between its parts,
+// no . and .. inside, and a / at the start if it is absolute.
 func (p *Place) ContainsPath(plain string) bool {
 	rooted := strings.HasPrefix(plain, "/")
 	parts := strings.Split(strings.Trim(strings.ToLower(plain), "/"), "/")
@@ -61,8 +60,8 @@ func (p *Place) ContainsPath(plain string) bool {
 	return false
 }
 
-// bareName returns a name without dots and blanks at its end, and without the name of a stream
-// (NAME:STREAM): on Windows, all these names lead to the same file.
+// bareName returns the name that Windows uses for a file. It removes dots and blanks at the end and
+// the name of a stream (NAME:STREAM), because Windows opens the same file without them.
 func bareName(name string) string {
 	if stream := strings.IndexByte(name, ':'); stream > 0 {
 		name = name[:stream]
@@ -73,8 +72,8 @@ func bareName(name string) string {
 	return name
 }
 
-// LiesBelow reports whether the place lies below a path: a call that writes a whole folder there
-// may write the place.
+// LiesBelow reports whether the place is below a path. A call that writes a whole folder can write
+// to the places below it.
 func (p *Place) LiesBelow(plain string) bool {
 	for at, c := range p.Path {
 		if c == '/' && at > 0 && p.Path[:at] != ".*" && p.ContainsPath(strings.TrimSuffix(plain, "/")+p.Path[at:]) {
@@ -92,9 +91,9 @@ func matchesName(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// SecretPlaces are the places of keys, passwords and the like. A place without Path is mostly
-// harmless, or another table warns of it. A place without Names lies where no rule is learned for
-// anything.
+// SecretPlaces are the places of keys, passwords and other secrets. A place without Path is mostly
+// harmless, or another table has its warning. A place without Names is in a folder for which no
+// rule is learned anyway.
 var SecretPlaces = [...]Place{
 	{Names: is{".ssh"}, Shut: is{".ssh", ".ssh/**"}, Path: ".ssh", Spare: is{"*.pub"}, Hit: "~/.ssh/id_ed25519", Miss: "~/.ssh/id_ed25519.pub"},
 	{Names: is{".gnupg"}, Shut: is{".gnupg/**"}, Path: ".gnupg", Hit: "~/.gnupg/secring.gpg", Miss: "/p/gnupg.md"},
@@ -104,12 +103,12 @@ var SecretPlaces = [...]Place{
 	{Shut: is{".config/gh/**"}, Path: ".config/gh", Hit: "~/.config/gh/hosts.yml", Miss: "/p/.github/labels.yml"},
 	{Names: is{".kube"}, Shut: is{".kube/**"}, Path: ".kube", Hit: "~/.kube/config", Miss: "/p/kube/config.yaml"},
 	{Names: is{".docker"}, Shut: is{".docker/**"}, Path: ".docker/config.json", Hit: "~/.docker/config.json", Miss: "/p/docker/config.json"},
-	{Names: is{".git"}, Shut: is{".git/**"}, Path: ".git/config", Hit: "/p/.git/config", Miss: "/p/git/config.go"}, // it may hold addresses with tokens; the rest of .git is in LaterPlaces
+	{Names: is{".git"}, Shut: is{".git/**"}, Path: ".git/config", Hit: "/p/.git/config", Miss: "/p/git/config.go"}, // its config may hold addresses with tokens; LaterPlaces has the rest of .git
 	{Names: is{".password-store"}, Shut: is{".password-store/**"}, Path: ".password-store", Hit: "~/.password-store/bank.gpg", Miss: "/p/password-store.md"},
 	{Names: is{".env*"}, Shut: is{".env*"}, Path: ".env*", Hit: "/p/.env.production", Miss: "/p/.env.example",
 		Spare: is{".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test"}},
 	{Names: is{"*.env"}, Shut: is{"*.env"}, Path: "*.env", Hit: "/p/prod.env", Miss: "/p/example.env", Spare: is{"*example.env", "*sample.env", "*template.env"}},
-	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // no Path: certificates and translations have such names too
+	{Names: is{"*.pem", "*.key"}, Shut: is{"*.pem", "*.key"}, Spare: is{"public.pem"}, SpareIn: is{"testdata", "fixtures"}}, // no Path, because certificates and translations also have such names
 	{Names: is{"id_rsa*"}, Shut: is{"id_rsa*"}, Path: "id_rsa*", Spare: is{"*.pub"}, Hit: "/backup/id_rsa_deploy", Miss: "/p/id_rsa.pub"},
 	{Names: is{"id_ed25519*"}, Shut: is{"id_ed25519*"}, Path: "id_ed25519*", Spare: is{"*.pub"}, Hit: "/backup/id_ed25519", Miss: "/p/id_ed25519.pub"},
 	{Names: is{"id_ecdsa*"}, Shut: is{"id_ecdsa*"}, Path: "id_ecdsa*", Spare: is{"*.pub"}, Hit: "/backup/id_ecdsa_sk", Miss: "/p/id_ecdsa.pub"},
@@ -148,7 +147,7 @@ var SecretPlaces = [...]Place{
 	{Names: is{".config"}, Shut: is{".config/op/**", ".config/hub", ".config/doctl/**", ".config/hcloud/**", ".config/stripe/**", ".config/netlify/**", ".config/configstore/**"},
 		Path: ".config/op", Hit: "~/.config/op/config", Miss: "/p/op/config"},
 	{Names: is{"*.tfstate", "*.tfstate.backup"}, Shut: is{"*.tfstate", "*.tfstate.backup"}, Path: "*.tfstate", Hit: "/p/terraform.tfstate", Miss: "/p/main.tf"},
-	{Names: is{"secrets", "secret", "secrets.*"}}, // no Path: source files have such names too
+	{Names: is{"secrets", "secret", "secrets.*"}}, // no Path, because source files also have such names
 	{Names: is{".*_history"}, Shut: is{".*_history"}, Path: ".*_history", Hit: "~/.bash_history", Miss: "/p/history.go"},
 	{Names: is{"keychains"}, Shut: is{"Library/Keychains/**"}, Path: "Library/Keychains", Hit: "~/Library/Keychains/login.keychain-db", Miss: "/p/Library/x"},
 	{Names: is{"keyrings"}, Shut: is{"share/keyrings/**"}, Path: "share/keyrings", Hit: "~/.local/share/keyrings/login.keyring", Miss: "/p/keyrings/x"},
@@ -161,7 +160,7 @@ var SecretPlaces = [...]Place{
 		Hit: "~/.thunderbird/x.default/logins.json", Miss: "/p/thunderbird.md"},
 	{Names: is{"application support"}, Shut: is{".config/Signal/**", "Library/Application Support/Signal/**"}, Path: ".config/Signal",
 		Hit: "~/.config/Signal/config.json", Miss: "/p/signal.go"},
-	// Credentials of agents and MCP clients, also those for their servers.
+	// Credentials of agents and of MCP clients, and credentials of their servers.
 	{Names: is{".credentials.json"}, Shut: is{".credentials.json"}, Path: ".credentials.json", Hit: "~/.claude/.credentials.json", Miss: "/p/.claude/settings.json"},
 	{Names: is{".claude.json"}, Shut: is{".claude.json"}, Path: ".claude.json", Hit: "~/.claude.json", Miss: "/p/claude.json"},
 	{Names: is{"claude_desktop_config.json"}, Shut: is{"claude_desktop_config.json"}, Path: "claude_desktop_config.json",
@@ -181,11 +180,11 @@ var SecretPlaces = [...]Place{
 	{Names: is{"mcp*.json"}, Shut: is{".*/mcp*.json"}, Path: ".*/mcp*.json", Hit: "~/.cursor/mcp.json", Miss: "/p/.cursor/rules/x.md"},
 	{Names: is{"mcp_config.json", "cline_mcp_settings.json"}, Shut: is{"mcp_config.json", "cline_mcp_settings.json"}, Path: "mcp_config.json",
 		Hit: "~/.codeium/windsurf/mcp_config.json", Miss: "/p/mcp_config.go"},
-	// clawai's own: tokens of remote servers, secrets of its doors, variables of a hub's servers. It
-	// has no Path, because another table warns of them.
+	// clawai's own secrets: tokens of remote servers, secrets for its own HTTP server, variables
+	// for the servers of a hub. It has no Path, because another table has the warning.
 	{Names: is{"clawai"}, Shut: is{".local/state/clawai/**", ".config/clawai/config.toml", "AppData/Local/clawai/**", "AppData/Roaming/clawai/config.toml"}},
 	{Names: is{"shadow"}, Path: "/etc/shadow", Hit: "/etc/shadow", Miss: "/p/etc/shadow"},
-	{Names: is{"passwd"}}, // no Path: the file holds no passwords today
+	{Names: is{"passwd"}}, // no Path, because this file holds no passwords on today's systems
 	{Path: "/proc/*/environ", Hit: "/proc/self/environ", Miss: "/proc/cpuinfo"},
 	{Path: "/proc/*/mem", Hit: "/proc/1/mem", Miss: "/proc/meminfo"},
 	{Names: is{"login data*"}, Shut: is{"Login Data*"}, Path: "Login Data", Of: Browser, Hit: "~/.config/chromium/Default/Login Data", Miss: "/p/login data.md"},
@@ -203,26 +202,26 @@ var SecretPlaces = [...]Place{
 	{Names: is{"key4.db"}, Shut: is{"key4.db"}, Path: "key4.db", Of: Browser, Hit: "/backup/firefox/x/key4.db", Miss: "/p/key.db"},
 }
 
-type is = []string // makes the tables short; a function in its place would run at each start
+type is = []string // shortens the tables; a function for this purpose would run at each start of the program
 
-// Words in the names of arguments, headers, options and variables: values under such names are
-// recorded as secrets (internal/text/redact). A word too many only costs a value in the record.
-// These lists are not shared with code where a word too many would let something through: the words
-// of policy/reading/suspect.go, and the headers of proxy/remote/reverse.
+// Words in names of arguments, headers, options and variables. The record treats values with such
+// names as secrets (internal/text/redact). A word too many only removes a harmless value from the
+// record. For this reason the lists are not shared with code where a word too many would allow
+// something: policy/reading/suspect.go, and the headers in proxy/remote/reverse.
 const (
 	SecretWords = "apikey apikeys authorization bearer cookie cookies credential credentials cvc cvv jwt mfa otp pass passcode passphrase " +
 		"passwd password passwords pat pin pwd secret secrets token totp"
-	// SecretEndings are the ends of such words that are written as one word.
+	// SecretEndings are endings of names that are written as one word.
 	SecretEndings = "password passwd passphrase secret token apikey accesskey privatekey secretkey"
-	// KeyWords stand before "key" when it is not the key of a map.
+	// KeyWords are words before "key" that show that the key is a secret, and not the key of a map.
 	KeyWords = "api access private secret signing encryption ssh master auth service account client deploy license storage shared"
 )
 
-// ContentWords are the ends of names of arguments that hold old or new content of a file, in the
-// tools of well-known servers: content, newText, old_str.
+// ContentWords are the last words in the names of arguments that hold old or new content of a file,
+// in tools of well-known servers: content, newText, old_str.
 const ContentWords = "content contents text str string code search replace replacement insert append patch diff input body data value lines blob base64"
 
-// SecretPhrases are texts that a form must not ask for (MCP, client/elicitation), in the wording
-// for people. They are searched in prose, so there is no short word among them.
+// SecretPhrases are words for secrets that a form must not ask for (MCP, client/elicitation). They
+// are searched in prose, so short words that other words contain are not in the list.
 var SecretPhrases = []string{"password", "passwort", "passwd", "passphrase", "passcode", "api key", "api-key", "apikey", "api_key", "secret", "token",
 	"credential", "private key", "seed phrase", "recovery phrase", "card number", "cvv", "one-time code"}

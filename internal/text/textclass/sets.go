@@ -21,50 +21,56 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Parts of the unions in uses.go. Properties and categories are those of the Unicode Character
-// Database (UAX 44), in the version of package unicode.
+// Sets from which uses.go builds its unions. The properties and categories are those of the Unicode
+// Character Database (UAX 44), in the version of package unicode.
 var (
 	// Control is U+0000 to U+001F and U+007F to U+009F.
 	Control = Set{unicode.Cc}
-	// Format is zero width, direction, tags, annotation and joiners.
+	// Format are characters of the category Cf: zero width, direction, tags, annotation, joiners.
 	Format = Set{unicode.Cf}
-	// Direction changes the order in which text is drawn (UAX 9). All of it is in Format.
+	// Direction are characters that change the order in which text is drawn (UAX 9). Format
+	// includes all of them.
 	Direction = Set{unicode.Bidi_Control}
-	// RightToLeft are letters that change the direction of the text around them (UAX 9, classes R
-	// and AL).
+	// RightToLeft are letters that are written from right to left and change the order of the text
+	// around them (UAX 9, classes R and AL).
 	RightToLeft = Set{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko}
-	// LineBreak is U+2028 and U+2029. The other breaks are in Control.
+	// LineBreak is U+2028 and U+2029. Control has the other line breaks.
 	LineBreak = Set{unicode.Zl, unicode.Zp}
-	// Blank is the set of characters that unicode.IsSpace accepts.
+	// Blank are the characters for which unicode.IsSpace returns true.
 	Blank = Set{unicode.White_Space}
-	// Ignorable is drawn as nothing by programs that do not support it: joiners, fillers, selectors
-	// (DerivedCoreProperties, Default_Ignorable_Code_Point). It lacks the characters in Format.
+	// Ignorable are characters that a program draws as nothing if it does not support them:
+	// joiners, fillers, selectors (DerivedCoreProperties, Default_Ignorable_Code_Point). The
+	// characters that Format has are left out.
 	Ignorable = Set{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
-	// Selector selects a form of the character before it.
+	// Selector are characters that select a form of the character before them.
 	Selector = Set{unicode.Variation_Selector}
-	// BlankLike are signs that are drawn as nothing: the braille blank and the null notehead.
+	// BlankLike are signs that are drawn as an empty space: the braille blank and the null
+	// notehead.
 	BlankLike = Set{&unicode.RangeTable{
 		R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}},
 		R32: []unicode.Range32{{Lo: 0x1d159, Hi: 0x1d159, Stride: 1}},
 	}}
-	// Tag are the tag characters, which can hide text; most of them are in Format.
+	// Tag are the tag characters, with which a text can be hidden. Format includes most of them.
 	Tag = Set{&unicode.RangeTable{R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe007f, Stride: 1}}}}
-	// EmojiSelector selects how the character before it is drawn. All of it is in Ignorable.
+	// EmojiSelector are characters that choose between text and emoji form of the character before
+	// them. Ignorable includes all of them.
 	EmojiSelector = Set{&unicode.RangeTable{R16: []unicode.Range16{{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}}}}
-	// SingleInPages are undrawn characters that occur one by one in ordinary pages: zero width
-	// where a line may break, left-to-right marks and isolates, and emoji selectors.
+	// SingleInPages are characters that are not drawn and that ordinary pages have one by one:
+	// zero-width characters where a line may break, left-to-right marks and isolates, emoji
+	// selectors.
 	SingleInPages = Set{&unicode.RangeTable{R16: []unicode.Range16{
 		{Lo: 0xad, Hi: 0xad, Stride: 1}, {Lo: 0x34f, Hi: 0x34f, Stride: 1}, {Lo: 0x61c, Hi: 0x61c, Stride: 1}, {Lo: 0x180e, Hi: 0x180e, Stride: 1},
 		{Lo: 0x200b, Hi: 0x200f, Stride: 1}, {Lo: 0x202a, Hi: 0x202c, Stride: 2}, {Lo: 0x2060, Hi: 0x2064, Stride: 1},
 		{Lo: 0x2066, Hi: 0x2068, Stride: 2}, {Lo: 0x2069, Hi: 0x2069, Stride: 1}, {Lo: 0xfe0e, Hi: 0xfe0f, Stride: 1}, {Lo: 0xfeff, Hi: 0xfeff, Stride: 1},
 	}, LatinOffset: 1}, unicode.Co}
-	// Noncharacter is never text. Private has a meaning only by agreement between programs.
+	// Noncharacter are code points that are never text. Private are code points without a general
+	// meaning; programs agree on one.
 	Noncharacter = Set{unicode.Noncharacter_Code_Point}
 	Private      = Set{unicode.Co}
 )
 
-// LineBreaks are the characters that end a line in Unicode (UAX 14, class BK and those that
-// behave like it). OddLineBreaks are those of them that few programs treat as a line end.
+// LineBreaks are the characters that end a line in Unicode (UAX 14, class BK and characters with
+// the same effect). OddLineBreaks are the line breaks that few programs know.
 const (
 	LineBreaks    = "\n\r" + OddLineBreaks
 	OddLineBreaks = "\v\f\u0085\u2028\u2029"

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// NamesShut reports whether a path, or a wildcard of files, may name a denied file of
-// SecretPlaces. Capitals and small letters are equal. It also tries the path with \ as /, after
-// path.Clean, and as a short name that Windows makes.
+// NamesShut reports whether a path, or a wildcard for files, may name a denied file of
+// SecretPlaces. Upper and lower case are equal. It tries the path as it is, with \ as /, after
+// path.Clean, and as a short name of Windows.
 func NamesShut(file string) bool {
 	if !MayNameShut(file) {
 		return false
@@ -26,11 +26,11 @@ func choosesAny(file string) bool {
 	return len(names) > 0 || reaches
 }
 
-// MayNameShut reports whether a text contains letters of a denied name, or signs that may stand
-// for letters. This quick check rules out most texts.
+// MayNameShut reports whether a text may contain a denied name: it has some letters of one, or
+// signs that may stand for letters. This quick check rules out most texts.
 func MayNameShut(text string) bool {
 	keys := shutKeys()
-	var a, b byte // the two letters before
+	var a, b byte // the two letters before the current one
 	for i := range len(text) {
 		c := toLower(text[i])
 		switch {
@@ -44,7 +44,7 @@ func MayNameShut(text string) bool {
 	return false
 }
 
-// beginsText reports whether a text begins with one of the keys, in letters of any case.
+// beginsText reports whether a text begins with one of the keys, in any case.
 func (k *pathKeys) beginsText(text string) bool {
 	return slices.ContainsFunc(k.of, func(key string) bool { return len(text) >= len(key) && strings.EqualFold(text[:len(key)], key) })
 }
@@ -56,7 +56,7 @@ func toLower(c byte) byte {
 	return c
 }
 
-// shutKeys holds a part of each denied name that all its spellings contain.
+// shutKeys holds, for each denied name, a part that all spellings of the name contain.
 var shutKeys = sync.OnceValue(func() *pathKeys {
 	keys := &pathKeys{of: make([]string, 0, 2*len(SecretPlaces))}
 	for i := range SecretPlaces {
@@ -71,14 +71,14 @@ var shutKeys = sync.OnceValue(func() *pathKeys {
 	return keys
 })
 
-// isSpared reports whether a path only looks like the place.
+// isSpared reports whether a path only looks like a path in the place (Spare, SpareIn).
 func (p *Place) isSpared(parts []string, last string) bool {
 	return slices.ContainsFunc(p.Spare, func(spare string) bool { return matchesName(spare, last) }) ||
 		slices.ContainsFunc(p.SpareIn, func(folder string) bool { return slices.Contains(parts, folder) })
 }
 
-// isShortName reports whether a name may be the short name that Windows makes for a longer name
-// in a place: ENV~1 for .env, SECRET~1.YML.
+// isShortName reports whether a name can be the short name that Windows gives to a longer name:
+// ENV~1 for .env, SECRET~1.YML.
 func isShortName(short, place string) bool {
 	stem, rest, found := strings.Cut(short, "~")
 	ending := strings.TrimLeft(rest, "0123456789")
@@ -99,7 +99,7 @@ func isShortName(short, place string) bool {
 	case spelt == "":
 		return open && ending != ""
 	case len(stem) == 6 && len(spelt) > 1 && stem[:2] == spelt[:2] && strings.Trim(stem[2:], "0123456789abcdef") == "":
-		return true // from the fifth similar name on, Windows keeps only two letters and adds a hash
+		return true // from the fifth similar name on, Windows keeps two letters and adds a hash, so any short name can match
 	case open:
 		return strings.HasPrefix(stem, spelt[:min(6, len(spelt))])
 	}

@@ -7,49 +7,49 @@ import (
 	"unicode"
 )
 
-// An Effect is what a tool does, judged by a word in the tool's name. What a server declares about
-// its tools is only a claim and is not used.
+// An Effect is something that a tool does, as a word in the tool's name shows. The description that
+// a server gives of its tools is not used, because it is only a claim.
 type Effect uint16
 
-// The effects, grouped by the package that uses them.
+// Effects, grouped by the package that uses them.
 const (
-	// For learned rules (internal/check/learn). A learned rule lets calls through without a
-	// person, so each word counts with its worst effect; a word too many only costs a rule that a
-	// person must write.
+	// For learned rules (internal/check/learn). A learned rule allows calls without a person, so a
+	// word has its worst effect here. If a word is in too many sets, the only cost is that a person
+	// must write a rule.
 
 	Reads    Effect = 1 << iota // the tool changes nothing
 	Acts                        // the tool changes something
 	Reaches                     // the tool reads from the network
 	Executes                    // the tool runs, deletes or sends something
 
-	// For a question (internal/ask/view), to choose which warnings to look for. A person who gets
-	// false warnings stops reading, so these sets are narrow.
+	// For questions (internal/ask/view): they select the warnings to look for. These sets are
+	// small, because a person who gets false warnings stops reading them.
 
-	Tells   // as the first word: the tool changes and runs nothing, whatever the other words are
-	Shell   // the tool runs the text that it gets
-	Starts  // the tool runs its text if a Program follows, and the name ends there or a Joins follows
-	Program // something that can be run
-	Joins   // small words that end the relevant part of a name
+	Tells   // the first word of the name: the tool changes and runs nothing, whatever the other words are
+	Shell   // the tool runs the text in its arguments
+	Starts  // the tool runs the text in its arguments if a Program word follows, and after that the name ends or a Joins word follows
+	Program // a word for something that can be run
+	Joins   // a small word at which the important part of a name ends
 	Changes // the tool writes files
-	Wipes   // the tool destroys what follows: All or Large, in the position of a Program
-	Large   // something that more than one person would miss
-	All     // everything
-	Queries // the tool's query is SQL
+	Wipes   // the tool destroys something large if the next word is in All, or if the next word is in Large and the name ends there (WipesOut)
+	Large   // a word for a thing whose loss affects more than one person
+	All     // a word that means everything
+	Queries // the query in the tool's arguments is SQL
 
-	// For lint (internal/check/lint): the arguments name what the tool touches.
+	// For lint (internal/check/lint): the arguments name the things that the tool touches.
 
 	Opens
 )
 
-// toolWords lists each word once, with all its effects.
+// toolWords lists each word once, with all effects of the word.
 var toolWords = [...]struct {
 	says  Effect
 	words string
 }{
-	{Tells, "explain"}, // not Reads: a learned rule would let a server run the command or query that it "explains"
+	{Tells, "explain"}, // not Reads, because a learned rule would let a server run the command or query that it "explains"
 	{Tells | Reads, "check count describe find get list search show view"},
 	{Tells | Reads | Opens, "read"},
-	{Reads, "cat diff echo glob grep head help info log logs lookup ls open ping reads stat status tail tree version"}, // also nouns: log_command
+	{Reads, "cat diff echo glob grep head help info log logs lookup ls open ping reads stat status tail tree version"}, // verbs that are also nouns: log_command
 	{Executes, `approve click computer deletes deploy email evaluate fill force grant install interpreter kill mail merge message
 		pay post press publish push removes reset revert runs ssh sudo transfer type uninstall`},
 	{Executes | Shell, "applescript cmd osascript powershell pwsh repl sh subprocess tmux zsh"},
@@ -73,8 +73,8 @@ var toolWords = [...]struct {
 	{Acts | Changes, `apply clone cp create export extract insert make mkdir modify mv overwrite patch prepend put rename replace save
 		symlink touch trash unpack unzip update`},
 	{Acts | Changes | Opens, "append copy edit move write"},
-	{Changes, "link screenshot store"}, // nouns in the names of tools that read
-	{Starts, "call"},                   // also a noun: get_call
+	{Changes, "link screenshot store"}, // these are nouns in the names of tools that read
+	{Starts, "call"},                   // this is also a noun: get_call
 	{Program, "binary executable java js macro perl php program ruby scripts"},
 	{Joins, "and async at by from in on sync to tool via with"},
 	{Joins | Opens, "file"},
@@ -86,8 +86,8 @@ var toolWords = [...]struct {
 	{Opens, "dir directory folder path"},
 }
 
-// ShellTools are tools of well-known servers that run the text that they get, although the words
-// of their names do not show this.
+// ShellTools are tools of well-known servers that run the text in their arguments, although their
+// names do not show this.
 var ShellTools = []string{"browser_evaluate", "browser_run_code", "puppeteer_evaluate", "playwright_evaluate", "interact_with_process",
 	"write_to_terminal", "send_control_character", "ssh", "python", "javascript", "code_interpreter", "computer"}
 
@@ -101,7 +101,7 @@ var effects = sync.OnceValue(func() map[string]Effect {
 	return all
 })
 
-// ToolWords returns the words that have an effect, in alphabetical order.
+// ToolWords returns the words with an effect, in alphabetical order.
 func ToolWords(e Effect) (words []string) {
 	for word, says := range effects() {
 		if says&e != 0 {
@@ -112,7 +112,7 @@ func ToolWords(e Effect) (words []string) {
 	return words
 }
 
-// EffectsOf returns the union of the words' effects.
+// EffectsOf returns all effects of the words.
 func EffectsOf(words []string) (all Effect) {
 	for _, word := range words {
 		all |= effects()[word]
@@ -120,14 +120,13 @@ func EffectsOf(words []string) (all Effect) {
 	return all
 }
 
-// SplitWords splits a name into its words, in lower case: run_command, runCommand,
+// SplitWords returns the words of a name, in lower case: run_command, runCommand,
 // files.run-command. A digit counts as a letter: k8s, base64.
 func SplitWords(name string) []string {
 	return splitWords(name, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// LetterWords does the work of SplitWords, but also splits a name at digits, so that run2 has the
-// word run.
+// LetterWords is SplitWords, but also splits a name at digits, so that "run2" has the word "run".
 func LetterWords(name string) []string { return splitWords(name, unicode.IsLetter) }
 
 func splitWords(name string, letter func(rune) bool) (list []string) {
@@ -148,7 +147,7 @@ func splitWords(name string, letter func(rune) bool) (list []string) {
 	return list
 }
 
-// RunsText reports whether a tool runs the text that it gets.
+// RunsText reports whether a tool runs the text in its arguments, by its name.
 func RunsText(name string) bool {
 	if slices.Contains(ShellTools, strings.ToLower(name[strings.LastIndexAny(name, "./:")+1:])) {
 		return true
@@ -179,15 +178,15 @@ func OnlyTells(words []string) bool { return len(words) > 0 && firstWordTells(wo
 
 func firstWordTells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
 
-// endsName reports whether a name, or its relevant part, ends before these words.
+// endsName reports whether a name, or its important part, ends before these words.
 func endsName(words []string) bool { return len(words) == 0 || effects()[words[0]]&Joins != 0 }
 
-// ChangesFiles reports whether a tool changes files, judged by the words of its name.
+// ChangesFiles reports whether a tool changes files, by the words of its name.
 func ChangesFiles(words []string) bool {
 	return !firstWordTells(words) && EffectsOf(words)&Changes != 0
 }
 
-// OnlyRead reports whether each of the tools' names has a word for reading, and none for a change.
+// OnlyRead reports whether each name has a word for reading and no word for a change.
 func OnlyRead(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		says := EffectsOf(SplitWords(name))
@@ -195,7 +194,7 @@ func OnlyRead(names []string) bool {
 	})
 }
 
-// WipesOut reports whether a tool destroys something large.
+// WipesOut reports whether a tool destroys something large, by the words of its name.
 func WipesOut(words []string) bool {
 	for i, word := range words[:max(0, len(words)-1)] {
 		if effects()[word]&Wipes == 0 {

@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// choice tells which files of the denied places a wildcard may select.
+// choice tells which files of the denied places a wildcard can match.
 type choice uint8
 
 const (
-	noPlace  choice = iota // no denied file
-	anyPlace               // denied files among others
-	onePlace               // a denied file, by its whole name
+	noPlace  choice = iota // it matches no denied file
+	anyPlace               // it matches denied files and others
+	onePlace               // it matches a denied file by the whole name of the file
 )
 
-// Limits on the number of words from braces, and on the length of a wildcard.
+// Maximum number of words from braces, and maximum length of a wildcard.
 const (
 	maxWords    = 64
 	maxWildcard = 256
 )
 
-// ChoosesSecrets reports what a search's file wildcard may select of the denied parts of
-// SecretPlaces. names are its words, with braces expanded, that spell a denied name; reaches
-// reports whether it may select a denied file among others. Case does not matter. A wildcard that
-// only names an ending of data (*.json) reaches no denied file: it means no more than a search
+// ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match.
+// names are the words of the wildcard, with braces expanded, that spell a denied name. reaches
+// means that the wildcard can match a denied file among others. Case does not matter. A wildcard
+// for an ending of data files (*.json) does not count, because it matches no more than a search
 // without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {
@@ -33,7 +33,7 @@ func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	words, all := expandBraces(strings.ToLower(wildcard))
 	reaches = !all
 	for _, word := range words {
-		if strings.HasPrefix(word, "!") { // an exclusion
+		if strings.HasPrefix(word, "!") { // a word that excludes files
 			continue
 		}
 		switch classifyWord(word) {
@@ -58,7 +58,7 @@ func classifyWord(word string) choice {
 	last := parts[len(parts)-1]
 	most := noPlace
 	if strings.Trim(last, "*") == "" {
-		most = anyPlace // every file, also those that a search would skip
+		most = anyPlace // it matches every file, also files that a search usually skips
 	}
 	if slices.Contains(dataEndings, last) {
 		parts = parts[:len(parts)-1]
@@ -74,7 +74,8 @@ func classifyWord(word string) choice {
 	return most
 }
 
-// shutNames are the denied parts of each of SecretPlaces, split into path parts, in lower case.
+// shutNames holds, for each place in SecretPlaces, the denied globs, split into parts, in lower
+// case.
 var shutNames = sync.OnceValue(func() (all [][][]string) {
 	for i := range SecretPlaces {
 		var names [][]string
@@ -88,9 +89,9 @@ var shutNames = sync.OnceValue(func() (all [][][]string) {
 	return all
 })
 
-// spellings lists the names that a denied part stands for.
+// spellings lists the names that a part of a denied glob stands for.
 func spellings(shut string) []string {
-	if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // there is no other such pattern
+	if whole := strings.Replace(shut, "y*ml", "yaml", 1); whole != shut { // the lists have no other pattern of this kind
 		return []string{whole, strings.Replace(shut, "y*ml", "yml", 1)}
 	}
 	return []string{shut}
@@ -98,8 +99,8 @@ func spellings(shut string) []string {
 
 var dataEndings = is{"*.json", "*.yml", "*.yaml", "*.toml", "*.y*ml", "*.xml", "*.ini", "*.conf", "*.txt"}
 
-// classifyParts compares the parts of a wildcard with those of one place, at every position. The
-// place's ** is always last.
+// classifyParts compares the parts of a wildcard with the parts of one denied glob, at every
+// position. In such a glob ** is always last.
 func classifyParts(parts, shut []string) choice {
 	folder := shut[len(shut)-1] == "**"
 	if folder {
@@ -125,9 +126,10 @@ func classifyParts(parts, shut []string) choice {
 	return noPlace
 }
 
-// meetsPlace reports whether some name matches both part, from the wildcard of a search, and place,
-// from a pattern of a place. part must also spell a letter of the place, or the leading dot: *.ts
-// and .env.* both match .env.ts, but nobody means that file.
+// meetsPlace reports whether there is a name that matches both part, from the wildcard of a search,
+// and place, from a denied glob. part must also have a letter of this name, or its leading dot. For
+// example *.ts and .env.* both match .env.ts, but a person who searches *.ts does not mean that
+// file.
 func meetsPlace(part, place string) bool {
 	switch {
 	case !strings.ContainsAny(part, `*?[\`):
@@ -137,7 +139,7 @@ func meetsPlace(part, place string) bool {
 	}
 	end := part[strings.LastIndexAny(part, `*?[]\`)+1:]
 	if other := place[strings.LastIndexByte(place, '*')+1:]; !strings.HasSuffix(end, other) && !strings.HasSuffix(other, end) {
-		return false // they have different endings
+		return false // the two have different endings
 	}
 	for _, usual := range usualNames {
 		if matchesName(place, usual) && wildcardsMeet(part, usual, 1) {
@@ -147,18 +149,18 @@ func meetsPlace(part, place string) bool {
 	return wildcardsMeet(part, place, 0)
 }
 
-// usualNames are names of denied files that a wildcard may spell by its ending alone.
+// usualNames are names of denied files that a wildcard can match by their ending alone.
 var usualNames = is{".env.local", ".env.production", ".env.prod", ".env.development", ".env.dev", ".env.staging", "server.key", "server.pem", "private.pem"}
 
-// sign is one element of a wildcard: a star, or one character of a set.
+// sign is one element of a wildcard: a star, or one character from a set.
 type sign struct {
-	star, not bool   // not: any character that is not in set
-	set       string // "" for any character
+	star, not bool   // not: the character must not be in set
+	set       string // the possible characters; "" for any character
 }
 
 func (s *sign) hasRune(c rune) bool { return s.set == "" || strings.ContainsRune(s.set, c) != s.not }
 
-// parseSigns parses a wildcard. A range counts as the set of its characters.
+// parseSigns parses a wildcard. A range such as a-c becomes the set of its characters.
 func parseSigns(text string) (all []sign) {
 	runes := []rune(text)
 	for i := 0; i < len(runes); i++ {
@@ -181,7 +183,8 @@ func parseSigns(text string) (all []sign) {
 	return all
 }
 
-// parseClass parses the text between brackets, and returns its length.
+// parseClass parses the text after an opening bracket. size is the number of characters up to the
+// closing bracket.
 func parseClass(runes []rune) (s sign, size int) {
 	if len(runes) > 0 && (runes[0] == '!' || runes[0] == '^') {
 		s.not, runes, size = true, runes[1:], 1
@@ -199,17 +202,17 @@ func parseClass(runes []rune) (s sign, size int) {
 			s.set += string(c)
 		}
 	}
-	return sign{}, size + len(runes) // unclosed: it may match anything
+	return sign{}, size + len(runes) // the bracket does not close, so any character can match
 }
 
-// meeting is a search for a name that matches a and b.
+// meeting is a search for a name that matches both wildcards, a and b.
 type meeting struct {
 	a, b []sign
 	seen []bool
 }
 
-// wildcardsMeet reports whether some name matches the wildcards a and b, and a spells a letter of
-// this name (see meetsPlace). With spelt = 1, a need not spell a letter.
+// wildcardsMeet reports whether some name matches both wildcards, a and b. a must have a letter of
+// this name (see meetsPlace), unless spelt is 1.
 func wildcardsMeet(a, b string, spelt int) bool {
 	m := meeting{a: parseSigns(a), b: parseSigns(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
@@ -232,7 +235,7 @@ func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	case i == len(m.a) || j == len(m.b):
 		return false
 	}
-	c := []rune(m.b[j].set)[0] // a place has no sets
+	c := []rune(m.b[j].set)[0] // the denied globs have no sets of several characters
 	if !m.a[i].hasRune(c) {
 		return false
 	}
@@ -242,7 +245,8 @@ func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	return m.meetsFrom(i+1, j+1, spelt)
 }
 
-// expandBraces returns the words that braces stand for; false when there are too many.
+// expandBraces returns the words that a text with braces stands for. all is false if there are too
+// many.
 func expandBraces(text string) (words []string, all bool) {
 	words = []string{text}
 	for i := 0; i < len(words); i++ {
@@ -268,22 +272,23 @@ func expandBraces(text string) (words []string, all bool) {
 	return words, true
 }
 
-// homes are the spellings of a home folder.
+// homes are the ways to write a home folder.
 var homes = is{"~", "$home", "${home}", "%userprofile%"}
 
-// programFolders are folders in a home that hold data of programs, at any depth. Every folder
-// whose name begins with a dot counts as well.
+// programFolders are folders below a home folder that hold data of programs, at any depth. Each
+// folder whose name begins with a dot counts too.
 var programFolders = is{".var", "snap", "library", "appdata"}
 
-// SurroundsSecrets reports whether a folder has a person's secret places below it: a home folder,
-// a parent of home folders, and folders of settings. The folder has / between its parts.
+// SurroundsSecrets reports whether a person's secret places are below a folder. This is so for a
+// home folder, a parent of home folders, and folders of settings. The folder has / between its
+// parts.
 func SurroundsSecrets(folder string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(folder), func(r rune) bool { return r == '/' })
 	if len(parts) > 0 && len(parts[0]) == 2 && parts[0][1] == ':' {
 		parts = parts[1:]
 	}
 	rooted := folder != "" && (folder[0] == '/' || len(folder) > 1 && folder[1] == ':')
-	home := 0 // number of parts that form a home folder
+	home := 0 // number of parts of the path of a home folder
 	switch {
 	case len(parts) == 0:
 		return rooted
@@ -304,7 +309,8 @@ func SurroundsSecrets(folder string) bool {
 		hit, ours := strings.CutPrefix(strings.ToLower(SecretPlaces[i].Hit), "~/")
 		names := strings.Split(hit, "/")
 		for n := 1; ours && n < len(names) && n <= len(parts); n++ {
-			// A project may have its own .claude, but hardly a .config with folders of programs.
+			// In a project a .claude folder is usual, but a .config folder with folders of programs
+			// is not.
 			if slices.Equal(parts[len(parts)-n:], names[:n]) && (n+1 < len(names) || len(parts) == home+n) {
 				return true
 			}

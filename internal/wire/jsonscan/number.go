@@ -8,7 +8,17 @@ import (
 
 // IsNumber reports whether s is a number by the grammar of RFC 8259 section 6.
 func IsNumber(s []byte) bool {
-	return len(s) > 0 && (s[0] == '-' || isDigit(s[0])) && isDigit(s[len(s)-1]) && json.Valid(s)
+	return isWhole(s) || len(s) > 0 && (s[0] == '-' || isDigit(s[0])) && isDigit(s[len(s)-1]) && json.Valid(s)
+}
+
+// isWhole reports whether s is the most usual number: only digits, without a leading zero.
+func isWhole(s []byte) bool {
+	for _, b := range s {
+		if !isDigit(b) {
+			return false
+		}
+	}
+	return len(s) > 0 && (s[0] != '0' || len(s) == 1)
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

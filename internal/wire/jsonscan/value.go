@@ -98,6 +98,9 @@ func (x *Index) AddMember(s Span) {
 	}
 }
 
+// Spans returns the positions of the members, in order.
+func (x *Index) Spans() []Span { return x.members[:x.known] }
+
 // IndexedMembers is Members for the object that the index x belongs to: it does not
 // scan the members in x again.
 func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {

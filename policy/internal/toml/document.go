@@ -8,6 +8,7 @@ package toml
 import (
 	"bytes"
 	"errors"
+	"sync"
 	"unicode/utf8"
 	"unsafe"
 
@@ -23,19 +24,31 @@ type Document struct {
 
 	line, column, offset int // the last result of PositionAt
 
-	parser unstable.Parser
+	parser *unstable.Parser
 	key    []KeyPart // a reused buffer for the names in the current expression's keys
 
 	defined defined
 }
 
+// parsers are kept for later documents, because a policy with extends is many documents, and each
+// new parser would allocate its nodes again.
+var parsers = sync.Pool{New: func() any { return new(unstable.Parser) }}
+
 // New returns a Document that begins to read at the start of src. The caller must not change
 // src afterwards.
 func New(src []byte) *Document {
-	d := &Document{Src: src, text: unsafe.String(unsafe.SliceData(src), len(src)), line: 1, column: 1}
+	d := &Document{Src: src, text: unsafe.String(unsafe.SliceData(src), len(src)), line: 1, column: 1, parser: parsers.Get().(*unstable.Parser)}
 	d.parser.Reset(src)
 	d.defined.current = root
 	return d
+}
+
+// Close ends the reading. Texts and positions that were read stay valid; expressions and values do
+// not.
+func (d *Document) Close() {
+	d.parser.Reset(nil)
+	parsers.Put(d.parser)
+	d.parser = nil
 }
 
 // RestartAt continues reading at an offset.

@@ -11,6 +11,7 @@ import (
 // outline lists the expressions of a text, the values below them, and why it ended.
 func outline(src string) (all []string) {
 	d := New([]byte(src))
+	defer d.Close()
 	for {
 		e, ok := d.NextExpression()
 		if !ok {
@@ -187,6 +188,21 @@ func TestAPositionInAnyOrder(t *testing.T) {
 		wantLine, wantColumn := strings.Count(before, "\n")+1, utf8.RuneCountInString(before[start:])+1
 		if line, column := d.PositionAt(offset); line != wantLine || column != wantColumn {
 			t.Errorf("offset %d: %d:%d, want %d:%d", offset, line, column, wantLine, wantColumn)
+		}
+	}
+}
+
+// TestADocumentLeavesNothingToTheNext: documents share parsers, also after an error and in the middle of a text.
+func TestADocumentLeavesNothingToTheNext(t *testing.T) {
+	const sound = "a = [1, [2, { b = 3 }]]\n[[t]]\nc.d = \"e\"\n"
+	want := outline(sound)
+	for _, before := range []string{"a = [[[[", "a = { b = 1, c = [ 2", "[a]\nb = 1\n[a]\n", "a = \"" + strings.Repeat("x", 1<<12) + "\"\n", "a = 1\nb = 2\n"} {
+		outline(before)
+		half := New([]byte(before)) // given up after one expression
+		half.NextExpression()
+		half.Close()
+		if got := outline(sound); !slices.Equal(got, want) {
+			t.Errorf("after %.20q: %q, want %q", before, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 
@@ -165,7 +166,9 @@ func readBridged(input []byte) (tool string, args []byte, err error) {
 
 // writtenEscape matches a \uXXXX that a model has written as six characters in a text, or two of them
 // that are a surrogate pair.
-var writtenEscape = regexp.MustCompile(`\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
+var writtenEscape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
+})
 
 // decodeEscapes replaces each \uXXXX in the texts of the arguments by its character, except control
 // characters. It returns nil if nothing changes.
@@ -189,7 +192,7 @@ func decodeEscapes(input []byte) []byte {
 func decodeText(text string) string {
 	var out strings.Builder
 	done := 0
-	for _, at := range writtenEscape.FindAllStringIndex(text, -1) {
+	for _, at := range writtenEscape().FindAllStringIndex(text, -1) {
 		before := strings.TrimRight(text[:at[0]], `\`)
 		if (at[0]-len(before))%2 != 0 { // the backslash itself is escaped
 			continue

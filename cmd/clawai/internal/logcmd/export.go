@@ -99,14 +99,14 @@ func exportFilter(c *cli.Context, now time.Time) (audit.Filter, error) {
 	}
 	f.Headers, f.Replies = false, len(f.Kinds) == 0
 	if len(f.Kinds) == 0 {
-		f.Kinds = []event.Kind{event.Decision, event.Outcome, event.Answered}
+		f.Kinds = slices.Clone(export.LoggedKinds)
 	}
 	return f, nil
 }
 
 // bareAddress matches HOST:PORT. Such a value of --to is probably meant as an address and not as a
 // file.
-var bareAddress = regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`)
+var bareAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/\\\\]+:[0-9]+$`) })
 
 // findDestination parses --to. It returns a function that opens the destination.
 func findDestination(c *cli.Context, form export.Form, note func(string)) (func() (deliver.Sink, error), error) {
@@ -134,7 +134,7 @@ func findDestination(c *cli.Context, form export.Form, note func(string)) (func(
 			}, nil
 		}
 	}
-	if bareAddress.MatchString(to) {
+	if bareAddress().MatchString(to) {
 		return nil, cmdline.Usagef("--to %.200q: is it an address? Write the scheme too, like https://HOST:4318 or syslog+tls://HOST:6514; of a file, ./NAME", to)
 	}
 	if !isAddress {

@@ -2,6 +2,7 @@ package policycmd
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/check/lint"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/state/config"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/where/disk"
 )
@@ -29,6 +31,7 @@ func lintCommand() *cli.Command {
 		UsageText: "clawai policy lint [options] [--policy FILE | FILE...]   (without FILE: your own policy)",
 		Flags: slices.Concat(reportFlags(check.FormatNames(false)), []cli.Flag{
 			&cli.StringSliceFlag{Name: "policy", Usage: "the policy `FILE` (repeatable)"},
+			&cli.StringSliceFlag{Name: "layer", Usage: "a `FILE` above the policy, for findings about both (repeatable; without FILE: the layers in force here)"},
 			&cli.StringFlag{Name: "severity", Value: string(check.Warning), Usage: "the lowest `WEIGHT` that is reported and fails: error, warning, note"},
 			&cli.BoolFlag{Name: "record", Usage: "compare with the tools and arguments in the record"},
 			&cli.StringFlag{Name: "home", Value: "/home/user", Usage: "what ~ means, the same on every machine: `DIR`"},
@@ -43,11 +46,16 @@ func runLint(c *cli.Context) error {
 		return err
 	}
 	files := append(c.StringSlice("policy"), names...)
+	layers := config.Layers{}
 	if len(files) == 0 {
 		if files, err = policyFiles(c); err != nil {
 			return err
 		}
+		if _, layers, err = OwnPolicy(); err != nil {
+			return err
+		}
 	}
+	layers.More = c.StringSlice("layer")
 	format, err := formatOf(c, check.FormatNames(false))
 	if err != nil {
 		return err
@@ -62,9 +70,16 @@ func runLint(c *cli.Context) error {
 			return err
 		}
 	}
+	above, notes, err := layers.LoadAbove(lintOptions(c.String("home")))
+	if err != nil {
+		return cmdline.Usagef("a layer does not load; to look at the policy alone, write clawai policy lint FILE:\n%w", err)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(cmdline.ProseWriter(c.App.ErrWriter), "clawai: %s\n", note)
+	}
 	var all []lint.Linted
 	for _, path := range files {
-		l, err := lintFile(path, c.String("home"), o)
+		l, err := lintFile(path, c.String("home"), above, o)
 		if err != nil {
 			return err
 		}
@@ -81,14 +96,24 @@ func runLint(c *cli.Context) error {
 	return nil
 }
 
-func lintFile(path, home string, o lint.Options) (lint.Linted, error) {
+// lintOptions returns the options for reading what is linted, the same on every machine.
+func lintOptions(home string) policy.Options {
+	o := policyfile.DraftOptions(home)
+	o.Disk = disk.PlainDisk()
+	return o
+}
+
+func lintFile(path, home string, above []*policy.Policy, o lint.Options) (lint.Linted, error) {
 	name, src, err := readNamed(path)
 	if err != nil {
 		return lint.Linted{}, cmdline.Usagef("%w", err)
 	}
-	where := policyfile.DraftOptions(home)
-	where.Disk = disk.PlainDisk()
+	where := lintOptions(home)
 	p, err := policy.Parse(name, src, where)
+	if err == nil && len(above) > 0 {
+		where.Above = above
+		o.Whole, err = policy.Parse(name, src, where)
+	}
 	if err != nil {
 		return lint.Linted{}, cmdline.Usagef("the policy does not load:\n%w", err)
 	}

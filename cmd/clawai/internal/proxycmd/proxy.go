@@ -87,6 +87,9 @@ func runProxy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.remote == nil {
+		go stdio.AskSystem() // beside the policy; the server's start would wait for the answer
+	}
 	one, err := session.Open(c.Context, p.spec)
 	if err != nil {
 		return openError(p.secrets.hideInError(err))

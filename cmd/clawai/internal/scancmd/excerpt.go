@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/text/inspect"
@@ -61,7 +62,7 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 			text = `"` + words + `"`
 		}
 	case inspect.Control, inspect.TemplateToken, inspect.Comment, inspect.CSSHidden, inspect.ImageLink:
-		words = surround.ReplaceAllString(said, "")
+		words = surround().ReplaceAllString(said, "")
 	default:
 		return "", ""
 	}
@@ -83,7 +84,9 @@ func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 }
 
 // surround matches the marks around the words of a comment or of a terminal's title.
-var surround = regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
+var surround = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^"?(?:<!--\s*|\x1b\][0-9;]*)?|(?:\s*-->|\x07|\x1b\\|\x{9c})?"?$`)
+})
 
 // showFindings returns an excerpt for each finding. An excerpt is "" if it contains a part of a
 // secret. One secret may be spread over several findings. The name of a secret may also be in the

@@ -10,19 +10,13 @@ import (
 // AddBundle implements store.Bundles.
 func (s *Store) AddBundle(ctx context.Context, b store.Bundle) error {
 	return s.change(ctx, func(t *transaction) error {
-		if err := t.lockAll(); err != nil {
+		if err := t.lockCounter(s.org, b.Counter); err != nil {
 			return err
 		}
-		var newest int64
-		if err := t.row("SELECT coalesce(max(counter), -1) FROM bundle WHERE org = ?", s.org).Scan(&newest); err != nil {
+		if err := t.replaceWaiting(s.org, b.By, b.Published); err != nil {
 			return err
 		}
-		if int64(b.Counter) <= newest {
-			return store.ErrOlder
-		}
-		_, err := t.exec("INSERT INTO bundle (org, "+bundleColumns+", content) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			s.org, int64(b.Counter), b.Digest, nanos(b.Created), nanos(b.Published), b.Key, b.By, b.Bytes)
-		return err
+		return t.insertBundle(s.org, &b)
 	})
 }
 

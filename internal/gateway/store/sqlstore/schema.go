@@ -14,7 +14,7 @@ import (
 // 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
 // a table, {keyed} that of a table whose rows lie in the order of their key, {unguard} a statement that drops the
 // guard against records that are there twice, where that can be done: an index has its place.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep, listStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep, listStep, proposalStep}
 
 // Times are nanoseconds since 1970; 0 is never.
 const firstStep = `
@@ -369,6 +369,28 @@ CREATE TABLE tally (
 INSERT INTO tally (org, hour, place, server, name, look, calls) SELECT org, hour, 0, server, name, look, sum(calls) FROM tally_before GROUP BY org, hour, server, name, look;
 
 DROP TABLE tally_before;
+`
+
+// proposalStep keeps bundles that people must put into force, and what became of them. They have a table of their
+// own: the table of bundles has only those that were put into force, also for a program that knows no proposals.
+// publisher and votes are JSON.
+const proposalStep = `
+CREATE TABLE proposal (
+	org          TEXT NOT NULL,
+	counter      {int} NOT NULL,
+	digest       TEXT NOT NULL,
+	created      {int} NOT NULL,
+	published    {int} NOT NULL,
+	signer       TEXT NOT NULL,
+	published_by TEXT NOT NULL,
+	publisher    TEXT NOT NULL,
+	content      {bytes} NOT NULL,
+	state        TEXT NOT NULL,
+	decided      {int} NOT NULL DEFAULT 0,
+	decided_by   TEXT NOT NULL DEFAULT '',
+	votes        TEXT NOT NULL DEFAULT '[]',
+	PRIMARY KEY (org, counter)
+){strict};
 `
 
 // Conditions of indexes. A statement that is to use one has the same words.

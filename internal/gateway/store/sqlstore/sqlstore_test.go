@@ -70,7 +70,7 @@ func TestDatabaseIsOpenedAgain(t *testing.T) {
 }
 
 // A laptop that was enrolled before the centre knew people stays, and is nobody's; who was signed in
-// signs in again.
+// signs in again. A bundle that was published stays in force, and waits for nobody.
 func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gateway.db")
 	all := steps
@@ -83,6 +83,7 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	for _, statement := range []string{
 		"INSERT INTO laptop (org, id, token_hash, name, os, version, enrolled, enrolled_by) VALUES ('main', 'one', 'hash', 'ana', 'linux', '1', 5, 'administrator')",
 		"INSERT INTO signed_in (org, hash, who, expires) VALUES ('main', 'session', 'administrator', 9000000000000000000)",
+		"INSERT INTO bundle (org, counter, digest, created, published, signer, content) VALUES ('main', 4, 'digest', 5, 6, 'team', x'07')",
 	} {
 		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
@@ -98,7 +99,33 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	if l, hash, err := s.FindLaptop(t.Context(), "one"); err != nil || hash != "hash" || l.By != "administrator" || !reflect.DeepEqual(l.Owner, store.Owner{}) {
 		t.Errorf("%+v, %v", l, err)
 	}
+	waiting, err := s.ListProposals(t.Context(), 9)
+	if b, err2 := s.FindNewestBundle(t.Context()); err != nil || err2 != nil || b.Counter != 4 || len(waiting) > 0 {
+		t.Errorf("%+v, %+v, %v, %v", b, waiting, err, err2)
+	}
 	if p, _, err := s.FindSession(t.Context(), "session", time.Now()); !errors.Is(err, store.ErrNone) {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// A program that knows no proposals puts a newer bundle into force while one waits: that one is refused then.
+func TestAnOlderProgramKnowsNoProposals(t *testing.T) {
+	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "gateway.db"), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.AddProposal(t.Context(), store.Proposal{Bundle: store.Bundle{Counter: 3, Bytes: []byte("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.ExecContext(t.Context(), "INSERT INTO bundle (org, counter, digest, created, published, signer, content) VALUES ('main', 4, 'digest', 5, 6, 'team', x'07')"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.ChangeProposal(t.Context(), 3, func(p *store.Proposal) error { p.State = store.ProposalActivated; return nil })
+	if !errors.Is(err, store.ErrOlder) {
+		t.Errorf("%v", err)
+	}
+	if p, err := s.FindProposal(t.Context(), 3); err != nil || p.State != store.ProposalWaits {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -126,10 +153,10 @@ func TestDamageIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = 4096
-	if len(src) < 80*page {
+	if len(src) < 100*page {
 		t.Fatalf("the database has %d bytes, too few to damage some that are not read first", len(src))
 	}
-	for at := 70 * page; at+page <= len(src); at += page {
+	for at := 90 * page; at+page <= len(src); at += page {
 		for i := range 100 {
 			src[at+i] = 0xff
 		}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Buckets is the number of weights in the table; a power of two.
+// Buckets is the number of weights in the table. It is a power of two.
 const Buckets = 1 << 18
 
 //go:embed table.bin
-var table string // int8 values, one per bucket
+var table string // one int8 weight per bucket
 
 // Sizes of the windows in words.
 const (
@@ -18,23 +18,23 @@ const (
 	Wide   = 64
 )
 
-// Level is the sum that a window must reach: Likely for a closer look, Strict for a sum that no
-// ordinary text reached when the table was made.
+// Level is the sum of weights that a window must reach. Likely means that the text needs a closer
+// look. No ordinary text had reached Strict when the table was made.
 type Level int
 
-// The levels of a narrow window; a wide window must reach wideTo percent of them.
+// Values of Level for a narrow window. A wide window must reach wideTo percent of them.
 const (
 	Likely Level = 1200
 	Strict Level = 1900
 )
 
-// wideTo is the level for a wide window in percent of that for a narrow window: the square root of
-// the ratio of the window sizes.
+// wideTo is the level of a wide window in percent of the level of a narrow window. It is 100 times
+// the square root of Wide / Narrow.
 const wideTo = 163
 
-// FindStretches visits, in order, the stretches of text whose windows reach a level; top is the
-// highest sum among these windows, on the scale of narrow windows. HTML is read as written and
-// again as drawn; the second reading does not visit a stretch again.
+// FindStretches visits, in order, the stretches of text in which a window reaches the level. top is
+// the highest sum of these windows, on the scale of narrow windows. HTML is read as written, and
+// also as a browser draws it. A stretch that both readings find is visited once.
 func FindStretches(text string, level Level, visit func(start, end int, top Level)) {
 	n := readings(text)
 	if n == 1 {
@@ -62,7 +62,7 @@ func FindStretches(text string, level Level, visit func(start, end int, top Leve
 	}
 }
 
-// stretch is a stretch that FindStretches visits.
+// stretch is a stretch of text that reaches the level.
 type stretch struct {
 	start, end int
 	top        Level
@@ -91,7 +91,7 @@ func findStretches(r *reader, level Level, visit func(start, end int, top Level)
 	}
 }
 
-// TopScore returns the highest sum of any window of the text.
+// TopScore returns the highest sum that any window of the text reaches.
 func TopScore(text string) (top Level) {
 	for i := range readings(text) {
 		r := readingOf(text, i)
@@ -104,23 +104,24 @@ func TopScore(text string) (top Level) {
 	return top
 }
 
-// weighWord returns the sum of the weights of the last word's features.
+// weighWord returns the weight of the last word: the sum of the weights of its features.
 func (r *reader) weighWord(table string) int {
 	alone, two, three, apart := r.wordFeatures()
 	t := table[:Buckets]
 	return int(int8(t[alone%Buckets])) + int(int8(t[two%Buckets])) + int(int8(t[three%Buckets])) + int(int8(t[apart%Buckets]))
 }
 
-// scorer sums up the weights of the last words in the narrow and the wide window. Before the first word lies nothing, which
-// weighs nothing.
+// scorer adds up the weights of the last words, for the narrow and the wide window. Places before
+// the first word have the weight 0.
 type scorer struct {
-	last         [Wide]struct{ weight, start int32 } // an offset fits, because a text has at most 4 MiB
+	last         [Wide]struct{ weight, start int32 } // an offset fits into int32, because a text has at most 4 MiB
 	n            uint
 	narrow, wide int32
 }
 
-// addWord adds the next word's weight and offset. Of the two windows that end with this word it
-// returns the higher sum, on the scale of narrow windows, and the number of words in that window.
+// addWord adds the weight and the offset of the next word. It returns the higher sum of the two
+// windows that end with this word, on the scale of narrow windows, and the number of words in that
+// window.
 func (s *scorer) addWord(weight, start int) (score Level, words int) {
 	w, n := int32(weight), s.n
 	s.wide += w - s.last[n%Wide].weight
@@ -133,7 +134,7 @@ func (s *scorer) addWord(weight, start int) (score Level, words int) {
 	return Level(s.narrow), Narrow
 }
 
-// windowStart returns the offset where the window of the given number of words begins.
+// windowStart returns the offset of the first word in the window of the last words.
 func (s *scorer) windowStart(words int) int {
 	return int(s.last[(s.n-min(s.n, uint(words)))%Wide].start)
 }

@@ -12,30 +12,31 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// reader splits a text into words as a model would read them, however they are written: in lower
-// case, digits as 0, look-alike letters as the letters they imitate, without characters that are
-// not drawn. Of the other signs, only "!", ":" and "?" are words.
+// reader splits a text into words as a model reads them. Words are in lower case; a digit is 0; a
+// look-alike letter is the letter that it imitates; characters that are not drawn are left out.
+// Among the signs only "!", ":" and "?" are words.
 type reader struct {
 	text       string
-	drawn      bool // HTML tags, HTML references and full-width signs are read as they are drawn
-	page       bool // also skip everything that a browser does not draw: comments, scripts, whole tags
+	drawn      bool // read HTML tags, HTML references and full-width signs as a browser draws them
+	page       bool // also skip what a browser does not draw: comments, scripts, whole tags
 	seek       seeker
 	at         int
-	start, end int       // of the last word
-	word       uint32    // its hash
-	before     [2]uint32 // hashes of the two words before it, the nearer one first
+	start, end int       // place of the last word in the text
+	word       uint32    // hash of the last word
+	before     [2]uint32 // hashes of the two words before the last one; the nearer word comes first
 }
 
 const seed = 2166136261
 
-// mixHash adds c to a hash (FNV-1a, with a wider multiplication).
+// mixHash adds c to the hash h (like FNV-1a, with a larger factor).
 func mixHash(h, c uint32) uint32 {
 	h = (h ^ c) * 0x9e3779b1
 	return h ^ h>>15
 }
 
-// kept maps an ASCII byte to its part in a word: a letter in lower case, '0' for a digit, sign for
-// a sign that is a word, within for a sign that a word skips, apart for a separator.
+// kept tells what an ASCII byte is in a word: a letter in lower case; '0' for a digit; sign if the
+// byte is a word by itself; within if the byte is skipped inside a word; apart if the byte
+// separates words.
 var kept = func() (t [128]byte) {
 	for c := range t {
 		switch c := byte(c); {
@@ -56,8 +57,8 @@ var kept = func() (t [128]byte) {
 	return t
 }()
 
-// plain is kept for the bytes that mean the same in every way to read a text, and mixed for the others. They are most of
-// any text.
+// plain is like kept, but has mixed for each byte whose meaning depends on the reading of the text
+// (as written or as drawn). Most bytes mean the same in every reading.
 var plain = func() (t [256]byte) {
 	for c := range t {
 		t[c] = mixed
@@ -71,11 +72,12 @@ var plain = func() (t [256]byte) {
 const (
 	sign   = 1
 	within = 2
-	mixed  = 254 // all letters and digits are smaller
+	mixed  = 254 // larger than all letters and digits
 	apart  = 255
 )
 
-// nextWord reads the next word. Most words are bytes that mean the same in every way to read a text, between separators.
+// nextWord reads the next word. This is the fast way, for a word without mixed bytes. Other words
+// go to nextMixed.
 func (r *reader) nextWord() bool {
 	text, at := r.text, uint(r.at)
 	for at < uint(len(text)) && plain[text[at]] == apart {
@@ -102,7 +104,7 @@ func (r *reader) nextWord() bool {
 	return true
 }
 
-// nextMixed reads the next word, which may have any bytes.
+// nextMixed reads the next word, whatever bytes it has.
 func (r *reader) nextMixed() bool {
 	h, began := uint32(seed), false
 	for r.at < len(r.text) {
@@ -145,7 +147,7 @@ func (r *reader) nextMixed() bool {
 		case r.drawn && c == '&':
 			said, size = readEntity(r.text[r.at:])
 		}
-		as, letter := byte(apart), rune(-1) // letter is for a character that is not ASCII
+		as, letter := byte(apart), rune(-1) // letter is the character if it is not ASCII, otherwise -1
 		switch {
 		case said < 0:
 			as = within
@@ -190,16 +192,17 @@ func (r *reader) nextMixed() bool {
 
 func (r *reader) pushWord(h uint32) { r.before, r.word = [2]uint32{r.word, r.before[0]}, h }
 
-// wordFeatures returns the hashes of the last word alone, with the word before it, with the two
-// words before it, and with only the second word before it.
+// wordFeatures returns four hashes: of the last word; of the last two words; of the last three
+// words; and of the last word with the second word before it.
 func (r *reader) wordFeatures() (alone, two, three, apart uint32) {
 	a, b, c := r.before[1], r.before[0], r.word
 	two = mixHash(b, c)
 	return c, two, mixHash(a, two), mixHash(a^0x5bd1e995, c)
 }
 
-// foldRune returns the character that the first character of s is drawn as, in lower case: -1 if
-// it is not drawn, a blank if it is no letter, or the ASCII sign that it looks like.
+// foldRune returns what the first character of s looks like, in lower case: -1 if it is not drawn,
+// a blank if it is no letter, the ASCII sign if it looks like one. It also returns the character's
+// length.
 func foldRune(s string, drawn bool) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
@@ -212,7 +215,7 @@ func foldRune(s string, drawn bool) (rune, int) {
 		r, _ = utf8.DecodeRune(d)
 	}
 	switch {
-	case r < utf8.RuneSelf && drawn: // full-width form
+	case r < utf8.RuneSelf && drawn: // a full-width form
 		return r, size
 	case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 		return ' ', size
@@ -220,8 +223,9 @@ func foldRune(s string, drawn bool) (rune, int) {
 	return unicode.ToLower(r), size
 }
 
-// readings returns how many ways there are to read a text: as written, and, if the text has an HTML tag, an HTML
-// reference or a full-width sign, as drawn, both with and without the content of its tags.
+// readings returns the number of ways to read a text. One way is the text as written. If the text
+// has an HTML tag, an HTML reference or a full-width sign, there is also the text as drawn. If it
+// has a tag, there is also the text as drawn without what a browser hides.
 func readings(text string) int {
 	for at, last := indexFrom(text, '<', 0), -1; at >= 0; at = indexFrom(text, '<', at+1) {
 		if last < 0 {
@@ -234,7 +238,7 @@ func readings(text string) int {
 			return 3
 		}
 	}
-	const wide = "\xef\xbc" // first bytes of U+FF00 to U+FF3F
+	const wide = "\xef\xbc" // the first bytes of U+FF00 to U+FF3F
 	some := strings.Contains(text, wide)
 	for at := indexFrom(text, '&', 0); at >= 0 && !some; at = indexFrom(text, '&', at+1) {
 		_, size := readEntity(text[at:])
@@ -246,12 +250,12 @@ func readings(text string) int {
 	return 1
 }
 
-// readingOf returns the reader of the i-th way to read a text.
+// readingOf returns a reader for way number i to read a text; readings counts the ways.
 func readingOf(text string, i int) *reader { return &reader{text: text, drawn: i > 0, page: i > 1} }
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// indexFrom returns the offset of the next c at or after from, -1 for none.
+// indexFrom returns the offset of the first byte c at or after from; -1 if there is none.
 func indexFrom(text string, c byte, from int) int {
 	n := strings.IndexByte(text[from:], c)
 	if n < 0 {
@@ -260,18 +264,19 @@ func indexFrom(text string, c byte, from int) int {
 	return from + n
 }
 
-// inline are HTML tags that do not end a word.
+// inline are the HTML tags that may stand inside a word.
 var inline = []string{"a", "abbr", "b", "bdi", "code", "em", "font", "i", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u", "wbr"}
 
-// Limits of a tag, in bytes and in blanks. Longer text is not read as a tag, because it may hold
-// a sentence.
+// Limits of a tag: its length in bytes, and the number of its blanks. Longer text is not read as a
+// tag, because it may contain a sentence.
 const (
 	maxTag    = 120
 	maxBlanks = 4
 )
 
-// readTag returns the character for the HTML tag at the start of a text, and the tag's length. The
-// character is a blank, or -1 if the tag does not end a word. Without a tag it is '<' itself.
+// readTag returns the character that stands for the HTML tag at the start of a text, and the length
+// of the tag. The character is a blank; it is -1 if the tag may stand inside a word. If there is no
+// tag, the character is '<'.
 func readTag(s string) (rune, int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
@@ -294,29 +299,30 @@ func readTag(s string) (rune, int) {
 	return ' ', at + end + 1
 }
 
-// seeker remembers the next end of each sort (see nextEnd), so that a text full of starts is read
-// only once for each sort.
+// seeker remembers the place of the next end for each sort of end (see nextEnd). So a text with
+// many beginnings is searched only once for each sort.
 type seeker struct {
-	ends  [len(unseen) + 2]int // offset plus one; 0 if not searched yet; -1 if no such end is left
-	tried int                  // bytes read for tags that do not end
+	ends  [len(unseen) + 2]int // offset of the next end plus one; 0: not searched yet; -1: no end is left
+	tried int                  // bytes that were read for tags without an end
 }
 
-// unseen are the HTML tags whose content is not drawn. blocks are the tags that end a word.
+// unseen are the HTML tags whose content a browser does not draw as text. blocks are the HTML tags
+// that end a word.
 var (
 	unseen = [...]string{"script", "style", "template", "iframe", "noembed", "noframes", "noscript", "title", "datalist", "audio", "video", "canvas", "rp"}
 	blocks = strings.Fields("address article aside blockquote body br button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form frameset " +
 		"h1 h2 h3 h4 h5 h6 head header hgroup hr html img input legend li main menu nav object ol optgroup option p pre search section select summary table tbody td textarea tfoot th thead title tr ul video")
 )
 
-// Limits of a tag as a browser reads it, and of the bytes read for tags that do not end, as a
-// multiple of the text's length.
+// longTag is the maximum length of a tag, as a browser reads it. maxTried limits the bytes that are
+// read for tags without an end, as a multiple of the text's length.
 const (
 	longTag  = 1024
 	maxTried = 8
 )
 
-// nextEnd returns the offset of the next end of sort n at or after from; -1 if there is none. The
-// sorts are "</" with each unseen tag, then the two comment ends.
+// nextEnd returns the offset of the next end at or after from; -1 if there is none. n is the sort
+// of the end: the number of a tag in unseen, for its end tag, or one of the two ends of a comment.
 func (r *reader) nextEnd(n, from int) int {
 	at := &r.seek.ends[n]
 	for *at >= 0 && *at <= from {
@@ -343,8 +349,8 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// readPage returns the character that a browser draws for the tag or comment that begins with the
-// next "<", as readTag does, and the length of what it skips.
+// readPage reads the tag or comment that begins with the next "<". It returns the character that a
+// browser draws for it, in the form of readTag, and the length of the skipped text.
 func (r *reader) readPage() (rune, int) {
 	at, s := r.at, r.text[r.at:]
 	if strings.HasPrefix(s, "<!--") {
@@ -380,9 +386,8 @@ func (r *reader) readPage() (rune, int) {
 	return -1, size
 }
 
-// wholeTag returns the name and the length of the tag at the start of a text. The name is "" for
-// text that browsers take for a comment; the length is 0 if there is no tag or the tag does not
-// end.
+// wholeTag returns the name and the length of the tag at the start of a text. The name is "" if
+// browsers take the text for a comment. The length is 0 if there is no tag, or no end of the tag.
 func wholeTag(s string) (name string, size int) {
 	at := 1
 	if at < len(s) && s[at] == '/' {
@@ -422,8 +427,8 @@ func wholeTag(s string) (name string, size int) {
 }
 
 // readEntity returns the character of the HTML reference at the start of a text, and the length of
-// the reference, as browsers read it: some references need no semicolon. Without a reference it
-// returns '&' and 1.
+// the reference. Like browsers, it accepts some references without a semicolon. If there is no
+// reference, it returns '&' and 1.
 func readEntity(s string) (rune, int) {
 	n := entityLength(s)
 	if n == 0 {
@@ -442,7 +447,7 @@ func readEntity(s string) (rune, int) {
 
 // entityLength returns the length of the HTML reference at the start of a text; 0 if there is none.
 func entityLength(s string) int {
-	const longest = 34 // longest reference by name
+	const longest = 34 // length of the longest reference by name
 	run := func(from, to int, among string) int {
 		for from < to && strings.IndexByte(among, s[from]|0x20) >= 0 {
 			from++
@@ -475,14 +480,14 @@ func entityLength(s string) int {
 		return 0
 	}
 	_, size := utf8.DecodeRuneInString(is)
-	return end - (len(is) - size) // letters after a name without a semicolon are not part of it
+	return end - (len(is) - size) // letters that follow a name without a semicolon are not in the reference
 }
 
-// readEscape returns the character for the terminal escape at the start of a text, and the length of
-// the escape. size is the length of the escape's first character. The character is -1 for an escape
-// that colors or erases (ECMA-48, CSI), so that it does not divide a word.
+// readEscape reads the terminal escape at the start of a text. It returns the character for the
+// escape, and the escape's length. size is the length of the first character. An escape that colors
+// or erases (ECMA-48, CSI) gives -1, so that it does not divide a word.
 func readEscape(s string, size int) (rune, int) {
-	at, alone := size, rune(-1) // U+009B is not drawn
+	at, alone := size, rune(-1) // U+009B itself is not drawn
 	if s[0] == 0x1b {
 		if alone = ' '; !strings.HasPrefix(s[at:], "[") {
 			return alone, size
@@ -504,7 +509,7 @@ func readEscape(s string, size int) (rune, int) {
 	return -1, at
 }
 
-// imitated maps a character below U+0600 to the letter it looks like (UTS 39).
+// imitated maps a character below U+0600 to the Latin letter that it looks like (UTS 39).
 var imitated = func() (t [0x600]byte) {
 	const (
 		imitators = "асԁеһіјӏорԛѕухѵԝАВЕНІЈКМОРЅТХУСЁοναιγκρτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսոհզɑɡıʟ"

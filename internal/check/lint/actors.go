@@ -1,0 +1,265 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/clawai/clawai/internal/check"
+	"github.com/clawai/clawai/internal/state/servers"
+	"github.com/clawai/clawai/internal/text/textclass"
+	"github.com/clawai/clawai/policy"
+)
+
+// placeWords are the words in names of servers by which people know a place where they meet.
+var placeWords = map[string]string{
+	"slack": servers.Chat, "discord": servers.Chat, "mattermost": servers.Chat, "telegram": servers.Chat, "whatsapp": servers.Chat, "zulip": servers.Chat,
+	"rocketchat": servers.Chat, "webex": servers.Chat, "teams": servers.Chat, "msteams": servers.Chat, "lark": servers.Chat, "feishu": servers.Chat,
+	"mail": servers.Mail, "email": servers.Mail, "gmail": servers.Mail, "outlook": servers.Mail, "smtp": servers.Mail,
+	"browser": servers.Browser, "chrome": servers.Browser, "playwright": servers.Browser, "puppeteer": servers.Browser,
+}
+
+// findPlace returns the place that a name is about, and the word that says so; "" for none.
+func findPlace(name string) (place, word string) {
+	for _, word := range textclass.SplitWords(name) {
+		if place := placeWords[word]; place != "" {
+			return place, word
+		}
+	}
+	return "", ""
+}
+
+// actor is a tool that acts where people meet.
+type actor struct{ place, server, tool string }
+
+// placeTexts say of a place what an agent can do there, how that concerns approvers, and what its owner can do.
+var placeTexts = map[string]struct {
+	severity             check.Severity
+	does, concern, reads string
+	fix                  string
+}{
+	servers.Chat: {check.Warning, "write in a chat", "may be asked in that chat", "It can write there what looks like a question, or like the words of a colleague; with the token of a person it writes as that person.",
+		"ask about it: action = \"prompt\"; or name the channels in which it may write: args.channel_id = \"C0123456789\""},
+	servers.Mail: {check.Note, "write mail", "may be told by mail", "It can send them what looks like the mail of a question.",
+		"ask about it: action = \"prompt\"; or name the addresses to which it may write"},
+	servers.Browser: {check.Note, "click in a browser", "answer on a page", "Where the browser is signed in as one of them, it can click on what they click on.",
+		"ask about it: action = \"prompt\"; or give the agent a browser in which nobody is signed in"},
+}
+
+// findFreeActors finds allows by which an agent acts, without a person, where the approvers of a rule are asked.
+// It skips allows with conditions on arguments, because they may name another place. The layers above the
+// policy count, if the linter knows them.
+func findFreeActors(l *linter) {
+	all := slices.Clone(l.sources)
+	whole := l.policy
+	if l.options.Whole != nil {
+		whole = l.options.Whole
+		for _, layer := range whole.Layers() {
+			all = append(all, layer.Sources()...)
+		}
+	}
+	asks := slices.IndexFunc(all, func(r policy.Source) bool { return r.Approval != nil })
+	if asks < 0 {
+		return
+	}
+	actors := l.listActors(all)
+	l.visitRules(func(i int, r *policy.Source) {
+		if !isAllow(r) || r.From != "" || r.Subject != policy.ToolSubject || len(r.Args)+len(r.Where) > 0 {
+			return
+		}
+		for _, a := range actors {
+			c := l.callOf(i, a)
+			if d := whole.Decide(c); d.Action == policy.Allow && d.Rule != nil && d.Rule.Pos == r.Pos && !isNarrowed(all, r, a) {
+				l.reportActor(r, &all[asks], a, c)
+				return
+			}
+		}
+	})
+}
+
+// callOf returns the call of a tool that meets the other conditions of a rule, as far as that is known.
+func (l *linter) callOf(i int, a actor) *policy.Call {
+	c := policy.Call{}
+	if known := l.reach[i].Witness; known != nil {
+		c = *known
+	}
+	c.Subject, c.Method, c.Server, c.Names, c.Args = policy.ToolSubject, "tools/call", a.server, []string{a.tool}, nil
+	return &c
+}
+
+// isNarrowed reports whether a stricter rule than r looks at arguments of the tool. Then its owner has decided in which
+// of the places a person is asked.
+func isNarrowed(all []policy.Source, r *policy.Source, a actor) bool {
+	return slices.ContainsFunc(all, func(s policy.Source) bool {
+		return s.Subject == policy.ToolSubject && s.Action < r.Action && len(s.Args)+len(s.Where) > 0 && namesActor(&s, a) && slices.ContainsFunc(s.Names, func(g string) bool { return !matchesEverything(g) })
+	})
+}
+
+// namesActor reports whether a rule is about a tool, by its names and servers.
+func namesActor(r *policy.Source, a actor) bool {
+	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
+}
+
+func (l *linter) reportActor(r, asks *policy.Source, a actor, c *policy.Call) {
+	says := placeTexts[a.place]
+	f := check.Finding{Code: ActsAmongApprovers, Severity: says.severity,
+		Message: fmt.Sprintf("an agent can %s by %s, and nobody is asked; the approvers of %s %s", says.does, a.tool, l.describeRule(asks.Pos), says.concern),
+		Why:     says.reads, Fix: says.fix,
+		Related: []check.Related{{Pos: asks.Pos, Message: "asks " + asks.Approval.String()}}}
+	l.addWitness(&f, c)
+	l.addFinding(r, policy.Position{}, f)
+}
+
+// listActors returns the tools of the servers and rules that are about a place where people meet. A policy that says
+// nothing of such a place has none, whatever its wildcards match.
+func (l *linter) listActors(all []policy.Source) (actors []actor) {
+	known, err := servers.LoadCatalogue()
+	if err != nil {
+		return nil
+	}
+	named := map[string]bool{}
+	for i := range all {
+		for _, g := range all[i].Servers {
+			named[withoutStars(g)] = true
+		}
+	}
+	for _, t := range l.policy.TrustTables() {
+		named[t.Server] = true
+	}
+	for _, t := range l.policy.CageTables() {
+		named[t.Server] = true
+	}
+	for name := range l.options.Servers {
+		named[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if place, word := findPlace(name); place != "" {
+			for _, tool := range l.toolsAt(known, all, name, place, word) {
+				actors = append(actors, actor{place, name, tool})
+			}
+		}
+	}
+	for i := range all {
+		if r := &all[i]; r.Subject == policy.ToolSubject && r.Servers == nil {
+			for _, g := range r.Names {
+				actors = append(actors, actorsOf(known, g)...)
+			}
+		}
+	}
+	return actors
+}
+
+// toolsAt returns the tools that act, of a server with a name that says where it acts: those that the record has, or else
+// those that a rule about it names, those of such servers that are known, and one that is called as usual.
+func (l *linter) toolsAt(known []servers.KnownServer, all []policy.Source, name, place, word string) (tools []string) {
+	keep := func(list []string) {
+		for _, tool := range list {
+			if withoutStars(tool) == tool && acts(known, tool, place) {
+				tools = append(tools, tool)
+			}
+		}
+	}
+	if listed := l.options.Servers[name]; len(listed) > 0 {
+		keep(listed)
+		return tools
+	}
+	for i := range all {
+		if r := &all[i]; r.Subject == policy.ToolSubject && r.Servers != nil && matchesAny(r.Servers, []string{name}) {
+			keep(r.Names)
+		}
+	}
+	for i := range known {
+		if s := &known[i]; s.ActsIn == place && (place != servers.Chat || slices.Contains(textclass.SplitWords(s.ID), word)) {
+			tools = append(tools, listActing(s)...)
+		}
+	}
+	return append(tools, usualTools(place, word)...)
+}
+
+// usualTools returns how tools are called that act in a place.
+func usualTools(place, word string) []string {
+	switch place {
+	case servers.Chat:
+		return []string{word + "_send_message", "send_message"}
+	case servers.Mail:
+		return []string{"send_email"}
+	}
+	return []string{"browser_click"}
+}
+
+// actorsOf returns the tools that act and that a rule's glob on names speaks of: all of a known server that has a tool of
+// just that name, and those that the glob matches if it has the word of a place.
+func actorsOf(known []servers.KnownServer, g string) (actors []actor) {
+	literal := withoutStars(g)
+	place, word := findPlace(literal)
+	if word == "teams" { // teams of people are more usual in names of tools
+		place = ""
+	}
+	for i := range known {
+		s := &known[i]
+		if s.ActsIn == "" {
+			continue
+		}
+		all := namesTool(s, g)
+		for _, tool := range listActing(s) {
+			if all || place == s.ActsIn && matchesAny([]string{g}, []string{tool}) {
+				actors = append(actors, actor{s.ActsIn, s.ID, tool})
+			}
+		}
+	}
+	switch {
+	case place == "" || len(actors) > 0:
+	case literal != g:
+		for _, tool := range usualTools(place, word) {
+			if matchesAny([]string{g}, []string{tool}) {
+				actors = append(actors, actor{place, word, tool})
+			}
+		}
+	case acts(known, g, place):
+		actors = append(actors, actor{place, word, g})
+	}
+	return actors
+}
+
+// namesTool reports whether a server has a tool of this name.
+func namesTool(s *servers.KnownServer, tool string) bool {
+	return slices.ContainsFunc(s.Tools.ListEffects(), func(e servers.Effect) bool { return slices.Contains(e.Tools, tool) })
+}
+
+var (
+	sendWords  = strings.Fields("send post reply respond publish broadcast")
+	clickWords = strings.Fields("click press type fill evaluate run script act agent")
+)
+
+// listActing returns the tools of a server that send something to people, or that can click on a page.
+func listActing(s *servers.KnownServer) []string {
+	if s.ActsIn != servers.Browser {
+		return s.Tools.Sends
+	}
+	return slices.DeleteFunc(slices.Concat(s.Tools.Write, s.Tools.Sends, s.Tools.Destructive), func(tool string) bool {
+		return !slices.ContainsFunc(textclass.SplitWords(tool), func(word string) bool { return slices.Contains(clickWords, word) })
+	})
+}
+
+// acts reports whether a tool sends something to people, or can click on a page: by the catalogue, or else by its name.
+// A draft is sent by a person. Of tools in a browser only those in the catalogue count, because others have too many
+// names.
+func acts(known []servers.KnownServer, tool, place string) bool {
+	for i := range known {
+		if s := &known[i]; s.ActsIn == place && namesTool(s, tool) {
+			return slices.Contains(listActing(s), tool)
+		}
+	}
+	words := slices.DeleteFunc(textclass.SplitWords(tool), func(word string) bool { return placeWords[word] != "" })
+	if place == servers.Browser || textclass.OnlyTells(words) || slices.Contains(words, "draft") {
+		return false
+	}
+	sends := func(word string) bool { return slices.Contains(sendWords, word) }
+	return slices.ContainsFunc(words, sends) || slices.Contains(words, "message") && textclass.EffectsOf(words)&textclass.Acts != 0
+}
+
+// withoutStars returns a glob without its wildcards.
+func withoutStars(g string) string {
+	return strings.NewReplacer("*", "", "?", "").Replace(g)
+}

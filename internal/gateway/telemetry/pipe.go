@@ -1,0 +1,230 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gateway/receiver"
+)
+
+// Bounds of a pipe.
+const (
+	maxWaiting = 16 << 20 // bytes of lines of the record that wait; about 25,000 calls with their outcomes
+	maxBatch   = 512      // items of one request
+	maxBytes   = 4 << 20  // of texts in one request
+	gatherTime = time.Second
+	firstWait  = time.Second // before a request is sent again
+	lastWait   = 30 * time.Second
+	maxHold    = 10 * time.Minute // after that the receiver probably cannot take this request
+)
+
+// item is a log record or a span on its way, and how long its texts are.
+type item[T any] struct {
+	is   T
+	size int
+}
+
+// pipe is the way of one signal: a queue of parts, and a goroutine that sends them.
+type pipe[T any] struct {
+	signal string
+	counts func(*event.Entry) bool // whether a record is one item
+	render func(context.Context, Part) []item[T]
+	export func(context.Context, []T) error
+	stop   func(context.Context) error // of the exporter
+	count  func(outcome string, n int)
+	report func(error)
+
+	mu      sync.Mutex
+	waiting []Part
+	size    int
+	over    bool // nothing is taken any more
+
+	wake   chan struct{}
+	ending chan struct{} // closed: no request is repeated
+	ended  chan struct{}
+	ctx    context.Context //nolint:containedctx // of the goroutine, which lives as long as the pipe
+	cancel context.CancelFunc
+}
+
+func newPipe[T any](signal string, o *Options, counts func(*event.Entry) bool, render func(context.Context, Part) []item[T], export func(context.Context, []T) error, stop func(context.Context) error) *pipe[T] {
+	p := &pipe[T]{
+		signal: signal, counts: counts, render: render, export: export, stop: stop,
+		count: func(outcome string, n int) { o.Count(signal, outcome, n) }, report: o.Report,
+		wake: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{}),
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // end calls it
+	go p.run()
+	return p
+}
+
+// add queues a part, or counts what is dropped.
+func (p *pipe[T]) add(part Part) {
+	size := 0
+	for _, e := range part.Records {
+		size += len(e.Raw)
+	}
+	p.mu.Lock()
+	fits := !p.over && p.size+size <= maxWaiting
+	if fits {
+		p.waiting = append(p.waiting, part)
+		p.size += size
+	}
+	p.mu.Unlock()
+	if !fits {
+		p.drop([]Part{part})
+		p.report(fmt.Errorf("telemetry: the receiver takes %s too slowly or does not answer, and %d MiB of records wait for it: what comes now is not sent (clawai_centre_telemetry_total counts it)", p.signal, maxWaiting>>20))
+		return
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// drop counts what is not sent, and returns how much that is.
+func (p *pipe[T]) drop(parts []Part) (n int) {
+	for _, part := range parts {
+		for _, e := range part.Records {
+			if p.counts(e) {
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		p.count(Dropped, n)
+	}
+	return n
+}
+
+// take returns the parts that wait, the oldest first. Those of one request are enough: while they are sent,
+// the others count as waiting.
+func (p *pipe[T]) take() (parts []Part) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, records := 0, 0
+	for n < len(p.waiting) && records < maxBatch {
+		for _, e := range p.waiting[n].Records {
+			p.size -= len(e.Raw)
+		}
+		records += len(p.waiting[n].Records)
+		n++
+	}
+	parts = slices.Clone(p.waiting[:n])
+	clear(p.waiting[:n]) // or what was sent stays in memory
+	p.waiting = p.waiting[n:]
+	return parts
+}
+
+// run sends what waits until the pipe ends and nothing waits.
+func (p *pipe[T]) run() {
+	defer close(p.ended)
+	for {
+		select {
+		case <-p.wake:
+		case <-p.ending:
+		}
+		isEnding := p.pause(gatherTime)
+		for parts := p.take(); len(parts) > 0; parts = p.take() {
+			if p.ctx.Err() != nil {
+				p.drop(parts)
+				continue
+			}
+			p.send(parts)
+		}
+		if isEnding {
+			return
+		}
+	}
+}
+
+// pause waits, and reports whether the pipe ends.
+func (p *pipe[T]) pause(d time.Duration) (isEnding bool) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		select {
+		case <-p.ending:
+			return true
+		default:
+			return false
+		}
+	case <-p.ending:
+		return true
+	}
+}
+
+// send sends parts in requests whose size is bounded.
+func (p *pipe[T]) send(parts []Part) {
+	var batch []T
+	size := 0
+	for _, part := range parts {
+		for _, i := range p.render(p.ctx, part) {
+			if len(batch) >= maxBatch || len(batch) > 0 && size+i.size > maxBytes {
+				p.deliver(batch)
+				batch, size = nil, 0
+			}
+			batch, size = append(batch, i.is), size+i.size
+		}
+	}
+	if len(batch) > 0 {
+		p.deliver(batch)
+	}
+}
+
+// deliver sends one request, again and again while no answer comes.
+func (p *pipe[T]) deliver(batch []T) {
+	giveUp := time.Now().Add(maxHold)
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		err := p.export(p.ctx, batch)
+		if err == nil {
+			p.count(Sent, len(batch))
+			return
+		}
+		if p.ctx.Err() != nil {
+			p.count(Dropped, len(batch))
+			return
+		}
+		p.report(fmt.Errorf("telemetry: %s: %s", p.signal, receiver.Describe(err)))
+		if n, ok := receiver.CountRejected(err); ok {
+			n = min(n, len(batch))
+			p.count(Sent, len(batch)-n)
+			p.count(Refused, n)
+			return
+		}
+		if !receiver.IsUnreached(err) || time.Now().After(giveUp) {
+			p.count(Refused, len(batch))
+			return
+		}
+		if p.pause(wait) {
+			p.count(Dropped, len(batch))
+			return
+		}
+	}
+}
+
+// end sends what waits until ctx ends.
+func (p *pipe[T]) end(ctx context.Context) error {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+	close(p.ending)
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+	}
+	isLate := ctx.Err() != nil
+	p.cancel()
+	<-p.ended
+	// The exporter is told with the time that is left, or at once.
+	err := p.stop(context.WithoutCancel(ctx))
+	if isLate {
+		err = errors.Join(err, fmt.Errorf("the receiver did not take the last %s in time", p.signal))
+	}
+	return err
+}

@@ -1,0 +1,173 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/state/export"
+)
+
+// Bounds of the calls without a reply that are kept in memory. Others are read from the database when their
+// reply comes.
+const (
+	mostCalls = 4096
+	maxCall   = 4 << 10 // bytes of the line
+)
+
+// spanWriter makes spans. One goroutine uses it.
+type spanWriter struct {
+	tracer  trace.Tracer
+	find    func(ctx context.Context, laptop, session string, seq uint64) (*event.Entry, bool, error)
+	report  func(error)
+	payload bool
+	calls   map[string]*event.Entry // without a reply, by laptop and record
+	order   []string
+	made    []sdktrace.ReadOnlySpan
+}
+
+func newSpanWriter(o *Options, about *resource.Resource) *spanWriter {
+	w := &spanWriter{find: o.Find, report: o.Report, payload: o.Payload, calls: map[string]*event.Entry{}}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithIDGenerator(ids{}), sdktrace.WithSpanProcessor((*spanProcessor)(w)))
+	w.tracer = provider.Tracer(scope, trace.WithInstrumentationVersion(o.Version))
+	return w
+}
+
+// render returns the spans that a part ends.
+func (w *spanWriter) render(ctx context.Context, p Part) (all []item[sdktrace.ReadOnlySpan]) {
+	add := func(call, reply *event.Entry) {
+		w.made = nil
+		size := w.writeSpan(ctx, &p, call, reply)
+		for _, span := range w.made { // one, or none that the sampler wants
+			all = append(all, item[sdktrace.ReadOnlySpan]{span, size})
+		}
+	}
+	for _, e := range p.Records {
+		switch {
+		case isCall(e) && isFinal(e):
+			add(e, nil)
+		case isCall(e):
+			w.keepCall(p.Laptop, e)
+		case isReply(e):
+			if call := w.takeCall(ctx, p.Laptop, e); call != nil {
+				add(call, e)
+			}
+		}
+	}
+	return all
+}
+
+// keepCall keeps a call until its reply comes.
+func (w *spanWriter) keepCall(laptop string, e *event.Entry) {
+	if len(e.Raw) > maxCall {
+		return
+	}
+	kept := *withoutPayload(e, w.payload)
+	kept.Raw = nil
+	key := laptop + " " + e.Record
+	w.calls[key] = &kept
+	if w.order = append(w.order, key); len(w.order) > mostCalls { // those with a reply, too
+		for _, old := range w.order[:mostCalls/2] {
+			delete(w.calls, old)
+		}
+		w.order = slices.Clone(w.order[mostCalls/2:])
+	}
+}
+
+// takeCall returns the call of a reply; nil if it is not there, or had its span already.
+func (w *spanWriter) takeCall(ctx context.Context, laptop string, reply *event.Entry) *event.Entry {
+	key := laptop + " " + reply.Ref
+	if call := w.calls[key]; call != nil {
+		delete(w.calls, key)
+		return call
+	}
+	number, ok := strings.CutPrefix(reply.Ref, reply.Session+"-")
+	seq, err := strconv.ParseUint(number, 10, 63)
+	if !ok || err != nil {
+		return nil
+	}
+	call, ok, err := w.find(ctx, laptop, reply.Session, seq)
+	if err != nil && ctx.Err() == nil {
+		w.report(fmt.Errorf("telemetry: spans: the call of a reply is not read: %w", err))
+	}
+	if err != nil || !ok || !isCall(call) || isFinal(call) {
+		return nil
+	}
+	return withoutPayload(call, w.payload)
+}
+
+// writeSpan makes a span of a call and its reply, and returns how long its texts are.
+func (w *spanWriter) writeSpan(ctx context.Context, p *Part, call, reply *event.Entry) int {
+	call = withoutPayload(call, w.payload)
+	end := call.Time
+	if reply != nil && reply.Time.After(end) {
+		end = reply.Time
+	}
+	is := export.NewSpan(call, reply)
+	attributes, size := newAttributes(p, is.Attributes)
+	kind := trace.SpanKindClient // the conventions call so whoever sends a request on
+	if reply == nil && call.Decision == "deny" {
+		kind = trace.SpanKindInternal // nothing was sent on
+	}
+	_, span := w.tracer.Start(context.WithValue(ctx, idKey{}, spanOf(p.Laptop, call)), is.Name,
+		trace.WithNewRoot(), trace.WithTimestamp(call.Time), trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
+	if is.Failed {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End(trace.WithTimestamp(end))
+	return size
+}
+
+// spanOf returns the ids of the call that a record is about: they follow from laptop, session and record, so
+// that all calls of a session are one trace, every centre gives a call the same ids, and its log records have
+// them, too.
+func spanOf(laptop string, e *event.Entry) trace.SpanContext {
+	ofSession := sha256.Sum256([]byte("clawai trace\x00" + laptop + "\x00" + e.Session))
+	ofCall := sha256.Sum256([]byte("clawai span\x00" + laptop + "\x00" + cmp.Or(e.Ref, e.Record)))
+	c := trace.SpanContextConfig{TraceFlags: trace.FlagsSampled}
+	copy(c.TraceID[:], ofSession[:])
+	copy(c.SpanID[:], ofCall[:])
+	return trace.NewSpanContext(c)
+}
+
+type idKey struct{}
+
+// ids gives a span the ids of its call.
+type ids struct{}
+
+// NewIDs implements trace.IDGenerator.
+func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	is, _ := ctx.Value(idKey{}).(trace.SpanContext)
+	return is.TraceID(), is.SpanID()
+}
+
+// NewSpanID implements trace.IDGenerator.
+func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	is, _ := ctx.Value(idKey{}).(trace.SpanContext)
+	return is.SpanID()
+}
+
+// spanProcessor takes what the tracer ends.
+type spanProcessor spanWriter
+
+// OnStart implements trace.SpanProcessor.
+func (*spanProcessor) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+
+// OnEnd implements trace.SpanProcessor.
+func (w *spanProcessor) OnEnd(s sdktrace.ReadOnlySpan) { w.made = append(w.made, s) }
+
+// Shutdown implements trace.SpanProcessor.
+func (*spanProcessor) Shutdown(context.Context) error { return nil }
+
+// ForceFlush implements trace.SpanProcessor.
+func (*spanProcessor) ForceFlush(context.Context) error { return nil }

@@ -1,0 +1,136 @@
+// Package telemetry sends what laptops have recorded to a receiver of OpenTelemetry by OTLP over HTTP: each
+// decision, outcome and answer as a log record, and each call as a span.
+//
+// Records come here when they are stored. Whoever brings them never waits: they go into a queue for each
+// signal, whose size is bounded, and what does not fit is counted and not sent.
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gateway/receiver"
+	"github.com/clawai/clawai/internal/state/export"
+)
+
+// Part is what a laptop has shipped at once.
+type Part struct {
+	Laptop, Name string // id and name of the laptop
+	Records      []*event.Entry
+}
+
+// What becomes of a log record or a span.
+const (
+	Sent    = "sent"
+	Refused = "refused" // the receiver did not take it, or did not answer for too long
+	Dropped = "dropped" // the queue was full, or the centre ended
+)
+
+// Options are what telemetry needs of a centre.
+type Options struct {
+	Version string
+	Payload bool // send what may hold arguments, too
+	// Find returns a record that came before; false if there is none.
+	Find   func(ctx context.Context, laptop, session string, seq uint64) (*event.Entry, bool, error)
+	Count  func(signal, outcome string, n int)
+	Report func(error)
+	Getenv func(string) string
+}
+
+// Sender sends. The methods of nil do nothing; all are safe for concurrent use.
+type Sender struct {
+	logs   *pipe[sdklog.Record]
+	spans  *pipe[sdktrace.ReadOnlySpan]
+	report func(error)
+}
+
+// New returns a Sender, or nil if the environment names no receiver for logs or spans.
+func New(ctx context.Context, o Options) (*Sender, error) {
+	wantLogs, logsErr := receiver.IsWanted(o.Getenv, receiver.Logs)
+	wantSpans, spansErr := receiver.IsWanted(o.Getenv, receiver.Traces)
+	if err := errors.Join(logsErr, spansErr); err != nil || !wantLogs && !wantSpans {
+		return nil, err
+	}
+	receiver.SetReport(o.Report)
+	about, err := receiver.NewResource(ctx, o.Version)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sender{report: o.Report}
+	if wantLogs {
+		out, err := otlploghttp.New(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err))
+		}
+		s.logs = newPipe("logs", &o, isLogged, newLogWriter(&o, about).render, out.Export, out.Shutdown)
+	}
+	if wantSpans {
+		out, err := otlptracehttp.New(ctx)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err)), s.Close(ctx))
+		}
+		s.spans = newPipe("spans", &o, endsCall, newSpanWriter(&o, about).render, out.ExportSpans, out.Shutdown)
+	}
+	return s, nil
+}
+
+// Add queues what a laptop has shipped. It does not wait, and keeps the records: nobody may change them.
+func (s *Sender) Add(p Part) {
+	if s == nil {
+		return
+	}
+	if s.logs != nil {
+		s.logs.add(p)
+	}
+	if s.spans != nil {
+		s.spans.add(p)
+	}
+}
+
+// Close sends what waits until ctx ends, and drops the rest.
+func (s *Sender) Close(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if s.spans == nil {
+			ended <- nil
+			return
+		}
+		ended <- s.spans.end(ctx)
+	}()
+	var err error
+	if s.logs != nil {
+		err = s.logs.end(ctx)
+	}
+	return errors.Join(err, <-ended)
+}
+
+func isLogged(e *event.Entry) bool { return slices.Contains(export.LoggedKinds, e.Kind) }
+
+// isCall reports whether a record is of a message that wants to cross the gate, and not of a reply.
+func isCall(e *event.Entry) bool {
+	return e.Ref == "" && e.Method != "" && (e.Kind == event.Decision || e.Kind == event.Passed && len(e.ID) > 0)
+}
+
+// isFinal reports whether no reply to a call will be recorded.
+func isFinal(e *event.Entry) bool {
+	return e.Decision == "deny" || len(e.ID) == 0 || e.IsOfHook()
+}
+
+// isReply reports whether a record is of the reply to a call.
+func isReply(e *event.Entry) bool {
+	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed || e.Kind == event.Decision)
+}
+
+// endsCall reports whether a record makes a span.
+func endsCall(e *event.Entry) bool { return isReply(e) || isCall(e) && isFinal(e) }
