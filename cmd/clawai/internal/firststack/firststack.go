@@ -1,17 +1,18 @@
-// Package firststack makes the stack of a program's first goroutine grow once, before the other packages
-// initialise and while it holds little. Otherwise it would double several times at each start, with a copy of
-// all frames each time, for which the runtime looks up every function on the stack.
+// Package firststack makes the stack of a program's first goroutine grow once. It does this before the
+// other packages initialise, while the stack is almost empty. Otherwise the stack would double several
+// times at each start. Each time, the runtime copies all frames and looks up every function on the stack.
 package firststack
 
 import "unsafe"
 
 func init() { growStack(false) }
 
-// size is less than what the command line, reading a policy and opening a session use together.
+// size is the new size of the stack in bytes. It is less than the command line, reading a policy and
+// opening a session need together.
 const size = 48 << 10
 
-// growStack needs a frame of that size, but leaves it alone: used is never true, and a used array would be
-// cleared.
+// growStack has a frame of this size, so the stack grows. used is never true, because the runtime would
+// clear an array that is used.
 //
 //go:noinline
 func growStack(used bool) (last byte) {
