@@ -96,7 +96,7 @@ func runLint(c *cli.Context) error {
 	return nil
 }
 
-// lintOptions returns the options for reading what is linted, the same on every machine.
+// lintOptions returns the options for reading the linted policy. They are the same on every machine.
 func lintOptions(home string) policy.Options {
 	o := policyfile.DraftOptions(home)
 	o.Disk = disk.PlainDisk()
