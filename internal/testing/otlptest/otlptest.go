@@ -1,4 +1,4 @@
-// Package otlptest is a receiver of OpenTelemetry for tests: it takes OTLP over HTTP and keeps what came.
+// Package otlptest is a receiver of OpenTelemetry for tests. It receives OTLP over HTTP and stores the data.
 package otlptest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Receiver keeps log records and spans. It is safe for concurrent use.
+// Receiver stores log records, spans and counters. Several goroutines may use it at the same time.
 type Receiver struct {
 	URL string
 
@@ -36,7 +36,7 @@ type Receiver struct {
 	answer   func(http.ResponseWriter, *http.Request) bool
 }
 
-// Start starts a receiver, which ends with the test.
+// Start starts a receiver. It ends with the test.
 func Start(t testing.TB) *Receiver {
 	t.Helper()
 	r := &Receiver{services: map[string]bool{}, sums: map[string]int64{}}
@@ -49,8 +49,9 @@ func Start(t testing.TB) *Receiver {
 	return r
 }
 
-// Answer lets answer reply to each request in place of the receiver, which keeps a request only where answer
-// returns true and has written nothing. nil: all requests are kept.
+// Answer sets a function that is called for each request. If it returns false, the receiver does not
+// answer or store the request, so the function must write the answer. If it returns true, it must write
+// nothing. With nil, the receiver answers and stores all requests.
 func (r *Receiver) Answer(answer func(http.ResponseWriter, *http.Request) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +70,7 @@ func (r *Receiver) take(t testing.TB, w http.ResponseWriter, q *http.Request) {
 	}
 	body, err := io.ReadAll(from)
 	if err != nil {
-		return // the sender has given up
+		return // the sender has stopped before the end of the request
 	}
 	r.mu.Lock()
 	answer := r.answer
@@ -85,7 +86,7 @@ func (r *Receiver) take(t testing.TB, w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// keep reads a request as OpenTelemetry defines it.
+// keep stores the data of a request. The form of the request is defined by OpenTelemetry.
 func (r *Receiver) keep(path string, body []byte) error {
 	switch path {
 	case "/v1/logs":
@@ -137,22 +138,22 @@ func (r *Receiver) keepSums(all []*metrics.Metric) {
 	}
 }
 
-// Sum returns the newest value of a counter: its name and, by the order of their names, the values of its
-// attributes stand with blanks between them.
+// Sum returns the newest value of a counter. name is the name of the counter, followed by the values of
+// its attributes in the order of the attributes' names, with spaces between them.
 func (r *Receiver) Sum(name string) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sums[name]
 }
 
-// Logs returns the log records that came.
+// Logs returns the log records that were received.
 func (r *Receiver) Logs() []*logs.LogRecord {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]*logs.LogRecord(nil), r.logs...)
 }
 
-// Spans returns the spans that came.
+// Spans returns the spans that were received.
 func (r *Receiver) Spans() []*trace.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,14 +170,14 @@ func (r *Receiver) Services() (names []string) {
 	return names
 }
 
-// Headers returns the headers of all requests that were kept.
+// Headers returns the headers of all stored requests.
 func (r *Receiver) Headers() []http.Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]http.Header(nil), r.headers...)
 }
 
-// Await waits until so many log records and spans have come.
+// Await waits until at least this many log records and spans were received.
 func (r *Receiver) Await(t testing.TB, logs, spans int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); len(r.Logs()) < logs || len(r.Spans()) < spans; time.Sleep(10 * time.Millisecond) {
@@ -186,7 +187,7 @@ func (r *Receiver) Await(t testing.TB, logs, spans int) {
 	}
 }
 
-// Attributes returns attributes that are texts, by their names.
+// Attributes returns the texts of attributes, by the attributes' names.
 func Attributes(all []*common.KeyValue) map[string]string {
 	found := map[string]string{}
 	for _, a := range all {
