@@ -1,5 +1,5 @@
-// Package slacktest plays a workspace of Slack for tests: it answers as Slack's Web API does, keeps the messages that it
-// gets, and makes the signed requests that Slack sends when a user clicks.
+// Package slacktest imitates a workspace of Slack for tests. It answers like Slack's Web API, and stores
+// the messages that it receives. It makes the signed requests that Slack sends when a user clicks.
 package slacktest
 
 import (
@@ -20,7 +20,8 @@ import (
 	"time"
 )
 
-// What an app of the workspace has, and where its bot may write.
+// The workspace, the channel in which the app's bot may write, the bot's token, and the secret that signs
+// Slack's requests.
 const (
 	Team    = "T1"
 	Channel = "C1"
@@ -28,19 +29,20 @@ const (
 	Signing = "SIGNING"
 )
 
-// ClickPath is the path at the centre to which Slack sends clicks.
+// ClickPath is the path of the centre to which Slack sends the clicks of users.
 const ClickPath = "/slack/interactions"
 
-// Unconfirmed is the beginning of the e-mail address of a user who has not confirmed it.
+// Unconfirmed marks a user of Start who has not confirmed the e-mail address. It is the start of the
+// address there.
 const Unconfirmed = "unconfirmed "
 
-// Workspace is a workspace on the loopback interface.
+// Workspace is an imitated workspace. It listens on the loopback interface.
 type Workspace struct {
 	URL string
 
 	mu     sync.Mutex
 	calls  []Call
-	users  map[string]string // id to e-mail address
+	users  map[string]string // e-mail addresses, by the id of the user
 	clicks int
 	news   chan struct{}
 }
@@ -48,12 +50,12 @@ type Workspace struct {
 // Call is a call of the Web API that the workspace has answered.
 type Call struct {
 	Method string
-	Text   string // as it was sent
+	Text   string // the body of the request, unchanged
 	Body   map[string]any
-	TS     string // the name of the message that it made
+	TS     string // the id that the workspace has given to the message
 }
 
-// Start starts a workspace with users, whose e-mail addresses it knows. It ends with the test.
+// Start starts a workspace. users has the e-mail addresses of its users by their ids. It ends with the test.
 func Start(t testing.TB, users map[string]string) *Workspace {
 	w := &Workspace{users: users, news: make(chan struct{}, 1)}
 	server := httptest.NewServer(w)
@@ -87,11 +89,11 @@ func (w *Workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(out, `{"ok":true,"ts":%q}`, call.TS)
 	select {
 	case w.news <- struct{}{}:
-	default: // one who waits looks at all calls
+	default: // a value is already there, and its reader looks at all calls
 	}
 }
 
-// Await returns the first call of a method whose text has all these words.
+// Await waits for a call of a method whose text has all these words, and returns the first such call.
 func (w *Workspace) Await(t testing.TB, method string, has ...string) Call {
 	t.Helper()
 	over := time.After(time.Minute)
@@ -116,7 +118,7 @@ func (w *Workspace) Await(t testing.TB, method string, has ...string) Call {
 	}
 }
 
-// Count returns how many calls of a method came.
+// Count returns how many calls of a method the workspace has answered.
 func (w *Workspace) Count(method string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +130,7 @@ func (w *Workspace) Count(method string) (n int) {
 	return n
 }
 
-// FindButton returns the value of a button of a message; false if the message has no such button.
+// FindButton returns the value of a button in a message. ok is false if the message has no such button.
 func (c *Call) FindButton(action string) (value string, ok bool) {
 	blocks, _ := c.Body["blocks"].([]any)
 	for _, b := range blocks {
@@ -144,7 +146,7 @@ func (c *Call) FindButton(action string) (value string, ok bool) {
 	return "", false
 }
 
-// Click returns the request that Slack sends to a centre when a user clicks on a button. No two are the same.
+// Click returns the request that Slack sends to a centre when a user clicks on a button. All requests differ.
 func (w *Workspace) Click(t testing.TB, centre, user, action, value string) *http.Request {
 	t.Helper()
 	w.mu.Lock()
@@ -167,7 +169,7 @@ func (w *Workspace) Click(t testing.TB, centre, user, action, value string) *htt
 	return r
 }
 
-// Sign signs a request by a secret, as if it was made at a time.
+// Sign signs a request with a secret, as if it was made at the time at.
 func Sign(t testing.TB, r *http.Request, secret string, at time.Time) {
 	t.Helper()
 	body, err := r.GetBody()
