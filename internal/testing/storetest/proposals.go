@@ -14,7 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// proposal returns a proposal that is new.
+// proposal returns a new proposal that waits for votes.
 func proposal(counter uint64) store.Proposal {
 	return store.Proposal{
 		Bundle:    store.Bundle{Counter: counter, Digest: fmt.Sprint("digest", counter), Created: began, Published: began, Key: "k <b>", By: "ci (machine#7)", Bytes: []byte{0, 1, 0xff, byte(counter)}},
@@ -22,7 +22,8 @@ func proposal(counter uint64) store.Proposal {
 	}
 }
 
-// agree returns a change that adds a vote, and activates the proposal if it is the last of wanted.
+// agree returns a change that adds a vote for a proposal. With the last of wanted votes, it activates the
+// proposal.
 func agree(who principal.Principal, wanted int) func(*store.Proposal) error {
 	return func(p *store.Proposal) error {
 		p.Votes = append(p.Votes, store.Vote{By: who, Allow: true, At: began.Add(time.Hour), Way: "page"})
@@ -33,7 +34,8 @@ func agree(who principal.Principal, wanted int) func(*store.Proposal) error {
 	}
 }
 
-// A bundle that waits is given to no laptop, and no counter is used twice, whatever became of its bundle.
+// testProposals checks that no laptop gets a bundle that waits, and that each counter is used only once,
+// also after its bundle was rejected or replaced.
 func testProposals(t *testing.T, s, other store.Store) {
 	ctx := t.Context()
 	inForce := func(want uint64) {
@@ -69,7 +71,8 @@ func testProposals(t *testing.T, s, other store.Store) {
 	wants(t, err, refused)
 	stateOf(3, store.ProposalWaits)
 
-	// A newer bundle replaces one that waits, in its own organisation; also one that is in force at once.
+	// A newer bundle replaces a waiting bundle of the same organisation. This is also so if the newer bundle
+	// does not need votes.
 	must(t, other.AddProposal(ctx, proposal(1)))
 	must(t, s.AddProposal(ctx, proposal(5)))
 	stateOf(3, store.ProposalReplaced)
@@ -82,7 +85,7 @@ func testProposals(t *testing.T, s, other store.Store) {
 		t.Errorf("another organisation's proposal: %+v, %v", p, err)
 	}
 
-	// One that was rejected is over, and its counter is used.
+	// A rejected proposal accepts no more votes, and its counter stays used.
 	must(t, s.AddProposal(ctx, proposal(7)))
 	_, err = s.ChangeProposal(ctx, 7, func(p *store.Proposal) error {
 		p.State, p.Decided, p.DecidedBy = store.ProposalRejected, began, admin.String()
@@ -94,7 +97,7 @@ func testProposals(t *testing.T, s, other store.Store) {
 	wants(t, s.AddBundle(ctx, proposal(7).Bundle), store.ErrOlder)
 	inForce(6)
 
-	// Two people put one into force.
+	// The votes of two people put a bundle into force.
 	must(t, s.AddProposal(ctx, proposal(8)))
 	bob := principal.Principal{Issuer: admin.Issuer, Subject: "8", Name: "bob"}
 	_, err = s.ChangeProposal(ctx, 8, agree(admin, 2))
@@ -113,8 +116,9 @@ func testProposals(t *testing.T, s, other store.Store) {
 	}
 }
 
-// Of people who agree at the same time at two centres, each counts once, and one of them puts the bundle into force;
-// of a newer bundle and the last who agrees, one is first.
+// testRacingProposals lets people agree at the same time at two centres. Each person must count once, and
+// one of them must put the bundle into force. Then it adds a newer bundle while the last person agrees.
+// Exactly one of the two must be first.
 func testRacingProposals(t *testing.T, s, again store.Store) {
 	ctx := t.Context()
 	const people, wanted = 20, 7
