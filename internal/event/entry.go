@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Entry is one record as read from the log. Its text may contain redaction markers
-// (redact.IsRedacted).
+// Entry is one record as read from the log. Secrets in its texts may be replaced by redaction
+// markers (redact.IsRedacted).
 type Entry struct {
 	Event
 	Seq     uint64
@@ -16,15 +16,15 @@ type Entry struct {
 	ArgsCut bool   // Args is incomplete
 	File    string // name of the segment
 	Line    int
-	Raw     []byte // the line as stored, without LF
+	Raw     []byte // the line as stored, without the line feed
 }
 
-// IsObserved reports whether the session of a record enforced nothing, so that its decisions to
-// allow are not the policy's.
+// IsObserved reports whether the session of a record only observed. Such a session allows calls
+// that the policy denies.
 func (e *Entry) IsObserved() bool { return e.Stage == "observe" }
 
-// UnenforcedDecision returns the decision of the policy in a session that enforced
-// nothing: the decision of the rules, or deny when a limit was reached.
+// UnenforcedDecision returns what the policy decided in a session that only observed: the decision
+// of the rules, or deny when a call was over a limit.
 func (e *Entry) UnenforcedDecision() string {
 	if e.IsObserved() && e.Code == "limit" {
 		return "deny"
@@ -32,7 +32,7 @@ func (e *Entry) UnenforcedDecision() string {
 	return e.Policy
 }
 
-// FoundKinds returns the kinds in Finds, each once.
+// FoundKinds returns the kinds in Finds without repeats.
 func (e *Entry) FoundKinds() (kinds []string) {
 	for _, line := range e.Finds {
 		if kind, _, _ := strings.Cut(line, " "); !slices.Contains(kinds, kind) {
@@ -42,8 +42,8 @@ func (e *Entry) FoundKinds() (kinds []string) {
 	return kinds
 }
 
-// Damage is a place in the record that differs from what its writer wrote. Reading
-// continues after it; audit.Verify reports all damage.
+// Damage is a place in the record that differs from what its writer wrote. The reader continues
+// after this place. audit.Verify reports all damage.
 type Damage struct {
 	File string
 	Line int
