@@ -89,8 +89,8 @@ func (u *Upstream) sendLine(line []byte) {
 // awaitTurn waits, after rt was started, until the next line may be sent. It returns when far is
 // closed, at the latest after ackTimeout. While an earlier line is late, it waits only until rt is
 // written, at most for lateTimeout. So a slow server delays the lines only once. It does not wait
-// for credentials: it also returns when held is closed. late is true if the time ran out and no
-// earlier line was late.
+// for credentials: it also returns when held is closed. late is true if it
+// gave up the wait while no earlier line was late.
 func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
 	wait := ackTimeout
 	if u.late.Load() > 0 {
