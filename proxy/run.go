@@ -68,7 +68,7 @@ type session struct {
 	table     table
 	receivers [2]*receiver // by direction
 	failed    chan error
-	lists     atomic.Pointer[[]string] // the lists that the server can change (mcp.ListsTold); nil until initialize is answered
+	lists     atomic.Pointer[[]string] // kinds of lists for which the server announces changes (mcp.ListsTold); nil until initialize is answered
 	longest   atomic.Int64             // length of the longest line that the client reads; 0 means any length
 }
 
