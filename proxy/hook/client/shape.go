@@ -86,9 +86,9 @@ func (r *Row) matchShape(m members, registered string) (event *Event, score int)
 
 func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.hasMember) }
 
-// identifyEvent returns the event that a payload names. If it names none, identifyEvent returns the
-// event that its members show or the registered event. A payload that asks for a tool always
-// becomes the event before a tool runs.
+// identifyEvent returns the event that a payload names. If the payload names no event but asks for
+// a tool, it returns the event before a tool runs. For any other payload it returns the registered
+// event or, without one, the event that the members show.
 func (r *Row) identifyEvent(m members, registered string) *Event {
 	for _, place := range r.Event {
 		switch v := m.memberValue(place); v.Kind() {
