@@ -133,7 +133,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 		}
 		resp.request = req
 		b.responses = append(b.responses, resp)
-		if req.form != nil { // such a call is of MCP 2026-07-28, which has no arrays
+		if req.form != nil { // calls of MCP 2026-07-28 can have forms, and this version has no arrays
 			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
 		}
 		if why := resp.readFrame(e); why != nil {

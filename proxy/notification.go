@@ -125,9 +125,9 @@ const (
 	withdrawnCall = "the call was withdrawn"
 )
 
-// checkReference checks whether the other side still knows the request that a notification is
-// about. If not, it returns the reason why the notification must be dropped. Otherwise it returns
-// "". It also applies a cancellation to the proxy's own table.
+// checkReference checks whether the other side still knows the request in a notification. If not,
+// it returns the reason why the notification must be dropped. Otherwise it returns "". It also
+// enters a cancellation into the proxy's own table.
 func (n *notification) checkReference(f *frame.Frame) (why string) {
 	rc := n.rc
 	switch f.Method {
@@ -160,8 +160,8 @@ func paramToken(f *frame.Frame, name string) []byte {
 	return f.Params[v.Index : v.Index+len(v.Raw)]
 }
 
-// replaceToken replaces the token in the notification by to, the token that the other side knows. A
-// nil to changes nothing.
+// replaceToken replaces the token in the notification by the token `to`, which the other side
+// knows. With a nil `to` it changes nothing.
 func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 	if to != nil {
 		n.x.Raw = frame.SplicePart(f.Raw, token, to)
@@ -180,7 +180,7 @@ func (rc *receiver) cancelCall(key string) (why string) {
 		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {
 		case req == nil && t.wasAnswered(rc.from, key):
-			return "" // forwarded: the answer was already on its way, and the other side will ignore the cancellation
+			return "" // the answer was already on its way, so the other side will ignore the cancellation
 		case req == nil && rc.from == mcp.ServerToClient && t.cancelRequest(mcp.ClientToServer, key):
 			return "" // a server may cancel a subscription by the id of the client's request (MCP 2026-07-28)
 		case req == nil:

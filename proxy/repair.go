@@ -131,7 +131,7 @@ func (rc *receiver) noteRepair(ev *event.Event) {
 	rc.s.recordEvent(ev)
 }
 
-// waitingID returns the id of the only waiting request that the other side can mean by this id.
+// waitingID returns the id of the only waiting request that the other side may mean by this id.
 func (rc *receiver) waitingID(id []byte) []byte {
 	return rc.s.table.waitingID(rc.oppositeDirection(), rc.scope, id)
 }

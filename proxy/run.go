@@ -36,8 +36,8 @@ type Options struct {
 	Server    Upstream
 	Gate      *gate.Session // Run closes it
 
-	// ClientGone is closed when the client's side reads ClientOut no longer. nil means that only a
-	// write can detect this.
+	// ClientGone is closed when no program reads ClientOut any more. nil means that only a write
+	// can detect this.
 	ClientGone <-chan struct{}
 
 	Name   string       // the server's name in the client's configuration; "" if unknown

@@ -57,7 +57,7 @@ type Event struct {
 	Folded  int      // for Dropped and Chatter: the number of events in this record; 0 means one
 	Sent    [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
 	Finds   []string // the findings, each as "KIND HOW-MANY JSON-POINTER", never with a value
-	Looked  []string // the kinds that were searched in a call or a reply; nil: none was, or only part of it was searched
+	Looked  []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
 	Altered []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
 	Release string   // for a withheld reply: a person can release the next answer to the same call by this name
 

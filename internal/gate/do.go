@@ -63,7 +63,7 @@ func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	}
 	if lost := forwardExchange(x); lost != "" {
 		v.Code = CodeForwardFailed
-		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // if this record fails too, there is nobody to tell
+		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // the error is ignored, because nothing is left that could report it
 	}
 }
 

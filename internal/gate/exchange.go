@@ -193,7 +193,7 @@ const (
 	CodeReleased         Code = "released"           // a rule withholds a reply, but a person released it
 
 	CodeWithheld       Code = "withheld" // a reply is withheld because of its contents
-	CodeLabels         Code = "labels"   // because of what the session has seen
+	CodeLabels         Code = "labels"   // the labels of the session deny it
 	CodePinned         Code = "pinned"   // the called tool, or other entry of a list, differs from the approved one
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeMarker         Code = "marker" // denied by a rule, and the call contains the mark of a withheld text

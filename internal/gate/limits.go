@@ -46,7 +46,8 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// limitText returns a text for the agent: which limit the call exceeds, and what would help.
+// limitText returns a text for the agent about an exceeded limit. The text also tells how the call
+// could succeed.
 func limitText(over *Excess) string {
 	rate := &over.Rule.Rate
 	switch {

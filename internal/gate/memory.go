@@ -151,7 +151,7 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 	if s.policy.Load() != q.under || m.denials[k].always || bound == nil && m.grants[k] != nil {
 		return
 	}
-	delete(m.denials, k) // the person now allows what was denied before
+	delete(m.denials, k) // the person now allows a call that was denied before
 	if bound != nil {
 		s.rememberWide(q, &wideGrant{rule: q.now, bound: bound}, id)
 		return
@@ -202,7 +202,7 @@ func (s *Session) rememberWide(q *question, w *wideGrant, id string) {
 // rememberDeny also ends matching grants.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
-	against, _ := s.findWideGrant(q.now, q.x) // a grant that an answer to another call created while this question waited
+	against, _ := s.findWideGrant(q.now, q.x) // this grant may be new: a person may have answered another question in the meantime
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.policy.Load() != q.under || q.x.asks != "" { // the denial of a reply is not stored, because the next reply is different

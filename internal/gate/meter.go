@@ -84,8 +84,8 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	return counterKey(sum[:len(counterKey{})])
 }
 
-// Charge implements Limits. When several limits are exceeded, it returns a limit that denies before
-// one that prompts, and then the one with the longest wait.
+// Charge implements Limits. If several limits are exceeded, a limit that denies wins over a limit
+// that prompts. Among equal limits the one with the longest wait wins.
 func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

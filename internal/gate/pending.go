@@ -7,7 +7,7 @@ import (
 )
 
 // pendingOutcomes holds the outcomes of forwarded replies that are not on record yet. The next
-// record writes these outcomes first, so that no later decision stands before them in the record.
+// record writes these outcomes first, so that they come before every later decision.
 type pendingOutcomes struct {
 	recording sync.Mutex // locked while events from takeEvents are recorded
 

@@ -16,11 +16,10 @@ type Policy interface {
 	DecideAll(cs []policy.Call) policy.Decision
 	// Timed reports whether a rule looks at the time of a call (policy.Call.At).
 	Timed() bool
-	// Labelled reports whether a rule looks at what the session has seen
-	// (policy.Call.Seen).
+	// Labelled reports whether a rule looks at the labels of the session (policy.Call.Seen).
 	Labelled() bool
-	// Hint returns a folder for the agent: absolute paths below it would have been allowed. It
-	// returns "" if there is none.
+	// Hint returns a folder for the agent. The rules would have allowed absolute paths below this
+	// folder. It returns "" if no folder fits.
 	Hint(cs []policy.Call) string
 	// Revision returns a name for this version of the rules, for people. It returns "" if the
 	// version has no name.
@@ -32,8 +31,8 @@ type Policy interface {
 	// FindsIn reports whether a rule with the condition `find` may match a call. If not, the gate
 	// does not search the call's arguments.
 	FindsIn(c *policy.Call) bool
-	// Packs returns the policy's packs. A pack lists what rules look for in addition to the
-	// built-in kinds.
+	// Packs returns the policy's packs. A pack lists texts and patterns that rules look for in
+	// addition to the built-in kinds.
 	Packs() []policy.Pack
 	// Pin returns how strictly the lists of a server are compared with the approved
 	// lists.
@@ -47,8 +46,8 @@ type Policy interface {
 }
 
 // Recorder writes the audit record. Record returns nil only when every event is in the log. After
-// an error the gate forwards none of the exchanges. Plain replies are an exception: they were
-// forwarded before, and their events are recorded again later.
+// an error the gate forwards none of the exchanges, except plain replies. It has forwarded these
+// already, and their events are recorded again later.
 type Recorder interface {
 	// Record sets each event's record id (ev.Record) and writes the events, in order, in one write.
 	// It is safe for concurrent use. It must not keep the slice, the events, or memory that the
@@ -60,9 +59,9 @@ type Recorder interface {
 // concurrent use. *Meter implements Limits in memory.
 type Limits interface {
 	// Charge counts calls against all their limits or against none. paid is the earlier charge for
-	// the same calls, or nil. A charge in paid that is still the same stays; Charge gives the other
-	// charges in paid back. When Charge returns neither a receipt nor an excess, it counted
-	// nothing, and the call is denied.
+	// the same calls, or nil. Parts of paid that are unchanged stay charged. Charge gives the other
+	// parts back. If it returns neither a receipt nor an excess, it counted nothing, and the call
+	// is denied.
 	Charge(now time.Time, paid Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess)
 }
 
@@ -136,7 +135,7 @@ type Labels interface {
 // to the same call.
 type Release struct {
 	Record string // the id of the withheld answer's record
-	By     string // the person who released, as far as known
+	By     string // the person who released it; "" if unknown
 }
 
 // Releases holds the releases that people gave. Processes share it. It is safe for concurrent use.
@@ -169,7 +168,7 @@ type Inspection struct {
 	Looked   []string // the kinds that were searched for in the whole reply; nil when nothing, or only a part, was searched
 	Sent     []byte   // the altered bytes to send; nil: the reply is sent unchanged
 	Altered  []string // alterations for the owner, such as "redact secret"
-	Why      string   // for the owner: which part of the rules could not be carried out; "" for none
+	Why      string   // for the owner: the part of the rules that could not be carried out; "" if all were
 }
 
 // Inspector finds secrets and other kinds in a message before any byte of the message is forwarded.
@@ -303,8 +302,8 @@ const (
 	DenyOnce Reply = iota
 	AllowOnce
 	AllowSession // allows this call again, or all calls within a Bound, until the session ends, the policy changes, or a person revokes it
-	AllowAlways  // allows, and a new rule stands above the rule that asked
-	DenyAlways   // denies, and a new deny rule stands above the rule that asked
+	AllowAlways  // allows the call, and a new allow rule was written above the rule that asked
+	DenyAlways   // denies the call, and a new deny rule was written above the rule that asked
 	HandOver     // allows without a question, because the client itself asks a person before it continues
 )
 

@@ -38,7 +38,7 @@ func (s *Session) looksAt(x *Exchange) bool {
 	return (x.reply || x.Unasked) && s.screens.Load()
 }
 
-// OriginalRaw returns Raw as it was before alterations.
+// OriginalRaw returns the bytes that were received, without any alterations.
 func (x *Exchange) OriginalRaw() []byte {
 	if x.received != nil {
 		return x.received

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// This file holds the stages that ask Inspector and Labels, and None, the empty implementation of
-// the ports.
+// This file holds the stages that use Inspector and Labels. It also holds the type None, which is
+// the empty implementation of the ports.
 
 // keepLabels withholds a message of the server when its labels could not be added. A message that
 // an earlier stage withheld adds no labels. A message that waits for a person adds its labels at
@@ -55,7 +55,7 @@ func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	action, why := s.o.Labels.Judge(x.Calls)
 	if action == policy.Allow {
-		if why != "" { // the reason goes only to the record
+		if why != "" { // a reason without an action goes only to the record
 			v.owner = strings.TrimPrefix(v.owner+"; "+why, "; ")
 		}
 		return false

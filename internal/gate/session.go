@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Options holds the options of New. The caller must set every port. For an unused port it sets an
-// Approver that denies, or None for the other ports.
+// Options holds the options of New. The caller must set every port. An unused Approver is one that
+// denies, and any other unused port is None.
 type Options struct {
 	Policy    Policy
 	Recorder  Recorder
@@ -31,8 +31,8 @@ type Options struct {
 	MaxWaiting      int // exchanges; default 64
 	MaxWaitingBytes int // total size of their frames; default 256 MiB
 
-	// These two protect a person from too many questions. A negative value turns the protection
-	// off.
+	// DenyMemory and AskPerMinute protect a person from too many questions. A negative value turns
+	// the protection off.
 	DenyMemory   time.Duration // how long after a denial the identical call is denied without a question; default 1 min
 	AskPerMinute int           // number of questions within a minute after which no person is asked for a minute; default 30
 

@@ -178,10 +178,10 @@ func (s *Session) runStages(stages []stage, x *Exchange) {
 }
 
 // liftVerdict is the only function that makes a verdict of the order less strict. A grant of the
-// session turns a prompt into an allow. A session that only observes allows what the rules, their
-// limits or the labels refuse. Nothing lifts the refusal of a closed session, a withheld reply, a
-// panic or a failed record. A person can only release the next answer to the call of a withheld
-// reply (releaseReply).
+// session turns a prompt into an allow. In a session that only observes, liftVerdict turns every
+// refusal by rules, limits or labels into an allow. It never lifts the refusal of a closed session,
+// a withheld reply, a panic or a failed record. A person can release only the next answer to the
+// call of a withheld reply (releaseReply).
 func (s *Session) liftVerdict(x *Exchange) {
 	at, v := StageAsk, &x.verdict
 	defer x.recoverStage(&at)

@@ -36,8 +36,8 @@ func (s *Session) approvalValue(cs []policy.Call) [sha256.Size]byte {
 }
 
 // valueOf returns the digest of everything in the calls that the other side gets, and of the folder
-// of each call. The length of each part stands before the part, so that two different lists of
-// parts never look the same.
+// of each call. The digest includes the length of each part, so that two different lists of parts
+// never look the same.
 func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	writeNumber(h, len(cs))

@@ -110,7 +110,7 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 	return calls, nil
 }
 
-// callOfAnswer returns a call for the rules that stands for an answer. One member shows the kind of
+// callOfAnswer returns a call that represents an answer to the rules. One member shows the kind of
 // the answer: roots, action (elicitation) or role (sampling).
 func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}

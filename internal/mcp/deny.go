@@ -82,7 +82,7 @@ func IsRemoved(method string) bool {
 }
 
 // DescribeDenial returns the text of a denial. It names the refused call, who refused it, and the
-// reason. It also tells what the reader can do.
+// reason. It also tells the reader how to continue.
 func (d Denial) DescribeDenial() string {
 	var b strings.Builder
 	what := subjectWord(d.What)
@@ -114,7 +114,7 @@ func (d Denial) DescribeDenial() string {
 		b.WriteString(".")
 	case d.Hint != "":
 		b.WriteString(". Try again with an absolute path below " + visibleText(d.Hint, 300) + ".")
-	case d.Code == "marker": // the reason already tells what to write instead
+	case d.Code == "marker": // the reason already tells the text to write instead
 		b.WriteString(". Trying again with the mark will not help.")
 	case d.Code == "approval_waits": // the reason already tells when to try again
 		b.WriteString(".")

@@ -9,7 +9,7 @@ import (
 )
 
 // coveredFields has, for each shape, the members of params that are in a call's Names and Args. All
-// other members also reach the other side, so they are in the call's Extra.
+// other members are in the call's Extra, because the other side gets them too.
 var coveredFields = [...]fieldSet{
 	none:          0,
 	named:         1<<fName | 1<<fArguments,

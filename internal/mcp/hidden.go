@@ -24,9 +24,9 @@ func hasHidden(s string) bool {
 	return false
 }
 
-// nearMethod reports whether a method is not a protocol method, but a lenient server would make one
-// of it. Such a server drops blanks and invisible characters, decodes percent signs, makes
-// full-width forms and backslashes plain, cleans the path, or ignores case.
+// nearMethod reports whether a lenient server would turn an unknown method into a protocol method.
+// Such a server drops blanks and invisible characters, decodes percent signs, makes full-width
+// forms and backslashes plain, cleans the path, or ignores case.
 func nearMethod(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		switch {

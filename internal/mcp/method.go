@@ -69,7 +69,7 @@ const (
 type Method struct {
 	Name         string
 	From         Direction // the side that may send the method
-	In           Version   // the versions in which the method is a message of its own
+	In           Version   // the versions that have the method as a message of its own
 	Class        Class
 	Subject      policy.Subject // NoSubject means that no rule ever applies
 	Notification bool

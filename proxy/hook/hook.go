@@ -40,11 +40,11 @@ type Options struct {
 	// flow. nil means that this program cannot store them; then Elsewhere does it.
 	Heard func(session, said string) error
 	// Elsewhere passes the payload to another program that can do more than this one. It returns
-	// the answer of that program. nil means that there is none.
+	// the answer of that program. nil means that there is no other program.
 	Elsewhere func() client.Answer
-	// Preview returns what the command of a question would do, as one line. nil means that this
-	// program cannot find it out. Then Elsewhere judges a call if a rule with preview asks about
-	// it.
+	// Preview returns the effects that the command of a question would have, as one line. nil means
+	// that this program cannot find them out. Then Elsewhere judges a call if a rule with preview
+	// asks about it.
 	Preview func(q gate.Question) string
 }
 
@@ -104,7 +104,7 @@ type hookRun struct {
 	req     client.Request
 	payload []byte
 	answer  *client.Answer // nil until the answer is known
-	preview string         // what the command would do; "" if no preview was made
+	preview string         // the effects that the command would have; "" if no preview was made
 }
 
 func (h *hookRun) refuseCall(why string) client.Answer {
@@ -163,8 +163,8 @@ func (h *hookRun) finalAnswer() client.Answer {
 	return *h.answer
 }
 
-// stampCalls sets the time of the calls, the kinds of data in their arguments, and what the session
-// has seen. If the arguments of a call could not be searched, the call counts as one with every
+// stampCalls sets the time of the calls, the kinds of data in their arguments, and the labels of
+// the session. If the arguments of a call could not be searched, the call counts as one with every
 // kind that a rule asks about.
 func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()

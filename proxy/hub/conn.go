@@ -67,7 +67,7 @@ type request struct {
 	on        *conn
 	id, token []byte // the server's id and progress token; token is nil if there is none
 
-	inquiry     *inquiry // the inquiry that contains the request; nil for a request of its own
+	inquiry     *inquiry // the inquiry that contains the request; nil if the server sent it as a request
 	key, method string   // for an inquiry: the key in inputRequests, and the method
 }
 

@@ -76,7 +76,7 @@ func (c *conn) askClient(call *call, f *frame.Frame) bool {
 	var lines [][]byte
 	for key, entry := range result.Member("inputRequests").Members() {
 		q.left++
-		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // this id is free, because servers of this version send no requests of their own
+		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // this id is free, because a server of this version sends no requests
 		id := c.registerRequest(&request{on: c, id: own, inquiry: q, key: string(key), method: entry.Member("method").Text()})
 		params := entry.Member("params").Bytes()
 		if message := entry.Member("params").Member("message"); entry.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {

@@ -28,8 +28,8 @@ type Options struct {
 	// Updates delivers complete lists of servers. nil means that the servers never change.
 	Updates <-chan []Server
 
-	// ClientGone is closed when the client's side reads ClientOut no longer. nil means that this
-	// cannot be detected.
+	// ClientGone is closed when no program reads ClientOut any more. nil means that this cannot be
+	// detected.
 	ClientGone <-chan struct{}
 
 	Version            string                  // version of clawai, as shown to the client

@@ -25,7 +25,7 @@ import (
 
 // Catalogue stores the lists that one server program shows to one sort of client.
 type Catalogue interface {
-	Load() []byte // returns the contents, or nil if there are none to trust
+	Load() []byte // returns the contents; nil if there are none, or none that can be trusted
 	Keep(text []byte)
 }
 

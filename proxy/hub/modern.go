@@ -18,8 +18,8 @@ import (
 // whether the session has this style or the earlier one. A server/discover request does not decide
 // this.
 
-// messageVersion returns the version in the _meta of a message, or "" if there is none, and the
-// _meta itself.
+// messageVersion returns the version in the _meta of a message, and the _meta. The version is "" if
+// the message states none.
 func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	meta = jsonscan.ValueOf(params).Member("_meta")
 	if v := meta.Member(mcp.MetaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
@@ -29,8 +29,8 @@ func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 }
 
 // isForServers reports whether servers may get the request. They may if the request has the style
-// of the session, which the first request decides. The hub itself answers or refuses the other
-// requests.
+// of the session. The first request of the session decides this style. The hub itself answers or
+// refuses the other requests.
 func (h *hub) isForServers(f *frame.Frame) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

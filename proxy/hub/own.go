@@ -148,7 +148,7 @@ func (o *own) answerInitialize(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"protocolVersion":"%s",`+offers+`,"serverInfo":%s}`, version, hubInfo(o.h.o.Version)))
 }
 
-// noteClient stores what the client's first initialize says.
+// noteClient stores the client's description from its first initialize.
 func (h *hub) noteClient(params []byte) {
 	version := mcp.AgreeVersion(jsonscan.ValueOf(params).Member("protocolVersion").Text())
 	h.mu.Lock()

@@ -44,7 +44,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, instead := map[string]denial{}, map[string]string{} // both by the id of the call; refused holds the denial, and instead the name that stands for the tool in the request
+	refused, instead := map[string]denial{}, map[string]string{} // both maps have the id of the call as key; refused holds denials, and instead holds the false names of tools in the request
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		if d, is := t.findDenial(c.Place.Text()); is {
@@ -328,7 +328,7 @@ func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	return made
 }
 
-// unknownCall returns a call of a tool of which only the name is known.
+// unknownCall returns a call of a tool with this name. Nothing else is known about the tool.
 func (t *turn) unknownCall(name string) policy.Call {
 	return policy.Call{Server: t.o.Client.ID, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{name}, Session: t.session}
 }

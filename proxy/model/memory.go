@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// memory holds what a Server remembers of conversations. Each part has a limit. If a result is
-// forgotten, it is judged again when a request repeats it.
+// memory holds the parts of conversations that a Server remembers. Each part has a limit. If a
+// result is forgotten, it is judged again when a request repeats it.
 type memory struct {
 	mu      *sync.Mutex // guards the fields below
 	calls   recent[string, madeCall]

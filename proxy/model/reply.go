@@ -82,9 +82,8 @@ func (s *Server) watchResponse(resp *http.Response) error {
 	return t.judgeBody(resp, decoded)
 }
 
-// otherCharset returns the character encoding of a reply if it is not UTF-8, and nil otherwise. It
-// matters because a client that decodes the reply with it may find calls where this package finds
-// none.
+// otherCharset returns the character encoding of a reply if it is not UTF-8, and nil otherwise. A
+// client that decodes the reply with another encoding may find calls where this package finds none.
 func otherCharset(kind string) []string {
 	_, parameters, err := mime.ParseMediaType(kind)
 	charset := parameters["charset"]

@@ -58,7 +58,7 @@ type Options struct {
 	Join, JoinPeer func(string) error
 }
 
-// Labels holds what the session of the agent has seen.
+// Labels holds the labels of the agent's session.
 type Labels interface {
 	Brought(message *gate.Exchange) []gate.Label
 	Add(labels []gate.Label, message []byte) error

@@ -234,7 +234,7 @@ func ReadBody(resp *http.Response, limit int) ([]byte, error) {
 
 // ContentType returns the media type of a message's body, application/json or text/event-stream.
 // The error tells why the body must not be read. ContentType is strict, because it is for requests:
-// it accepts only what the header states.
+// it uses only the header and never guesses.
 func ContentType(h http.Header) (string, error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", fmt.Errorf("it is encoded (%.100q)", e)

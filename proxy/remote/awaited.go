@@ -13,9 +13,9 @@ import (
 )
 
 // awaited returns the waiting requests for an answer that came with rt. These are the requests of
-// rt, or, if none of them matches, the requests of all round trips. It never gives an id to an
-// answer without one. NameError has handled such answers before, and the proxy, which repairs
-// answers in the same way, does not know which answer came with which request.
+// rt. If none of them matches, they are the requests of all round trips. It never gives an id to an
+// answer without one, because NameError has handled such answers before. The proxy repairs answers
+// in the same way, but it does not know which answer came with which request.
 func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
 	return frame.Pending{Waiting: func(id []byte) []byte {
 		u.mu.Lock()

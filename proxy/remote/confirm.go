@@ -58,8 +58,8 @@ type Confirmed struct {
 
 // ConfirmHeaders compares a message with the headers that repeat it (MCP 2026-07-28
 // basic/transports/streamable-http), for every version. A program that reads only the headers must
-// see what the rules judged. So the Header of the result holds only values from the message. A
-// missing header is no difference here (see RequireHeaders).
+// see the values that the rules judged. So the Header of the result holds only values from the
+// message. A missing header is no difference here (see RequireHeaders).
 func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}

@@ -89,7 +89,8 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 }
 
-// reopenStream opens the server's own stream, if the server refused it with the former credentials.
+// reopenStream opens the server's own stream. It does so only if the server has refused this
+// stream, because the credentials may be new now.
 func (u *Upstream) reopenStream() {
 	u.mu.Lock()
 	line, listening := u.session.initialized, u.session.listening

@@ -83,7 +83,7 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.lastEventID, p.resumable = e.ID, canResume(e.ID)
 		}
 		if e.Retry >= 0 {
-			floor := u.o.Patience // the whole Patience for the server's own stream, because no answer is awaited there
+			floor := u.o.Patience // the pause may be as long as Patience here, because no request waits for this stream
 			if rt != nil {
 				floor /= 4
 			}

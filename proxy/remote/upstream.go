@@ -65,9 +65,9 @@ func (u *Upstream) Write(p []byte) (int, error) {
 	}
 }
 
-// dispatchLines sends one line after the other, so that the server gets them in the client's order.
-// After a request it sends the next line when the request has been written. After any other message
-// it waits for the acknowledgement.
+// dispatchLines sends the lines one by one, so that the server gets them in the client's order. It
+// sends a line after a request as soon as the request has been written. It sends a line after any
+// other message when the server has acknowledged that message.
 func (u *Upstream) dispatchLines() {
 	for {
 		select {
@@ -152,7 +152,7 @@ func OneLine(frame []byte) []byte {
 	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
 		return frame
 	}
-	inside, escapes := false, false // inside: the position is in a string; escapes: a backslash stands before it
+	inside, escapes := false, false // inside: the position is in a string; escapes: the byte before it is a backslash
 	for i, c := range frame {
 		switch {
 		case (c == '\n' || c == '\r') && inside:

@@ -1,6 +1,6 @@
-// Package serve is clawai's own MCP server, with tools for agents. It stands behind the same gate
-// as any other server. It gets the answers of its two tools from functions in Options. It has
-// access to nothing else, so it cannot decide, reveal or change any protection.
+// Package serve is clawai's own MCP server, with tools for agents. Its messages pass the same gate
+// as those of any other server. It gets the answers of its two tools from functions in Options. It
+// has access to nothing else, so it cannot decide, reveal or change any protection.
 package serve
 
 import (

@@ -35,7 +35,7 @@ type StartError struct {
 	Name string
 	Err  error
 
-	before bool // the helper of the cage could not be started in namespaces of its own
+	before bool // the helper of the cage could not be started in separate namespaces
 }
 
 func (e *StartError) Error() string {

@@ -7,7 +7,7 @@ type Class uint8
 // The classes.
 const (
 	_        Class = iota
-	Shown          // a change of what people see: title, icons, _meta, a warning hint, the server's version
+	Shown          // a change of texts and pictures in lists: title, icons, _meta, a warning hint, the server's version
 	Removed        // an entry is missing now
 	Narrowed       // fewer parameters, types or values, or a tighter bound, and no new text
 	Loosened       // a restricting hint is missing now

@@ -123,7 +123,7 @@ func CompareServers(was, is *SelfDescription) (all []Difference) {
 	return all
 }
 
-// NewEntryChanges returns the changes for a new entry. among holds the other entries of the list.
+// NewEntryChanges returns the changes for a new entry. among holds the entries of the same list.
 func NewEntryChanges(e Entry, among *SelfDescription) []Change {
 	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspectChanges(e), findImitations(e, among))
 }

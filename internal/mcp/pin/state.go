@@ -13,10 +13,11 @@ import (
 	"strconv"
 )
 
-// State is what this machine knows about a server: the approved description and the latest one.
+// State is the knowledge of this machine about a server: the approved description and the latest
+// one.
 type State struct {
 	Server   string      // name of the server, so that the file of another server is not used by mistake
-	Sighted  []EntryKind // kinds of which a list was read to its end at least once
+	Sighted  []EntryKind // kinds for which a list was read to its end at least once
 	Approved SelfDescription
 	Served   SelfDescription
 	Kept     []string // digests of entries that a person has seen but not approved

@@ -16,9 +16,8 @@ import (
 // string, then after. member is the member of a result that holds the array.
 type block struct{ member, before, after string }
 
-// blockOf has an entry for each member of a result with an array that a reader sees in order. An
-// element of messages has a role, which tells the model who speaks. Elements of the other members
-// have no role.
+// blockOf has an entry for each member of a result with an array that a reader sees in order. Only
+// an element of messages has a role. The role tells the model who speaks.
 var blockOf = []block{
 	{"content", `{"type":"text","text":`, `}`},
 	{"contents", `{"uri":"clawai:mark","mimeType":"text/plain","text":`, `}`},
@@ -256,7 +255,7 @@ func (m *Message) removeMember(member string) []edit {
 	cut := span{-1, -1}
 	for name, value := range m.members() {
 		start, end := m.offsetOf(name), m.offsetOf(value)+len(value)
-		if cut.start >= 0 { // this is the member after the removed one
+		if cut.start >= 0 { // cut is the removed member, and this is the member after it
 			return []edit{{span{cut.start, start}, ""}}
 		}
 		if name.Text() == member {

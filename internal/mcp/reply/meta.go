@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// metaKey is the member of _meta that tells the client what was changed.
+// metaKey is the member of _meta that tells the client about the changes.
 const metaKey = ourPrefix + "reply"
 
 // offsetOf returns the offset of part in the message. part must be a slice of the message's memory.

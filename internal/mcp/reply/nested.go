@@ -28,7 +28,7 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 // ascending order, it reads the string only once.
 type places struct {
 	inside   string // the written string without its quotes
-	said, at int    // beginning of the last part: said in the text, at in inside
+	said, at int    // offsets of the last part: said is its beginning in the text, at its beginning in inside
 }
 
 // findPart returns where a part of the text is written. If the part ends inside a character, the

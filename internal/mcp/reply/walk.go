@@ -72,7 +72,7 @@ func (w *walker) visitValue(name token, segment string) bool {
 			return false
 		}
 	}
-	if leaf && value.end == 0 && name.end == 0 { // true, false and null are not visited
+	if leaf && value.end == 0 && name.end == 0 { // true, false and null in an array are not visited
 		return true
 	}
 	w.path = append(w.path, segment)

@@ -40,8 +40,8 @@ type Outcome struct {
 	// Why is the keyword that the value does not fit, or the reason why the value was not checked.
 	// It has no text of the schema or the value.
 	Why string
-	// At is the path to the part of the value that does not fit. It consists of member names and
-	// element indexes.
+	// At is the path to the part of the value that does not fit: member names and element indexes, the
+	// innermost first.
 	At []string
 }
 

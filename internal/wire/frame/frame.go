@@ -28,7 +28,7 @@ type Frame struct {
 	Result []byte // nil when absent
 	Error  []byte // nil when absent
 
-	// Index is the index of Params, Result or Error, of the one that is present.
+	// Index is the index of Params, Result or Error. A frame has only one of them.
 	Index jsonscan.Index
 	// Unambiguous means that the member "arguments" of Params has passed the checks of CheckFolded.
 	// False means that they found a fault or were not made.

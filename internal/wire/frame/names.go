@@ -24,7 +24,7 @@ type names struct {
 	many map[uint64]uint32 // offsets by seeded hash; the seed prevents names that collide on purpose
 }
 
-// slot is one name. at is the offset of the name. It is never 0, because a quote stands before the
+// slot is one name. at is the offset of the name. It is never 0, because a quote comes before the
 // name.
 type slot struct{ tag, at uint32 }
 

@@ -18,8 +18,8 @@ import (
 // requests.
 type Pending struct {
 	Only []byte // the only request that a line without an id can answer; nil if there is none
-	// Waiting returns the id of the only waiting request whose LooseID is that of the given token.
-	// It returns nil if there is none. A nil Waiting means that there is never one.
+	// Waiting returns the id of the only waiting request that has the same LooseID as the given
+	// token. It returns nil if there is no such request. With a nil Waiting there never is one.
 	Waiting func(id []byte) []byte
 }
 
@@ -55,8 +55,8 @@ func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []
 	}
 }
 
-// validText returns a copy of line with U+FFFD in place of each half of a surrogate pair and each
-// byte that is not UTF-8. Both faults occur only in strings.
+// validText returns a copy of line. It replaces each half of a surrogate pair, and each byte that
+// is not UTF-8, by U+FFFD. Both faults occur only in strings.
 func validText(line []byte) []byte {
 	b := make([]byte, 0, len(line)+16)
 	for i := 0; i < len(line); {

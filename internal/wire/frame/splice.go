@@ -10,7 +10,7 @@ import (
 // Frame.
 type Edit struct{ Part, Token []byte }
 
-// SplicePart returns raw with token in place of part and without any other change. part must be a
+// SplicePart returns raw with part replaced by token. It changes no other byte. part must be a
 // slice of raw's own memory. Otherwise SplicePart panics, because the caller has a bug.
 func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 

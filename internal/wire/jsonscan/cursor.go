@@ -178,7 +178,7 @@ func closingQuote(src string, from int) int {
 	}
 }
 
-// ReadWord reads a number, true, false or null. It also reads any other word that stands there.
+// ReadWord reads a number, true, false or null. It also reads any other word.
 func (c *Cursor) ReadWord() string {
 	start := c.At
 	for c.At < len(c.Src) && isWord[c.Src[c.At]] {

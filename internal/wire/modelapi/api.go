@@ -2,8 +2,7 @@ package modelapi
 
 import "strings"
 
-// API is the form of requests to and replies from a model's service. The zero value stands for an
-// unknown form.
+// API is the form of a service's requests and replies. The zero value stands for an unknown form.
 type API uint8
 
 // The forms: Messages of Anthropic, Responses and Chat Completions of OpenAI, and generateContent

@@ -117,7 +117,7 @@ func (r *Request) addWords(content jsonscan.Value) {
 		r.Words = append(r.Words, JoinTexts(r.Words[from:])...)
 	case jsonscan.Object:
 		o, err := readObject(content)
-		if err != nil { // added as it is, because code that reads it will find the same error
+		if err != nil { // added unread, because code that reads it will find the same error
 			r.Words = append(r.Words, content)
 			return
 		}

@@ -19,7 +19,7 @@ type Place struct {
 	Name jsonscan.Value // the name, as a part of the event or of the body
 }
 
-// Step holds what one event of a stream adds, or all that a whole reply has.
+// Step holds the new parts in one event of a stream, or all parts of a whole reply.
 type Step struct {
 	Calls  []*Call  // calls that this event completes; their arguments are known
 	Places []Place  // names of calls in this event, even of calls that were complete before
@@ -378,7 +378,7 @@ func (s *Stream) readMessagesEvent(o *object) error {
 	return nil
 }
 
-// checkIndex checks that an index is a number in the one form that all clients read alike. A client
+// checkIndex checks that an index is written in the only form that all clients read alike. A client
 // may take "1", 1.0 and 1 for the same index.
 func checkIndex(at string) error {
 	if n, err := strconv.Atoi(at); err != nil || n < 0 || strconv.Itoa(n) != at {

@@ -25,9 +25,9 @@ type modelHabits struct {
 	bare bool
 	// decodes means that the client replaces \uXXXX in the texts of the arguments by the character.
 	decodes bool
-	// bridge is the name of a built-in tool that calls another tool. Its arguments "name" and
-	// "arguments" describe the other tool, and the case of letters in that name does not matter.
-	// The hook sees the call of the other tool.
+	// bridge is the name of a built-in tool that calls another tool. The bridge's arguments "name"
+	// and "arguments" describe the other tool. The case of letters in "name" does not matter. The
+	// hook sees the call of the other tool.
 	bridge string
 }
 

@@ -186,8 +186,8 @@ func (r *Row) nameCalls(req *Request, names []serverTool, tool string, input []b
 	return nil
 }
 
-// toolSpelling returns how the client has changed the name of a server's tool, as far as the name
-// shows it.
+// toolSpelling returns how the client has changed the name of a server's tool. It concludes this
+// from the length of the name.
 func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
 	case r.NameLimit == 0 || len(tool) > r.NameLimit: // a name over the limit was not changed by the client

@@ -15,8 +15,8 @@ type Row struct {
 	Seen string // the version that the row was written for
 	From Source // how the facts in the row were learned
 
-	// These are places in the payload, of which the first existing one counts. A place is a member
-	// name. Names with dots between lead into nested objects.
+	// The places of these values in the payload. The first existing place counts. A place is a
+	// member name, or several names with dots between for nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
 	// Roots is the place of the folders that are open in the client. Chosen means that the call
 	// itself contains Cwd. If Cwd is chosen by the call or is not in Roots, relative paths may

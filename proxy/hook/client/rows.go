@@ -47,7 +47,7 @@ var geminiEvents = []Event{
 var claudeModes = list{"", "default", "acceptEdits", "plan"}
 
 // rows has the order of wrap --hooks. If several clients write the same payload, the first one in
-// the table wins. docs/hooks.md describes what each client does with an answer, and which calls it
+// the table wins. docs/hooks.md describes how each client treats an answer, and which calls it
 // never shows a hook. The table is constant, because otherwise each start of the hook would have to
 // build it.
 var rows = []Row{

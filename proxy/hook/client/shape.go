@@ -209,7 +209,7 @@ func (t *candidate) knowsTool(m members) bool {
 	return false
 }
 
-// unknownShapeError returns an error that tells what is missing in a payload of the registered
+// unknownShapeError returns an error that names the missing part in a payload of the registered
 // client.
 func (r *Row) unknownShapeError(m members) error {
 	for _, place := range r.Event {

@@ -70,7 +70,7 @@ func (rh *requestHandler) noteNamed(line, named []byte) {
 	})
 }
 
-// learnAnswer stores what later messages need from an answer.
+// learnAnswer stores the parts of an answer that later messages need.
 func (rh *requestHandler) learnAnswer(answer []byte) {
 	switch rh.frame.Method {
 	case "tools/list":

@@ -346,7 +346,7 @@ func (rh *requestHandler) findSession() bool {
 			rh.scope = rh.s.newScope()
 		}
 	case rh.frame.Method == "initialize":
-		// The client sent a session id with initialize. The server decides what this means.
+		// The client sent a session id with initialize. The server decides the meaning of this id.
 		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
 			rh.session = rh.s.newSession(rh.agent, rh.route.server)
 		}

@@ -30,7 +30,7 @@ type caller struct {
 
 // request is a request of a caller. It keeps the client's own id and token.
 type request struct {
-	id, token []byte // the client's own; token is nil if there is none
+	id, token []byte // the client's own id and token; token is nil if there is none
 	method    string
 	logs      bool // the client wants log messages
 	unfit     bool // the request lacks the client's capabilities

@@ -151,8 +151,8 @@ func (rh *requestHandler) refuseSessionless() {
 	rh.refuseMessage(http.StatusBadRequest, id, -32600, "This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id.")
 }
 
-// refuseUnread refuses an ambiguous message without a session. The local server refuses such a
-// message itself if there is a session.
+// refuseUnread refuses an ambiguous message without a session. In a session the local server itself
+// refuses such a message.
 func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	rh.frame.Raw = line
 	answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID))

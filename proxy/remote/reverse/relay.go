@@ -83,7 +83,7 @@ type ownMessageSink requestHandler
 
 var _ proxy.Sink = (*ownMessageSink)(nil)
 
-// Add sends the message in a task of its own.
+// Add sends the message in a separate task.
 func (f *ownMessageSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	line = bytes.Clone(line)
