@@ -37,7 +37,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return true
 	}
 	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
-		return true // the rule's own prompt is out of band and must stay; the prompt of the limit would let the client answer
+		return true // the out-of-band prompt of the rule stays, because the client could answer the prompt of the limit
 	}
 	v.Rule = over.Rule
 	if v.Action = over.Rule.Rate.Over; v.Action == policy.Prompt {

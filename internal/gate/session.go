@@ -33,7 +33,7 @@ type Options struct {
 
 	// DenyMemory and AskPerMinute protect a person from too many questions. A negative value turns
 	// the protection off.
-	DenyMemory   time.Duration // how long after a denial the identical call is denied without a question; default 1 min
+	DenyMemory   time.Duration // time after a denial in which the same call is denied without a question; default 1 min
 	AskPerMinute int           // number of questions within a minute after which no person is asked for a minute; default 30
 
 	// Limits counts calls against the limits of rules. Several sessions may share one Limits. nil

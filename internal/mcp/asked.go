@@ -92,7 +92,7 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 		if n++; n > maxInputs {
 			return nil, refuseFrame(f, CodeResponses, "more answers than a result may ask for")
 		}
-		if answer.Kind() != jsonscan.Object { // refused, because there is no call to deny; the server would find this request malformed too
+		if answer.Kind() != jsonscan.Object { // the whole frame is refused, because the server would find it malformed too
 			return nil, refuseFrame(f, CodeResponses, "inputResponses holds an answer that is not an object")
 		}
 		name := key.Text()

@@ -379,7 +379,7 @@ func (c *conn) endConnection(why string) {
 			continue
 		}
 		if c.fromClient.FailRequest([]byte(id), why) == nil {
-			c.fromClient.WithdrawRequest([]byte(id)) // the call waits for a person and has not been forwarded yet
+			c.fromClient.WithdrawRequest([]byte(id)) // takes the call back if it still waits for a person
 		}
 		f, err := frame.Parse(mcp.UnreachedAnswer([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
 		if err != nil {

@@ -274,8 +274,7 @@ func (o *own) acknowledgeListen(l *listen) {
 	}
 }
 
-// subscriptionMeta returns the _meta with the id of the listen, for messages that belong to the
-// listen.
+// subscriptionMeta returns the _meta for the messages of a listen. It holds the id of the listen.
 func (l *listen) subscriptionMeta() string {
 	return `{"` + mcp.MetaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
