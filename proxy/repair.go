@@ -12,9 +12,9 @@ import (
 
 const codeRepaired = "repaired"
 
-// repairAnswer handles a refused line of the server that is still an answer. It returns false if
-// the line is no such answer; then the line stays refused. The repair is worth it, because the call
-// was made and its answer would otherwise be lost. docs/frames.md lists the repairs.
+// repairAnswer handles a refused line of the server if the line is still an answer. It returns
+// false for any other line, which stays refused. Without a repair, the answer to a call that was
+// made would be lost. docs/frames.md lists the repairs.
 func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *frame.Refusal) bool {
 	if rc.from != mcp.ServerToClient {
 		return false

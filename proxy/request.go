@@ -173,9 +173,9 @@ func (req *request) Forward(x *gate.Exchange) error {
 }
 
 // dropFrame copies the parts of a judged request that its answer may need, so that the frame can be
-// freed. It does nothing if the arguments are needed later. They are needed for a request of MCP
-// 2026-07-28, if rules judge answers, and for a call that may become a task, because the rules
-// judge polls of the task by these arguments.
+// freed. It does nothing if the arguments are needed later. They are needed in three cases: for a
+// request of MCP 2026-07-28; if rules judge answers; and for a call that may become a task, because
+// the rules judge polls of the task by these arguments.
 func (req *request) dropFrame() {
 	if req.message.Modern || req.rc.s.o.Gate.Screens() || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
 		return

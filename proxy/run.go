@@ -88,10 +88,10 @@ func newSession(o Options) *session {
 }
 
 // Run carries frames until the session ends. It returns nil when the client closes one of its
-// streams or ctx ends, ErrServerEnded when the server ends, and any other error when the proxy
-// fails. When Run returns, the server has ended and the gate is closed. Also, every request in
-// flight has been answered, or its client has stopped reading. A read from a ClientIn that cannot
-// be closed may still be blocked; it ends with the process.
+// streams or ctx ends. It returns ErrServerEnded when the server ends, and any other error when the
+// proxy fails. When Run returns, the server has ended and the gate is closed. Also, every request
+// in flight has been answered, or its client has stopped reading. A read from a ClientIn that
+// cannot be closed may still be blocked. Such a read ends with the process.
 func Run(ctx context.Context, o Options) error {
 	s := newSession(o)
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)

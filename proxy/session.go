@@ -77,9 +77,9 @@ func (st *Stream) runGuarded(do func()) {
 // request has already gone to the other side, the transport must cancel it there.
 func (st *Stream) WithdrawRequest(id []byte) { st.rc.cancelCall(st.rc.scopedKey(id)) }
 
-// ResponseSink returns the sink through which the caller of a request gets the answer; id is the id
-// token of the request. It is the back sink of the request's stream. If the caller has sent a retry
-// after a form, it is the back sink of the retry's stream. It is nil if the request is not in
+// ResponseSink returns the sink through which the caller of a request gets the answer. id is the id
+// token of the request. The sink is the back sink of the request's stream. If the caller has sent a
+// retry after a form, it is the back sink of the retry's stream. It is nil if the request is not in
 // flight or its caller is away.
 func (st *Stream) ResponseSink(id []byte) Sink {
 	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))

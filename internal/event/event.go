@@ -28,7 +28,7 @@ const (
 // The kinds of events that the log itself writes.
 const (
 	Segment  Kind = "segment"  // the first line of every file
-	Recovery Kind = "recovery" // a write before this line failed; the event names the bytes it left in the file and the lost events
+	Recovery Kind = "recovery" // an earlier write failed; the event names the bytes that this write left in the file, and the lost events
 	Upkeep   Kind = "upkeep"   // an error while closing a crashed session's segment or removing old segments
 )
 

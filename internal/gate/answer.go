@@ -110,8 +110,8 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 }
 
 // isApproved reports whether an answer satisfies the rule that asks now. checked is the approval
-// that a team's centre has checked, or nil. checked must equal the rule's approval requirement; if
-// the rule has none, checked must be nil.
+// that a team's centre has checked, or nil. checked must equal the rule's approval requirement. A
+// rule without such a requirement needs a nil checked.
 func (q *question) isApproved(checked *policy.Approval) bool {
 	if q.now == nil {
 		return checked == nil

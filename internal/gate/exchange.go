@@ -19,8 +19,8 @@ import (
 // Approver that was told to stop may still be reading them.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
-	Calls []policy.Call // the calls that the rules judge; the strictest decision wins; a message without calls is forwarded and recorded
-	Work  []policy.Call // earlier allowed calls that continue with this message; they are judged again and must not be denied now
+	Calls []policy.Call // the calls that the rules judge; without any, the message is forwarded and recorded
+	Work  []policy.Call // earlier allowed calls that continue with this message; the rules must not deny them now
 	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
 	Out   Outlet        // the destination
 
@@ -62,8 +62,8 @@ type Exchange struct {
 // after its event is recorded.
 func (x *Exchange) WaitedForPerson() bool { return x.held }
 
-// Outlet is the transport's side of one exchange. For each exchange the gate calls either Forward
-// or Refuse, exactly once. When a person was asked, another goroutine may make this call.
+// Outlet is the transport's side of one exchange. For each exchange the gate makes exactly one
+// call: of Forward or of Refuse. After a person was asked, another goroutine may make this call.
 type Outlet interface {
 	// Forward sends x.Raw on. After an error the gate reads x.Event once more to record the lost
 	// message.
@@ -117,7 +117,7 @@ type Verdict struct {
 	Rule   *policy.Rule  // the rule that decided; nil when no rule matched
 	Stage  Stage
 	Code   Code
-	Reason string // text for the agent, a clause without rule position, path or secret; "" when allowed
+	Reason string // text for the agent: a clause without rule position, path or secret; "" when allowed
 	Hint   string // for the agent: absolute paths below this folder would be allowed; "" when there is none
 	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
@@ -129,8 +129,8 @@ type Verdict struct {
 
 	labels  string // why the session's labels make the verdict stricter; "" when they do not
 	owner   string // the reason for the owner, who may see more than the agent
-	unruled bool   // the rules about calls did not make this verdict; the record keeps their earlier decision
-	noted   bool   // the message passes; the verdict is recorded, but the event keeps its kind
+	unruled bool   // the verdict is not from the rules about calls, so the record keeps their earlier decision
+	noted   bool   // the event keeps its kind, although the verdict of this allowed message is recorded
 }
 
 // NewDenial returns the denial of a call in the form for the agent.

@@ -100,10 +100,10 @@ func (s *Session) applyGrant(x *Exchange, v *Verdict) {
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
-// findWideGrant returns a wide grant that covers the calls of x; r is the rule that asks. A call
+// findWideGrant returns a wide grant that covers the calls of x. r is the rule that asks. A call
 // that a person has just denied gets no wide grant, because that denial was about this very call. A
-// call that asks because of the session's labels never reaches this function (liftVerdict): the
-// person who gave the grant may not have known of the labels.
+// call that asks because of the session's labels never reaches this function (liftVerdict). The
+// reason is that the person who gave the grant may not have known of the labels.
 func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*storedGrant, bool) {
 	s.mu.Lock()
 	all := s.memory.wide

@@ -84,8 +84,8 @@ type Excess struct {
 // entries, and all processes read the entries in the same order. It is safe for concurrent use.
 type Ledger interface {
 	// Append adds entries at the end. It returns all entries since its last call, including the new
-	// ones, in the order of the ledger. After an error the entries of other processes are unknown:
-	// then nothing may be counted, and no grant is valid.
+	// ones, in the order of the ledger. After an error the entries of other processes are unknown.
+	// Then nothing may be counted, and no grant is valid.
 	Append(own ...Entry) (since []Entry, err error)
 	// Alive reports whether the process that added an entry still runs.
 	Alive(by string) bool
@@ -238,7 +238,7 @@ type Question struct {
 	Digest     [32]byte      // digest of the frame's bytes; the answer holds only for this frame
 	Asked      time.Time
 	Deadline   time.Time
-	Session    bool   // AllowSession is possible for these calls; if false, AllowSession counts as AllowOnce
+	Session    bool   // AllowSession is possible for these calls; otherwise AllowSession counts as AllowOnce
 	Server     string // the server's name or, without a name, a name guessed from the command
 	Revision   string // revision of the policy that asked; "" for none
 	Client     Client // the caller's own form; nil when it cannot be used
@@ -257,8 +257,8 @@ type Question struct {
 	// Approvers.
 	Ticket string
 
-	// Value is the digest of the server and of everything in the calls that the server gets. Value
-	// is the same when the client sends the same call again; Digest is not.
+	// Value is the digest of the server and of everything in the calls that the server gets. If the
+	// client sends the same call again, Value is the same, but Digest is not.
 	Value [32]byte
 
 	// Preview is the result of a preview of the command, as JSON. It is nil if the rule wants no

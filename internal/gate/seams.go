@@ -60,7 +60,7 @@ func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 		}
 		return false
 	}
-	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // the rules already ask a person; the question also shows this reason
+	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // the rules already ask a person, and the question now also shows this reason
 		return false
 	}
 	v.Action, v.Code, v.Reason, v.owner = action, CodeLabels, why, why

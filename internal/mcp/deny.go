@@ -38,7 +38,7 @@ type Denial struct {
 	Stage       string      // the stage of the gate that decided
 	Code        string      // stable word for programs: the reason
 	Description string      // description of the deciding rule, in its owner's words
-	Reason      string      // a clause with the reason if the rule has no description; otherwise ""
+	Reason      string      // a clause with the reason; "" if the rule's description is used instead
 	Hint        string      // a folder below which absolute paths are allowed; "" if there is none
 	Record      string      // the id of the record, which the agent can quote to the owner
 	Unanswered  bool        // a person was needed but did not decide

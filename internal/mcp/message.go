@@ -27,7 +27,7 @@ type Message struct {
 	Tasks []string
 
 	// Modern means that the frame states version 2026-07-28 or later. In these versions results
-	// have a resultType. Each frame states this itself; it does not belong to a connection.
+	// have a resultType. Other frames of the same connection may have another value.
 	Modern bool
 
 	room singleCall // memory for the first of Calls

@@ -124,8 +124,8 @@ func (c *conn) readServer() {
 	}
 }
 
-// endedSignal returns two channels. quiet is closed when the server's output has ended; the server
-// may still run. gone is closed when the server has ended. Both are nil for a nil conn.
+// endedSignal returns two channels. quiet is closed when the server's output has ended, even if the
+// server still runs. gone is closed when the server has ended. Both are nil for a nil conn.
 func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	if c == nil {
 		return nil, nil
@@ -332,8 +332,8 @@ func (c *conn) introduceClient() error {
 }
 
 // beginError returns the error for a server that answered initialize with an error. If our
-// transport made that answer because it could not reach the server, the error has the transport's
-// text.
+// transport could not reach the server, it made this answer itself. Then the error has the
+// transport's text.
 func beginError(answer []byte) error {
 	failed := jsonscan.ValueOf(answer)
 	if string(failed.Member("code").Bytes()) == strconv.Itoa(mcp.CodeGone) {

@@ -218,8 +218,8 @@ func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	return nil
 }
 
-// discoverDivisor divides the server's timeout; the quotient is the time limit for server/discover.
-// A server that does not answer in this time is treated as a server without this method.
+// discoverDivisor divides the server's timeout. The result is the time limit for server/discover. A
+// server that does not answer in this time is treated as a server without this method.
 const discoverDivisor = 3
 
 // discoverVersion reports whether the server speaks 2026-07-28 (basic/transports/stdio, backward

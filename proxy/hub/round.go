@@ -30,7 +30,7 @@ type round struct {
 	held  *frame.Frame // answer of the server that came while the client was away
 	late  *time.Timer  // timer that ends the call if the client does not return
 
-	asking bool                 // the hub has asked a client of an earlier version by requests; no server has the call until the client's answers come
+	asking bool                 // the questions went to a client of an earlier version as requests; no server has the call until the answers come
 	rounds int                  // number of answers to this call in which the server has asked
 	again  func(members string) // sends the call again, with the given JSON members in its params
 }

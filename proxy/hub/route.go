@@ -15,7 +15,7 @@ type call struct {
 	key       string // frame.IDKey of the id
 
 	list   kind   // the kind of the list that contains the entry in listed
-	listed string // the server's name of the called entry, if the entry is in a list that the client got; "" otherwise
+	listed string // the server's name of the called entry; "" unless the entry is in a list that the client got
 
 	// The hub's mutex guards the fields below.
 	server    *server // nil while the hub looks for the server

@@ -15,7 +15,7 @@ import (
 
 // passage is the state of a request that is forwarded before it is read and judged.
 type passage struct {
-	gone  chan func() []byte // gets a function that returns the forwarded request; gets nil if the request was not forwarded completely
+	gone  chan func() []byte // gets a function that returns the forwarded request, or nil if the request was not forwarded completely
 	asked chan struct{}      // closed when a goroutine waits for the judgement
 	ask   sync.Once
 	whole atomic.Bool   // the request was read to its end

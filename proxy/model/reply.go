@@ -52,7 +52,7 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		return nil
 	}
 	coding := strings.Join(append(resp.Header.Values("Content-Encoding"), otherCharset(resp.Header.Get("Content-Type"))...), ", ")
-	if !streamed || !isPlain(coding) { // in a plain stream, only the parts that may hold a call wait
+	if !streamed || !isPlain(coding) { // in a stream without encoding, only the parts that may hold a call wait
 		if err := t.awaitWhole(); err != nil {
 			_ = resp.Body.Close()
 			return err

@@ -50,7 +50,7 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	case err != nil:
 		return nil, err
 	case instead != nil:
-		content = jsonscan.ValueOf(instead) // the findings are removed from this content, so only a finding that is split over two parts is left
+		content = jsonscan.ValueOf(instead) // the findings are removed from the content, so only findings that are split over two parts are left
 	case len(x.Event.Finds) > 0:
 		return nil, nil // the rules allow the findings, so there is nothing to do
 	}

@@ -145,8 +145,8 @@ func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 	return rt != nil && len(rt.unanswered) > 1
 }
 
-// NameError gives an error without a usable id the id of its request. line is such an error, or an
-// array with one such error; id is the id of the request. NameError returns the new line, or nil
+// NameError returns line with the given id, if line is an error without a usable id, or an array
+// with one such error. id is the id of the request that the error answers. NameError returns nil
 // for any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {

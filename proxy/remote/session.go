@@ -89,8 +89,8 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 }
 
-// reopenStream opens the server's own stream. It does so only if the server has refused this
-// stream, because the credentials may be new now.
+// reopenStream opens the server's own stream if the server refused it before. It is called when the
+// credentials are new.
 func (u *Upstream) reopenStream() {
 	u.mu.Lock()
 	line, listening := u.session.initialized, u.session.listening
@@ -101,7 +101,7 @@ func (u *Upstream) reopenStream() {
 }
 
 // renewSession begins the session again, because the server has forgotten it or its stream has
-// ended. dead reports whether this is still so; it is called with u.mu held. Only one goroutine
+// ended. dead reports whether this is still so. It is called with u.mu held. Only one goroutine
 // renews the session, and the others wait for it. renewSession returns true if there is a new
 // session. rt is the request that needs the session, or nil.
 func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {

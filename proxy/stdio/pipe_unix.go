@@ -15,7 +15,7 @@ import (
 // processor (bench/README.md). So neither side of the proxy uses the poller.
 type pipeEnd struct {
 	fd     int
-	mu     sync.Mutex // held during a system call, because the number of a descriptor that is closed in use would be reused
+	mu     sync.Mutex // held during a system call: if a descriptor in use were closed, its number would be reused
 	closed atomic.Bool
 	freed  bool
 }
@@ -102,7 +102,7 @@ func writeFD(fd int, p []byte) (int, error) {
 	return done, nil
 }
 
-// newPipe makes a pipe. If read is true, ours is the reading end; otherwise it is the writing end.
+// newPipe makes a pipe. ours is the reading end if read is true. Otherwise ours is the writing end.
 func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	var fds [2]int
 	if err := pipeFDs(&fds); err != nil {

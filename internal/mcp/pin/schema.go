@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// compareSchemas compares two schemas. true and a missing schema accept every value; false accepts
-// none.
+// compareSchemas compares two schemas. The schema true and a missing schema accept every value. The
+// schema false accepts none.
 func (d *differ) compareSchemas(at string, was, is any) {
 	before, wasObject := schemaDemands(was)
 	after, isObject := schemaDemands(is)
@@ -59,8 +59,8 @@ func isArray(v any) bool {
 }
 
 // namedSchemas compares two objects of schemas. A new parameter counts as widening, and a removed
-// one as narrowing. In an object without parameters a removed schema also counts as widening,
-// because it is unknown which schemas refer to it.
+// one as narrowing. If the schemas are not parameters, a removed schema also counts as widening,
+// because other schemas may refer to it.
 func (d *differ) namedSchemas(at string, was, is any, parameters bool) {
 	before, wasObject := asObject(was)
 	after, isObject := asObject(is)

@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Change describes how a message shall be changed. The zero value changes nothing.
+// Change describes the changes to make in a message. The zero value changes nothing.
 type Change struct {
 	Redact  []int    // indexes of the Findings that marks replace, in ascending order
-	Takes   bool     // a rule redacts some kind; then a message that was not searched to its end is withheld
+	Takes   bool     // a rule redacts some kind, so a message that was not searched to its end is withheld
 	Fence   string   // the id in the marks around the server's texts; "" means no marks
 	Warn    []string // kinds of findings that the reader is warned of
 	Server  string   // the server's name in the marks

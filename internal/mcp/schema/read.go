@@ -18,8 +18,8 @@ type node struct {
 	enum              map[string]bool
 	bounds            []bound
 	multiple          []decimal
-	length, size      count // length limits strings; size limits arrays
-	members, contains count // members limits objects; contains limits the number of elements that fit containsSchema
+	length, size      count // length limits strings, and size limits arrays
+	members, contains count // members limits objects, and contains limits the elements that fit containsSchema
 	pattern           *pattern
 	unique            bool
 
@@ -42,7 +42,7 @@ type node struct {
 type bound struct {
 	keyword          string
 	limit            decimal
-	upper, exclusive bool // upper: the limit is a maximum; exclusive: the limit itself is not allowed
+	upper, exclusive bool // upper means a maximum; exclusive means that the limit itself is not allowed
 }
 
 // count holds the minimum and the maximum number of elements, members or characters. most is the

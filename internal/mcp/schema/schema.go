@@ -23,7 +23,7 @@ func (v Verdict) String() string { return [...]string{"unchecked", "fits", "unfi
 const (
 	maxSchema = 256 << 10 // bytes
 	maxValue  = 4 << 20
-	maxSteps  = 100_000 // for reading a schema; the check of a value has more, depending on the value's length
+	maxSteps  = 100_000 // for reading a schema; checking a value has more steps, depending on the length of the value
 	maxLevels = 256     // of nested schemas and of nested values
 )
 

@@ -108,8 +108,8 @@ func (s *scanner) scanField(e *envelope, n name, v, depth int) int {
 }
 
 // findMember returns the index of the member with this name, or -1 for a name that JSON-RPC does
-// not define. If some readers would take the name for a member in another case, the name counts as
-// a duplicate of that member.
+// not define. A name that differs from a member's name only in case counts as a duplicate of the
+// member, because some readers ignore case.
 func (s *scanner) findMember(e *envelope, n name) int {
 	m := memberOf(s.nameKey(n, false, 0))
 	if m >= 0 {

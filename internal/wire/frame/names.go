@@ -21,7 +21,7 @@ type names struct {
 	n    int
 	few  [24]slot
 	bits uint64            // one bit for each tag in few, so that most new names need no search
-	many map[uint64]uint32 // offsets by seeded hash; the seed prevents names that collide on purpose
+	many map[uint64]uint32 // offsets by seeded hash; because of the seed, an attacker cannot choose colliding names
 }
 
 // slot is one name. at is the offset of the name. It is never 0, because a quote comes before the

@@ -12,9 +12,9 @@ const (
 	maxHead   = 1 << 10  // how many bytes of a refused line are kept to identify it
 )
 
-// Reader splits a stream into lines. A line is part of a chunk, and a chunk's bytes are never
-// overwritten after they were returned. So a line stays valid as long as it is used. Chunks are not
-// reused; the garbage collector frees a chunk after its last line.
+// Reader splits a stream into lines. A line is part of a chunk. The bytes of a returned line are
+// never overwritten, so a line stays valid as long as it is used. Chunks are not reused, and the
+// garbage collector frees a chunk after its last line.
 //
 // Reader reads from the stream only when no whole line is in memory, and then only once. It is not
 // safe for concurrent use.
@@ -159,8 +159,8 @@ func (r *Reader) fillBuffer() {
 }
 
 // growBuffer starts a new chunk. It moves the beginning of the current line into the chunk if that
-// beginning is short. It also moves a longer beginning if the last long line was longer still; the
-// chunk is then as large as that line, because the next line is often as long. Otherwise the
+// beginning is short. It moves a longer beginning only if the last long line was still longer. Then
+// the chunk is as large as that line, because the next line is often as long. Otherwise the
 // beginning stays in its chunk, and the line is joined when it is complete. One buffer that doubles
 // would need three times the memory of a large frame.
 func (r *Reader) growBuffer() {

@@ -12,8 +12,8 @@ import (
 const maxDepth = jsonscan.MaxDepth
 
 // scanner reads one line once. After a fault in a name, a number or the depth, it notes the fault
-// and continues, because only a line that is valid JSON to its end has an id for an error answer.
-// It stops at text that is not JSON.
+// and continues. It continues because only a line that is valid JSON to its end has an id for an
+// error answer. It stops at text that is not JSON.
 //
 // Its methods take and return offsets in b. A negative offset means that the scan has stopped.
 type scanner struct {

@@ -131,8 +131,8 @@ func (r *Request) addWords(content jsonscan.Value) {
 const maxSeam = 256
 
 // JoinTexts joins the neighbouring texts in a list, because a secret that is cut in two is in
-// neither text as a whole. From a long text it uses only the first bytes for the join with the
-// texts before it, and only the last bytes for the join with the texts after it.
+// neither text as a whole. It does not use the middle of a long text. It joins only the beginning
+// of such a text to the texts before it, and only the end to the texts after it.
 func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
 	var b strings.Builder
 	texts := 0

@@ -152,7 +152,7 @@ const maxCuts = 32
 // It removes the other splits of a tool's name, unless no split matches. It also adds the splits
 // for servers that an agent may have named (others). For such a server, a rule that denies or asks
 // counts, but a rule that allows is not enough. If the name may also be a tool without a server
-// (guessed) and no file names a matching server, only the call of that tool stays.
+// (guessed), files decide: without a matching server in a file, only the call of that tool stays.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return

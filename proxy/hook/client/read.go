@@ -21,7 +21,7 @@ import (
 
 // Request is a parsed payload with its client, its event and its calls.
 type Request struct {
-	Row     *Row   // row of the client that wrote the payload; it may be another client than the registered one
+	Row     *Row   // row of the client that wrote the payload, perhaps not of the registered client
 	Agent   string // ID of Row; "" if only the tool's name decided which row fits
 	Event   Event
 	Session string // the client's id of its session
@@ -89,7 +89,7 @@ func stripByteOrderMark(payload []byte) []byte {
 		return payload
 	}
 	if len(payload)%2 != 0 {
-		return payload // without a byte order mark; if it is not UTF-8, parsing fails later
+		return payload // no byte order mark is left; if the payload is not UTF-8, parsing fails later
 	}
 	var units []uint16
 	for at := 2; at < len(payload); at += 2 {

@@ -129,7 +129,7 @@ const (
 	extension            // SERVER__TOOL
 	dashed               // SERVER-TOOL
 	underscored          // mcp_SERVER_TOOL, with a shortened server's name
-	apart                // no joined name; server and tool are in separate members
+	apart                // server and tool are only in separate members, without a joined name
 )
 
 // FindRow returns the row of a client, or nil if there is none.

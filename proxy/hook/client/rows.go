@@ -118,8 +118,8 @@ var rows = []Row{
 		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // event names of version 3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},
 	}},
-	// For Antigravity any exit code but 0 means a broken hook, and the tool then runs. But it
-	// always reads the output.
+	// Antigravity takes any exit code but 0 for a broken hook and then runs the tool. But it always
+	// reads the output.
 	{ID: "antigravity", Seen: "1.2", From: FromUsers, Event: list{"hook_event_name", "hookEventName", "eventName"}, Session: list{"conversationId"}, NeedSession: true, Call: list{"toolCall.id"},
 		Cwd: list{"cwd", "workspacePaths"}, Tool: list{"toolCall.name"}, Input: list{"toolCall.args"}, Deny: Decision, Exit0: true, MCP: underscored,
 		Allow: `{"decision":"allow"}`, Pass: `{}`, Marks: list{"conversationId"},

@@ -208,7 +208,7 @@ func wantCentre(l Line) {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true, because the call alone grows the stack; using the array would clear it, which costs time
+	if used { // never true; the call alone grows the stack, and using the array would cost time to clear it
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}

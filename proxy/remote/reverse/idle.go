@@ -35,8 +35,8 @@ func (s *Server) ConnState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// addConn adds a connection. If the peer now has too many, it returns the oldest one; otherwise
-// nil.
+// addConn adds a connection. If the peer now has too many, it returns the oldest one, which must be
+// closed. Otherwise it returns nil.
 func (i *idleConns) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

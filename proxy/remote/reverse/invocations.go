@@ -157,8 +157,8 @@ func (s *Server) beginInvocation(name string) (status int, why string) {
 	return 0, ""
 }
 
-// endInvocation ends an invocation. The channel over is closed when the end is complete; it is nil
-// if there is no such invocation.
+// endInvocation ends an invocation. The channel over is closed when the end is complete. The
+// channel is nil if there is no such invocation.
 func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

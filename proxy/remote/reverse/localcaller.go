@@ -150,7 +150,7 @@ func (r *request) answerStatus(code string) int {
 func (l *localSession) sendRelatedNotice(m jsonscan.Value, line []byte) {
 	params := m.Member("params")
 	var about *exchange
-	var part, token []byte // part is the token in the notice; token is the client's own token, which replaces part
+	var part, token []byte // part is the token in the notice, and token is the client's own token that replaces it
 	l.mu.Lock()
 	switch m.Member("method").Text() {
 	case "notifications/progress":

@@ -245,8 +245,8 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 }
 
 // clientStatus returns the status for the client. For a request it replaces 202 and 204 by 200,
-// because with these statuses no client looks for an answer in the body. For a client without
-// credentials it replaces 401 by 200 or 502, because the client would try to sign in at this
+// because with 202 or 204 no client looks for an answer in the body. For a client without
+// credentials it replaces 401 by 200 or 502. With 401 the client would try to sign in at this
 // server, which is not possible. The body then explains the problem.
 func (rh *requestHandler) clientStatus(resp *http.Response) int {
 	switch {

@@ -17,7 +17,7 @@ type replays struct {
 	mu   sync.Mutex
 	last [256][sha256.Size]byte
 	next int
-	// events that the gate is judging now; the channel is closed when the event was forwarded or
+	// events that the gate is judging now; a channel is closed when its event was forwarded or
 	// refused
 	inProgress map[[sha256.Size]byte]chan struct{}
 }

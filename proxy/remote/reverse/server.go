@@ -40,7 +40,7 @@ type Options struct {
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long an unused session is kept; default 1 h
-	Patience    time.Duration // default 1 min; time limit for a client to send or read a message, and for a server to acknowledge one
+	Patience    time.Duration // default 1 min; limits how long a client may take to send or read a message, and a server to acknowledge one
 	Sessions    int           // maximum number of sessions; default 1,000
 }
 
