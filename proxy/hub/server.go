@@ -29,7 +29,7 @@ type server struct {
 	notBefore time.Time // the server is not started again before this time
 	older     bool      // the server did not answer server/discover, so it speaks an earlier version
 	kept      *conn     // connection to the player of kept answers; nil before recallConn runs and when nothing was kept
-	asked     bool      // recallConn has run or will not be needed any more
+	asked     bool      // recallConn has run, or it is too late for it because the server has been started
 
 	instructions string // the server's instructions; the hub's mutex guards it
 	tasks        int    // number of the server's tasks that the hub knows; the hub's mutex guards it

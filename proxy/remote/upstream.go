@@ -65,9 +65,9 @@ func (u *Upstream) Write(p []byte) (int, error) {
 	}
 }
 
-// dispatchLines sends the lines one by one, so that the server gets them in the client's order. It
-// sends a line after a request as soon as the request has been written. It sends a line after any
-// other message when the server has acknowledged that message.
+// dispatchLines sends the lines one by one, so that the server gets them in the client's order. If a
+// line is a request, the next line may follow as soon as the request has been written. Otherwise the
+// next line waits until the server has acknowledged this one.
 func (u *Upstream) dispatchLines() {
 	for {
 		select {

@@ -31,7 +31,7 @@ type modelHabits struct {
 	bridge string
 }
 
-// ModelCall is a tool call as a client's model asks for it.
+// ModelCall is a tool call in the form in which a client's model asks for it.
 type ModelCall struct {
 	Session, ID string
 	Tool        string
