@@ -25,7 +25,7 @@ func (req *request) Client() gate.Client {
 	}
 	f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits)
 	if err != nil {
-		return nil // the frame is an element of an array, which cannot be parsed by itself
+		return nil // the request came in an array, so it has no frame to parse
 	}
 	if who := mcp.ClientOfRequest(req.method, f.Params); who.Form {
 		return &resultElicitor{request: req, who: who, params: f.Params, digest: req.x.Event.Digest}

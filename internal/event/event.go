@@ -58,7 +58,7 @@ type Event struct {
 	Sent    [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
 	Finds   []string // the findings, each as "KIND HOW-MANY JSON-POINTER", never with a value
 	Looked  []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
-	Altered []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
+	Altered []string // the alterations, such as "redact secret"
 	Release string   // for a withheld reply: a person can release the next answer to the same call by this name
 
 	Policy   string // the decision of the rules alone: allow, deny, prompt

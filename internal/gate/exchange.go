@@ -20,7 +20,7 @@ import (
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
 	Calls []policy.Call // the calls that the rules judge; without any, the message is forwarded and recorded
-	Work  []policy.Call // earlier allowed calls that continue with this message; the rules must not deny them now
+	Work  []policy.Call // calls that were allowed before and continue with this message; the rules must not deny them now
 	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
 	Out   Outlet        // the destination
 
@@ -193,7 +193,7 @@ const (
 	CodeReleased         Code = "released"           // a rule withholds a reply, but a person released it
 
 	CodeWithheld       Code = "withheld" // a reply is withheld because of its contents
-	CodeLabels         Code = "labels"   // the labels of the session deny it
+	CodeLabels         Code = "labels"   // denied because of the labels of the session
 	CodePinned         Code = "pinned"   // the called tool, or other entry of a list, differs from the approved one
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeMarker         Code = "marker" // denied by a rule, and the call contains the mark of a withheld text

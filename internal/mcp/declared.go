@@ -35,8 +35,8 @@ func DeclaredNames(method string, result []byte) []string {
 	return names
 }
 
-// ListsTold returns the kinds of lists that a server promises to report changes of, in its answer
-// to initialize.
+// ListsTold returns the kinds of lists for which a server promises change notifications in its
+// answer to initialize.
 func ListsTold(result []byte) (kinds []string) {
 	all := jsonscan.ValueOf(result).Member("capabilities")
 	for _, kind := range []string{"tools", "prompts", "resources"} {

@@ -82,8 +82,8 @@ func spellsUs(words []string) bool {
 }
 
 // likenessWords returns the words of a text as a person sees them. It removes differences in case,
-// accents and width, look-alike letters of other scripts, and invisible characters. I, l and 1
-// become the same letter.
+// accents and width, and invisible characters. It replaces look-alike letters of other scripts. I,
+// l and 1 become the same letter.
 func likenessWords(text string) []string {
 	s := strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)

@@ -16,8 +16,8 @@ const (
 // LegacyVersions are the versions that a client may request in initialize, the latest last.
 var LegacyVersions = []string{"2024-11-05", BatchVersion, "2025-06-18", "2025-11-25"}
 
-// AgreeVersion returns the version with which a server answers an initialize that asks for the
-// version asked.
+// AgreeVersion returns the version with which a server answers initialize. asked is the version in
+// the request.
 func AgreeVersion(asked string) string {
 	if slices.Contains(LegacyVersions, asked) {
 		return asked

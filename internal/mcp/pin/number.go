@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxZeros is how many zeros a number may be written with. A number that needs more keeps an
-// exponent, such as 1e21.
+// maxZeros is the maximum number of zeros in a written number. A number that needs more zeros keeps
+// an exponent, such as 1e21.
 const maxZeros = 20
 
 // normalizeNumber returns a number in one form for each value: 1.0 and 1e0 become 1, and -0 becomes

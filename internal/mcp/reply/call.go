@@ -33,7 +33,7 @@ func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding,
 	return all, nil
 }
 
-// ReplaceMessages returns an array of messages with with[i] in place of message i. If with[i] is
+// ReplaceMessages returns an array of messages in which with[i] replaces message i. If with[i] is
 // nil, message i is unchanged.
 func ReplaceMessages(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
 	whole := Message{raw: f.Raw}

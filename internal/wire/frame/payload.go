@@ -4,7 +4,7 @@ import "github.com/clawai/clawai/internal/wire/jsonscan"
 
 // payload is the object in params, result or error during the scan.
 type payload struct {
-	from, depth int // from is the offset of its brace; depth is the nesting depth of its members, or 0 outside a payload
+	from, depth int // offset of the object's brace, and nesting depth of its members; depth is 0 outside a payload
 	index       jsonscan.Index
 	unambiguous bool
 }

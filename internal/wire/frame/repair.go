@@ -102,9 +102,9 @@ func IsUnnamed(line []byte) bool {
 	return versions == 1 && ids < 2 && outcomes == 1
 }
 
-// withKnownID returns an answer with the id of the only request that it can be for. It does so if
-// the answer's id is written in another form, or if the answer is an error without an id. It
-// returns nil if there is no such request.
+// withKnownID returns an answer with the id of its request. It does so only if exactly one request
+// is possible. Also, the answer's id must be written in another form, or the answer must be an
+// error without an id. Otherwise it returns nil.
 func withKnownID(line []byte, p Pending) []byte {
 	ids, failed := []jsonscan.Value(nil), false
 	for name, value := range jsonscan.ValueOf(line).Members() {
