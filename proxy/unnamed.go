@@ -55,7 +55,7 @@ const (
 type outcome struct {
 	answer *unnamed
 	id     []byte      // id of the only request that the answer can be for; nil if there is none
-	failed []*response // responses for the calls that the proxy must fail, because none of them can be chosen
+	failed []*response // responses to the calls that the proxy fails because of this answer
 }
 
 // holdUnnamed keeps an answer without an id until its request is certain.

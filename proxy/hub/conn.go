@@ -35,7 +35,7 @@ type conn struct {
 
 	recalled  bool         // the connection leads to a player of kept answers, and no server runs
 	catalogue Catalogue    // store for the server's lists; nil if the lists are not kept
-	toKeep    atomic.Int32 // number of outstanding answers that will be kept in the server's form, as they are before the gate changes them
+	toKeep    atomic.Int32 // number of outstanding answers to keep in the form that they have before the gate changes them
 
 	modernClient bool        // the client speaks 2026-07-28
 	modern       atomic.Bool // the server speaks 2026-07-28
@@ -271,7 +271,7 @@ func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.F
 
 func (c *conn) queueRequest(method string, params, id []byte) {
 	c.queueLine(c, mcp.RequestLine(id, `"`+method+`"`, params))
-	c.flushLines() // the caller may wait for the answer in this goroutine, which also flushes
+	c.flushLines() // flushed at once, because the caller may wait for the answer in the goroutine that flushes
 }
 
 // awaitAnswer waits for the answer to a request of the hub, at most for the time within.

@@ -32,8 +32,8 @@ var methods = [kinds]string{"tools/list", "prompts/list", "resources/list", "res
 
 func (k kind) shape() mcp.ListShape { return mcp.ListOf(methods[k]) }
 
-// changeTopic returns the part of the method of the kind's list_changed notification that names the
-// list, such as "tools".
+// changeTopic returns the word for the kind in the method of a list_changed notification, such as
+// "tools".
 func (k kind) changeTopic() string {
 	topic, _, _ := strings.Cut(methods[k], "/")
 	return topic

@@ -43,7 +43,8 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 	return []frame.Edit{{Part: r.Tools.Bytes(), Token: r.WithoutTools(out)}}, nil
 }
 
-// noteOffer records that a tool of the service is denied, once for each kind, as a refused call.
+// noteOffer records that a rule denies a tool of the service. The record has the form of a refused
+// call. There is one record for each kind.
 func (t *turn) noteOffer(kind string, made madeCall, raw []byte) error {
 	if !t.noteOnce("offer " + kind) {
 		return nil

@@ -238,7 +238,7 @@ func mayHold(text []byte, words []string) bool {
 }
 
 // mayAsk reports whether a part of a stream may hold the beginning of a call. In every API a call
-// contains one of these words, or an escape.
+// contains "tool" or "call", or an escape.
 func mayAsk(part []byte) bool {
 	part = bytes.ToLower(part)
 	return bytes.Contains(part, []byte("tool")) || bytes.Contains(part, []byte("call")) || bytes.Contains(part, []byte(`\u`))

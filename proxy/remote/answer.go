@@ -124,7 +124,7 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 		return
 	}
 	if only := u.onlyID(rt); only != nil {
-		if named := NameError(line, only, u.o.Limits); named != nil { // only here, not in the proxy, is it known to which request the error belongs
+		if named := NameError(line, only, u.o.Limits); named != nil { // done here, because the proxy does not know to which request the error belongs
 			u.noteNamed(line, named)
 			line = named
 		}

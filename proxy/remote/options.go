@@ -32,8 +32,8 @@ type Options struct {
 	Credentials Credentials // nil means no credentials
 	Limits      frame.Limits
 
-	// Note is called with events for the owner's record that no message tells the client, such as a
-	// renewed session or a lost stream.
+	// Note is called with an event for the owner's record if no message tells the client about the
+	// event. Such an event is a renewed session or a lost stream.
 	Note func(code, text string)
 
 	// SSE means that the server is configured to speak the transport of 2024-11-05. Its stream is

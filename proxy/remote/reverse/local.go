@@ -24,7 +24,7 @@ type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.W
 
 // localSession connects an MCP session, or a caller without a session, with a local server. Each
 // client message becomes a line to the server. Each line of the server goes to one of the client's
-// streams. Not localSession but the local server passes the messages to the gate.
+// streams. localSession itself passes no message to the gate, because the local server does this.
 type localSession struct {
 	in     *io.PipeWriter
 	over   chan struct{} // closed when the local server has ended

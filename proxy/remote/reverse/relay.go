@@ -58,8 +58,8 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 	return context.WithCancel(rh.agent.in.ctx)
 }
 
-// answerWaiter returns the HTTP request that waits for the answer. It is this request, or, if the
-// caller has returned from a form with another request, that other request.
+// answerWaiter returns the HTTP request that waits for the answer. If the caller has returned from
+// a form with another request, it is that request. Otherwise it is this request.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
 		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {

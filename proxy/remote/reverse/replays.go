@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// replays remembers the last forwarded events with an id of one session. When a client resumes a
-// broken stream, the server sends again all events after the last one that the client got (MCP
-// 2025-11-25 basic/transports). The proxy session must not get such an event, because it would see
-// a second answer or a request with an id in use.
+// replays remembers the last events of one session that had an id and were forwarded. When a client
+// resumes a broken stream, the server sends again all events after the last one that the client got
+// (MCP 2025-11-25 basic/transports). The proxy session must not get such an event, because it would
+// see a second answer or a request with an id in use.
 type replays struct {
 	mu   sync.Mutex
 	last [256][sha256.Size]byte
