@@ -170,7 +170,7 @@ func (c *singleCall) setCall(s policy.Subject, method, server string) []policy.C
 	return c.calls[:]
 }
 
-// readEnvelope sets the fields of m, other than the calls, that package proxy needs.
+// readEnvelope sets the fields of m that package proxy needs. It does not set the calls.
 func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	m.InputResponses = fs.at[fInputResponses].Bytes()
 	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {

@@ -19,9 +19,10 @@ import (
 // The hub keeps a server's lists from one session to the next, so that it starts the server only
 // for a call. The kept answers are in the server's own form, as they were before rules changed
 // them. A player sends these answers in place of the server. They pass the gate like the server's
-// answers, so rules, pins and records treat them in the same way. When the real server starts, the
-// hub compares the server's lists with the kept ones before the server gets any other message,
-// because the gate judges calls by these lists.
+// answers, so rules, pins and records treat them in the same way.
+//
+// The gate judges calls by these lists. So when the real server starts, the hub first compares the
+// server's lists with the kept ones. Only then does it send the server any other message.
 
 // Catalogue stores the lists that one server program shows to one sort of client.
 type Catalogue interface {

@@ -102,9 +102,9 @@ func IsUnnamed(line []byte) bool {
 	return versions == 1 && ids < 2 && outcomes == 1
 }
 
-// withKnownID returns an answer with the id of its request. It does so only if exactly one request
-// is possible. Also, the answer's id must be written in another form, or the answer must be an
-// error without an id. Otherwise it returns nil.
+// withKnownID repairs the id of an answer. It can repair an id that is written in another form, and
+// add an id to an error that has none. It returns the answer with the id of its request, or nil if
+// it cannot repair the id, for example because two requests are possible.
 func withKnownID(line []byte, p Pending) []byte {
 	ids, failed := []jsonscan.Value(nil), false
 	for name, value := range jsonscan.ValueOf(line).Members() {
