@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// requestBatch is a JSON array of requests and notifications (MCP 2025-03-26 only). The array is
-// forwarded or refused as one unit: its bytes are never split.
+// requestBatch is a JSON array of requests and notifications (only in MCP 2025-03-26). The proxy
+// forwards or refuses the whole array and never splits it.
 type requestBatch struct {
 	rc       *receiver
 	burst    uint64
@@ -21,8 +21,9 @@ type requestBatch struct {
 	requests []*request
 }
 
-// handleBatch adds a batch to the group (receiver.group). Requests and notifications make a
-// requestBatch, responses make a responseBatch; an array with both is refused.
+// handleBatch adds an array to the group (receiver.group). An array of requests and notifications
+// becomes a requestBatch, and an array of responses becomes a responseBatch. An array with both is
+// refused.
 func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 	replies := 0
 	for i := range f.Elements {
@@ -40,10 +41,10 @@ func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// handleRequestBatch checks every element of a batch of requests and notifications, and adds the
-// batch to the group as one exchange.
+// handleRequestBatch checks every element of an array of requests and notifications. Then it adds
+// the array to the group as one exchange.
 func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
-	rc.judgeGroup(ctx) // the batch may cancel a request of the same read, or repeat its id
+	rc.judgeGroup(ctx) // judged first, because the array may cancel a request of the same read or repeat its id
 	b := &requestBatch{rc: rc, burst: rc.burst}
 	rc.beginBatch(&b.x, f, b)
 	var methods []string
@@ -73,10 +74,10 @@ func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet
 	x.Event.Method = "batch"
 }
 
-// unscreenedElement refuses an array with a message that rules look at.
+// unscreenedElement refuses an array that contains a message with text for the rules about replies.
 var unscreenedElement = &frame.Refusal{Code: "unscreened_batch", Reason: "the owner's rules look at what a server sends; this must come in a message of its own"}
 
-// addElement reads one element.
+// addElement reads one element of the array and adds its calls.
 func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 	rc := b.rc
 	if f.Kind == frame.Request {
@@ -112,7 +113,7 @@ func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// handleResponseBatch passes an array of responses to the gate if every element answers a request
+// handleResponseBatch passes an array of responses to the gate, if every element answers a request
 // in flight.
 func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	b := &responseBatch{rc: rc, burst: rc.burst}
@@ -132,7 +133,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 		}
 		resp.request = req
 		b.responses = append(b.responses, resp)
-		if req.form != nil { // MCP 2026-07-28 has no arrays
+		if req.form != nil { // calls of MCP 2026-07-28 can have forms, and this version has no arrays
 			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
 		}
 		if why := resp.readFrame(e); why != nil {
@@ -153,7 +154,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// refuseBatch answers every request of a refused array.
+// refuseBatch refuses an array and answers every request in it.
 func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 	record := rc.recordDrop(&event.Event{Code: refusal.Code, Reason: refusal.Reason, Method: "batch", Bytes: len(f.Raw)})
 	var lines [][]byte
@@ -167,10 +168,10 @@ func (rc *receiver) refuseBatch(f *frame.Frame, refusal *frame.Refusal) {
 	rc.respondBatch(rc.burst, lines)
 }
 
-// Forward sends the batch to the other side.
+// Forward sends the array to the other side.
 func (b *requestBatch) Forward(x *gate.Exchange) error {
 	for _, req := range b.requests {
-		req.record = x.Event.Record // the answers refer to this record
+		req.record = x.Event.Record // the answers refer to the record of the array
 		b.rc.s.table.markSent(req)
 	}
 	err := b.rc.sendLine(b.burst, x.Raw)
@@ -184,7 +185,7 @@ func (b *requestBatch) Forward(x *gate.Exchange) error {
 	return err
 }
 
-// Refuse answers every request of the array that its caller has not withdrawn.
+// Refuse answers the requests of the array, except those that their callers have withdrawn.
 func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	var lines [][]byte
 	for _, req := range b.requests {
@@ -195,7 +196,7 @@ func (b *requestBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	b.rc.respondBatch(b.burst, lines)
 }
 
-// Waiting sends a progress message to each caller in the batch that asked for progress.
+// Waiting sends a progress message to each caller in the array that asked for progress.
 func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	for _, req := range b.requests {
 		if to, line := req.progressLine(elapsed); line != nil {
@@ -204,14 +205,14 @@ func (b *requestBatch) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	}
 }
 
-// respondBatch sends several answers as one array.
+// respondBatch sends several answers to the sender of the array, as one array.
 func (rc *receiver) respondBatch(b uint64, lines [][]byte) {
 	if len(lines) > 0 {
 		rc.answerSender(b, append(append([]byte{'['}, bytes.Join(lines, []byte{','})...), ']'))
 	}
 }
 
-// responseBatch is an array of responses in transit.
+// responseBatch is an array of responses that is on its way to the callers.
 type responseBatch struct {
 	rc        *receiver
 	burst     uint64
@@ -219,7 +220,7 @@ type responseBatch struct {
 	responses []*response
 }
 
-// Forward sends the batch to the other side.
+// Forward sends the array to the other side.
 func (b *responseBatch) Forward(x *gate.Exchange) error {
 	for _, resp := range b.responses {
 		b.rc.s.table.completeRequest(resp)
@@ -230,7 +231,7 @@ func (b *responseBatch) Forward(x *gate.Exchange) error {
 	return b.rc.sendLine(b.burst, x.Raw)
 }
 
-// Refuse sends each caller a denial in place of its response.
+// Refuse sends each caller a denial instead of its response.
 func (b *responseBatch) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	for _, resp := range b.responses {
 		resp.Refuse(&resp.x, v)

@@ -16,16 +16,16 @@ var (
 	errFormClosed = errors.New("the caller expects no form any more")
 )
 
-// Client returns the client of this request, to show it a form; nil if the client has no forms. A
-// request of MCP 2026-07-28 describes its client itself; for older versions the client's initialize
-// request counts.
+// Client returns the client of this request, so that the gate can show it a form. It returns nil if
+// the client has no forms. A request of MCP 2026-07-28 describes its client itself. In earlier
+// versions the client's initialize request does this.
 func (req *request) Client() gate.Client {
 	if !req.message.Modern {
 		return req.rc.legacyClient(req.x.Event.Digest)
 	}
 	f, err := frame.Parse(req.x.Raw, req.rc.s.o.Limits)
 	if err != nil {
-		return nil // an element of a batch has no frame of its own
+		return nil // the request came in an array, so it has no frame to parse
 	}
 	if who := mcp.ClientOfRequest(req.method, f.Params); who.Form {
 		return &resultElicitor{request: req, who: who, params: f.Params, digest: req.x.Event.Digest}
@@ -33,7 +33,7 @@ func (req *request) Client() gate.Client {
 	return nil
 }
 
-// Named returns the name and version that the client of the call reports.
+// Named returns the client's own name and version.
 func (req *request) Named() (name, version string) {
 	who := req.rc.s.table.clientInfo()
 	if req.message.Modern {
@@ -44,8 +44,8 @@ func (req *request) Named() (name, version string) {
 	return who.Name, who.Version
 }
 
-// Back returns a channel that is closed when the caller can be answered. After this call the caller
-// gets no form.
+// Back returns a channel that is closed when the caller can be answered. After Back was called, the
+// caller gets no form.
 func (req *request) Back() <-chan struct{} {
 	if away := req.rc.s.table.closeForm(req); away != nil {
 		return away
@@ -53,22 +53,22 @@ func (req *request) Back() <-chan struct{} {
 	return closedChannel()
 }
 
-// Client returns the client that this answer is for, to show it a form; nil if the client has no
-// forms.
+// Client returns the client that gets this answer, so that the gate can show it a form. It returns
+// nil if the client has no forms.
 func (resp *response) Client() gate.Client {
 	if resp.request.message.Modern {
-		return nil // the caller waits for this answer and can get no form
+		return nil // the caller waits for this answer, so it cannot get a form
 	}
 	return resp.rc.legacyClient(resp.x.Event.Digest)
 }
 
-// Named returns the name and version that the client reports.
+// Named returns the client's own name and version.
 func (resp *response) Named() (name, version string) {
 	who := resp.rc.s.table.clientInfo()
 	return who.Name, who.Version
 }
 
-// Back returns a closed channel: the caller waits for its answer and is present.
+// Back returns a closed channel, because the caller waits for its answer and is never away.
 func (resp *response) Back() <-chan struct{} { return closedChannel() }
 
 func closedChannel() <-chan struct{} {
@@ -77,8 +77,8 @@ func closedChannel() <-chan struct{} {
 	return ch
 }
 
-// legacyClient returns the client that sent initialize, so that the gate can ask it about the
-// message with this digest. It returns nil if the client has no forms.
+// legacyClient returns the client that sent initialize, so that the gate can ask it about a
+// message. digest is the digest of the message. It returns nil if the client has no forms.
 func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	to := rc.back
 	if rc.from == mcp.ServerToClient {
@@ -90,8 +90,8 @@ func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	return nil
 }
 
-// requestElicitor asks a client with an elicitation request that the proxy itself sends (MCP
-// 2025-06-18 and 2025-11-25 client/elicitation).
+// requestElicitor asks a client with an elicitation request of the proxy itself (MCP 2025-06-18 and
+// 2025-11-25 client/elicitation).
 type requestElicitor struct {
 	rc     *receiver
 	to     Sink
@@ -99,10 +99,10 @@ type requestElicitor struct {
 	digest [32]byte
 }
 
-// Name returns the name and version that the client reports.
+// Name returns the client's own name and version.
 func (e *requestElicitor) Name() (name, version string) { return e.who.Name, e.who.Version }
 
-// Elicit asks the client, and cancels the question when ctx ends.
+// Elicit asks the client and waits for the answer. It cancels the question when ctx ends.
 func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
 	s := e.rc.s
 	a := newElicitation(e.digest)
@@ -132,11 +132,11 @@ func (e *requestElicitor) Elicit(ctx context.Context, message string, schema []b
 
 const elicitMethod = "elicitation/create"
 
-// elicitation is a question that the proxy asks and a client shows.
+// elicitation is a question of the proxy that a client shows as a form.
 type elicitation struct {
-	digest [32]byte          // digest of the message that the question is about
-	record string            // record id of the question
-	result chan elicitResult // holds at most one result
+	digest [32]byte          // digest of the message that is the subject of the question
+	record string            // id of the question's record
+	result chan elicitResult // channel for the answer; it has room for one
 }
 
 // elicitResult is a client's answer to a form.
@@ -149,8 +149,7 @@ func newElicitation(digest [32]byte) *elicitation {
 	return &elicitation{digest: digest, result: make(chan elicitResult, 1)}
 }
 
-// noteQuestion records a question before it is sent. id is the id that the client's answer will
-// carry.
+// noteQuestion records a question before it is sent. The client's answer will have the given id.
 func (s *session) noteQuestion(a *elicitation, id []byte) error {
 	ev := &event.Event{ID: id, Code: "sent", Digest: a.digest}
 	err := s.noteElicitation(ev)
@@ -163,8 +162,8 @@ func (s *session) noteElicitation(ev *event.Event) error {
 	return s.o.Gate.NoteEvents(ev)
 }
 
-// deliverElicitResult records the client's answer f and passes it to the goroutine that asked. An
-// answer that cannot be recorded counts as an error.
+// deliverElicitResult records the client's answer f and passes it to the goroutine that asked. If
+// the record fails, the answer counts as an error.
 func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.Elicited, err error) {
 	ev := &event.Event{
 		ID: f.ID, Direction: rc.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,
@@ -178,15 +177,14 @@ func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.
 	a.result <- elicitResult{gate.Elicited{Action: got.Action, Content: got.Content}, err}
 }
 
-// sendNow queues a line and flushes the sink.
+// sendNow writes a line at once.
 func sendNow(to Sink, line []byte) error {
 	err := to.Add(line)
 	to.Flush()
 	return err
 }
 
-// handleElicitResult handles the client's answer to a request of the proxy. The answer is not
-// forwarded.
+// handleElicitResult handles the client's answer to a request of the proxy. It forwards nothing.
 func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	got, err := mcp.ReadElicited(f.Result)
 	if f.Error != nil {
@@ -196,7 +194,7 @@ func (rc *receiver) handleElicitResult(req *request, f *frame.Frame) {
 	rc.s.table.releaseRequest(req)
 }
 
-// failElicitation does the same as handleElicitResult for an answer that cannot be parsed.
+// failElicitation is handleElicitResult for an answer that cannot be parsed.
 func (rc *receiver) failElicitation(req *request, line []byte, refusal *frame.Refusal) {
 	err := fmt.Errorf("the client's answer cannot be read: %w", refusal)
 	rc.deliverElicitResult(req.elicitation, &frame.Frame{ID: req.id, Raw: line}, mcp.Elicited{}, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// describeFrame fills in the fields of a frame's event that the proxy knows. An event is large:
-// it is written in place, never copied.
+// describeFrame sets the fields of a frame's event that the proxy knows. It writes to the event in
+// place, because an event is too large to copy.
 func (rc *receiver) describeFrame(ev *event.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = rc.s.o.Name, rc.s.o.Guess, rc.from.String()
 	ev.Method, ev.ID = f.Method, f.ID
@@ -18,7 +18,7 @@ func (rc *receiver) describeFrame(ev *event.Event, f *frame.Frame, calls []polic
 	}
 }
 
-// recordDrop records a dropped frame and returns the record's id.
+// recordDrop records a dropped frame. It returns the id of the record.
 func (rc *receiver) recordDrop(ev *event.Event) (record string) {
 	ev.Kind, ev.Stage = event.Dropped, "frame"
 	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
@@ -26,7 +26,8 @@ func (rc *receiver) recordDrop(ev *event.Event) (record string) {
 	return ev.Record
 }
 
-// recordChatter records a server's line that is not a frame, for example a print statement.
+// recordChatter records a line of the server that is not a frame, for example the output of a print
+// statement.
 func (rc *receiver) recordChatter(line []byte) {
 	const most = 500
 	text := string(line[:min(len(line), most)])
@@ -35,14 +36,14 @@ func (rc *receiver) recordChatter(line []byte) {
 	})
 }
 
-// recordEvent records an event that is not an exchange. No forwarding depends on this record, so a
-// failure changes nothing here; the gate refuses every later exchange.
+// recordEvent records an event that is not an exchange. It ignores an error, because no message
+// waits for this record. After an error the gate itself refuses every later exchange.
 func (s *session) recordEvent(ev *event.Event) {
 	ev.Server = s.o.Name
 	_ = s.o.Gate.NoteEvents(ev)
 }
 
-// panicEvent returns the event that records a panic in the proxy.
+// panicEvent returns the event for the record of a panic in the proxy.
 func panicEvent(cause any, stack []byte) *event.Event {
 	return &event.Event{Kind: event.Dropped, Stage: "proxy", Code: "panic", Reason: fmt.Sprint(cause), Detail: string(stack)}
 }

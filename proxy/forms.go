@@ -9,26 +9,27 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// forms holds what the client sent in initialize, and the forms that the client was given. The
+// forms holds the description of the client from initialize, and the forms that clients got. The
 // table's mutex guards it.
 type forms struct {
-	client        mcp.Client          // the client that sent initialize; Form is set only if the negotiated version has elicitation
-	prefix        string              // prefix of every id and every requestState that the proxy issues; "" until one is issued
-	count         int                 // number of tokens issued
-	awaitingRetry map[string]*request // requests whose callers got a form and have not sent their retry, by requestState
+	client        mcp.Client          // the client that sent initialize; Form is false if the negotiated version has no elicitation
+	prefix        string              // prefix of every id and requestState of the proxy; "" before the first one
+	count         int                 // number of tokens from newToken
+	awaitingRetry map[string]*request // requests whose callers got a form and have not returned, by requestState
 }
 
-// form is the question that a caller got in place of its answer (MCP 2026-07-28
-// basic/patterns/mrtr).
+// form is the question that a caller got instead of its answer (MCP 2026-07-28
+// basic/patterns/mrtr). The caller returns with a second request, the retry.
 type form struct {
 	*elicitation
-	state    string        // the requestState that the proxy issued with the form
-	params   []byte        // params of the call: the retry must have the same
-	retry    *caller       // the retry; nil while the caller is away
-	returned chan struct{} // closed when the caller has sent its retry
+	state    string        // the proxy's requestState in the form
+	params   []byte        // params of the call; the retry must have the same params
+	retry    *caller       // the caller that sent the retry; nil while the caller is away
+	returned chan struct{} // closed when the retry has come
 }
 
-// newToken returns a new id or requestState. Nobody can guess it, and no other session uses it.
+// newToken returns a new id or requestState. It cannot be guessed, and no other session has the
+// same one.
 func (fs *forms) newToken() string {
 	if fs.prefix == "" {
 		fs.prefix = "clawai-" + rand.Text() + "-"
@@ -37,12 +38,12 @@ func (fs *forms) newToken() string {
 	return fs.prefix + rand.Text() + "-" + strconv.Itoa(fs.count)
 }
 
-// isIssuedToken reports whether newToken made this token. key is the token as a frame.IDKey.
+// isIssuedToken reports whether newToken made a token. key is the frame.IDKey of the token.
 func (fs *forms) isIssuedToken(key string) bool {
 	return fs.prefix != "" && strings.HasPrefix(key, `"`+fs.prefix)
 }
 
-// removeForm ends the form of a request: a later retry is refused as too late.
+// removeForm ends the form of a request. A retry that comes later is refused as too late.
 func (fs *forms) removeForm(p *pending, req *request) {
 	delete(fs.awaitingRetry, req.form.state)
 	if back := req.form.retry; back != nil && p.requests[back.key] == req {
@@ -50,8 +51,9 @@ func (fs *forms) removeForm(p *pending, req *request) {
 	}
 }
 
-// currentCaller returns the caller that gets the answer to req, and false if that caller is away:
-// it got a form and has not sent its retry. The table must be locked.
+// currentCaller returns the caller that gets the answer to req. It returns false if the caller is
+// away, which means that it got a form and has not sent its retry. The caller of this function
+// holds the table's mutex.
 func (req *request) currentCaller() (caller, bool) {
 	switch {
 	case req.form == nil:
@@ -62,22 +64,22 @@ func (req *request) currentCaller() (caller, bool) {
 	return *req.form.retry, true
 }
 
-// isStale reports whether req's caller no longer waits under this id.
+// isStale reports whether key is an id that req's caller has replaced by the id of its retry.
 func (req *request) isStale(key string) bool {
 	return req.form != nil && req.form.retry != nil && req.form.retry.key != key
 }
 
-// renameToken stores the progress token of the caller's retry, which replaces the token of the
-// first request.
+// renameToken stores the progress token of a retry. It replaces the token of the first request.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
-		delete(p.newTokens, req.progressKey) // an earlier call may have had the same token
+		delete(p.newTokens, req.progressKey) // an earlier call with the same token may have set it
 		return
 	}
 	p.newTokens[req.progressKey] = to.token
 }
 
-// setClient stores what the client sent in initialize, after the version has been negotiated.
+// setClient stores the client's description from initialize. It is called when the version is
+// known.
 func (t *table) setClient(c mcp.Client, version string) {
 	c.Form = c.Form && mcp.HasElicitation(version)
 	t.mu.Lock()
@@ -85,14 +87,14 @@ func (t *table) setClient(c mcp.Client, version string) {
 	t.mu.Unlock()
 }
 
-// clientInfo returns the client that sent initialize.
+// clientInfo returns the description of the client from initialize.
 func (t *table) clientInfo() mcp.Client {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.client
 }
 
-// findCaller returns the caller that gets the answer to req now, and false if that caller is
+// findCaller returns the caller that gets the answer to req now. It returns false if that caller is
 // away.
 func (t *table) findCaller(req *request) (caller, bool) {
 	t.mu.Lock()
@@ -100,7 +102,7 @@ func (t *table) findCaller(req *request) (caller, bool) {
 	return req.currentCaller()
 }
 
-// addElicitation issues an id for a request of the proxy and adds the request to those in flight.
+// addElicitation gives a request of the proxy an id and adds the request to the requests in flight.
 func (t *table) addElicitation(req *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,8 +111,8 @@ func (t *table) addElicitation(req *request) {
 	t.pendingRequests(req.from).addRequest(req.key, req)
 }
 
-// addForm notes that req's caller is about to get a form. It returns false when the caller expects
-// no answer or no form any more, or has already got a form.
+// addForm notes that req's caller is about to get a form. It returns false if the caller expects no
+// answer, may get no form any more, or already got one.
 func (t *table) addForm(req *request, f *form) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,9 +125,9 @@ func (t *table) addForm(req *request, f *form) bool {
 	return true
 }
 
-// closeForm notes that req's question is over: its caller gets no form any more. If the caller has
-// got a form, the returned channel is closed when the caller has sent its retry; otherwise
-// closeForm returns nil.
+// closeForm notes that the question of req is over, so its caller gets no form any more. If the
+// caller already got a form, closeForm returns a channel that is closed when the retry comes.
+// Otherwise it returns nil.
 func (t *table) closeForm(req *request) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,24 +138,25 @@ func (t *table) closeForm(req *request) <-chan struct{} {
 	return req.form.returned
 }
 
-// issuedState reports whether this proxy issued the requestState. The form that it belongs to may
-// be over.
+// issuedState reports whether this proxy made the requestState. It returns true even if the form of
+// this requestState is over.
 func (t *table) issuedState(state []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.isIssuedToken(frame.IDKey(state))
 }
 
-// awaitingRetry returns the request whose caller was given this requestState and has not sent its
-// retry yet; nil if there is none.
+// awaitingRetry returns the request whose caller got this requestState and has not sent its retry.
+// It returns nil if there is none.
 func (t *table) awaitingRetry(state []byte) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forms.awaitingRetry[strings.Trim(frame.IDKey(state), `"`)]
 }
 
-// addRetry notes that req's caller has sent its retry and waits under another id. why is "" on
-// success; otherwise the question is over (codeLateForm) or the id is in use (codeDuplicateID).
+// addRetry notes that req's caller has sent its retry and now waits under the id of the retry. It
+// returns "" if this succeeds, codeLateForm if the question is over, and codeDuplicateID if the id
+// is in use.
 func (t *table) addRetry(req *request, to caller) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,8 +179,8 @@ func (p *pending) addRequest(key string, req *request) {
 	p.peak = max(p.peak, len(p.requests))
 }
 
-// forwardedID returns the id under which the other side knows a request, or nil when it is the
-// caller's own id.
+// forwardedID returns the id under which the other side knows a request. It returns nil if that is
+// the id of the caller.
 func (t *table) forwardedID(from mcp.Direction, key string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

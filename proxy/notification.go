@@ -13,12 +13,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// notification is a notification in transit.
+// notification is a notification that is on its way to the other side.
 type notification struct {
 	rc     *receiver
 	burst  uint64
 	x      gate.Exchange
-	inputs mcp.Inputs // input requests to the client, found in a task's state
+	inputs mcp.Inputs // input requests to the client that the notification holds in a task's state
 }
 
 // handleNotification adds a notification to the group (receiver.group). It drops a notification
@@ -33,7 +33,7 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	if f.Method == cancelledMethod || rc.responses {
-		rc.judgeGroup(ctx) // the request that the notification names may be in the same read
+		rc.judgeGroup(ctx) // judged first, because the request in the notification may be in the same read
 	}
 	if why := n.checkReference(f); why != "" {
 		if why != withdrawnCall { // the gate itself records a withdrawn call
@@ -44,7 +44,7 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, &n.x, false)
 }
 
-// readFrame finds the calls that the rules judge in a notification.
+// readFrame finds the calls in a notification that the rules judge.
 func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	rc := n.rc
 	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)
@@ -68,7 +68,8 @@ func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 }
 
 // mayCarryText reports whether a notification may hold text for a reader. A list_changed or
-// cancelled notification may only if it has members other than ids; every other notification may.
+// cancelled notification may hold text only if it has other members than ids. Every other
+// notification may hold text.
 func mayCarryText(f *frame.Frame) bool {
 	switch f.Method {
 	case cancelledMethod, "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
@@ -77,15 +78,17 @@ func mayCarryText(f *frame.Frame) bool {
 	return true
 }
 
-// saysMore reports whether a request of a server holds text that the rules about calls do not
-// judge. These rules judge all text of requests for sampling and elicitation.
+// saysMore reports whether a server's request holds text that the rules about calls do not see.
+// Requests for sampling and elicitation have no such text, because these rules judge all their
+// text.
 func (req *request) saysMore(f *frame.Frame) bool {
 	m := req.message.Method
 	judged := m != nil && (m.Subject == policy.SamplingSubject || m.Subject == policy.ElicitationSubject)
 	return req.from == mcp.ServerToClient && !judged && carriesMore(gjson.ParseBytes(f.Params), "")
 }
 
-// carriesMore reports whether params has a member other than ids and tokens.
+// carriesMore reports whether params has other members than ids and tokens. within is the path of
+// params, such as "_meta.".
 func carriesMore(params gjson.Result, within string) (more bool) {
 	params.ForEach(func(name, value gjson.Result) bool {
 		switch within + name.String() {
@@ -109,11 +112,10 @@ func (n *notification) Forward(x *gate.Exchange) error {
 	return n.rc.sendLine(n.burst, x.Raw)
 }
 
-// Refuse does nothing: a notification has no answer, and the gate has recorded
-// the decision.
+// Refuse does nothing, because a notification has no answer and the gate has recorded the decision.
 func (n *notification) Refuse(*gate.Exchange, gate.Verdict) {}
 
-// Waiting does nothing: a notification has no waiting caller.
+// Waiting does nothing, because no caller waits for a notification.
 func (n *notification) Waiting(*gate.Exchange, time.Duration) {}
 
 const (
@@ -123,9 +125,9 @@ const (
 	withdrawnCall = "the call was withdrawn"
 )
 
-// checkReference returns why a notification about a request must not be forwarded: the other side
-// does not know the request, or no longer knows it. It returns "" if the notification may be
-// forwarded. For a cancellation it also updates the proxy's own table.
+// checkReference checks whether the other side still knows the request in a notification. If not,
+// it returns the reason why the notification must be dropped. Otherwise it returns "". It also
+// enters a cancellation into the proxy's own table.
 func (n *notification) checkReference(f *frame.Frame) (why string) {
 	rc := n.rc
 	switch f.Method {
@@ -149,7 +151,7 @@ func (n *notification) checkReference(f *frame.Frame) (why string) {
 	return ""
 }
 
-// paramToken returns the JSON token of a member of params, or nil if the member is missing.
+// paramToken returns the JSON token of a member of params, or nil if there is no such member.
 func paramToken(f *frame.Frame, name string) []byte {
 	v := gjson.GetBytes(f.Params, name)
 	if !v.Exists() {
@@ -158,28 +160,29 @@ func paramToken(f *frame.Frame, name string) []byte {
 	return f.Params[v.Index : v.Index+len(v.Raw)]
 }
 
-// replaceToken replaces the notification's token by the token that the other side knows; a nil
-// token keeps the old one.
+// replaceToken replaces the token in the notification by the token `to`, which the other side
+// knows. With a nil `to` it changes nothing.
 func (n *notification) replaceToken(f *frame.Frame, token, to []byte) {
 	if to != nil {
 		n.x.Raw = frame.SplicePart(f.Raw, token, to)
 	}
 }
 
-// cancelCall withdraws a call that has not been forwarded, or marks a forwarded call as
-// cancelled. It runs on the reading goroutine and does not wait for a person.
+// cancelCall withdraws a call that has not been forwarded, or marks a forwarded call as cancelled.
+// It runs on the reading goroutine, so it never waits for a person.
 func (rc *receiver) cancelCall(key string) (why string) {
 	t := &rc.s.table
 	t.withdrawing.Add(1)
 	defer t.withdrawing.Add(-1)
-	// The call may be forwarded or answered between withdrawRequest and Withdraw: then try again.
+	// The call may be forwarded or answered between withdrawRequest and Withdraw. Then the next
+	// round sees its new state.
 	for range 3 {
 		req, waiting, st := t.withdrawRequest(rc.from, key)
 		switch {
 		case req == nil && t.wasAnswered(rc.from, key):
-			return "" // the cancellation and the answer crossed; the other side ignores the cancellation
+			return "" // the answer was already on its way, so the other side will ignore the cancellation
 		case req == nil && rc.from == mcp.ServerToClient && t.cancelRequest(mcp.ClientToServer, key):
-			return "" // a server ends a subscription by its request's id (MCP 2026-07-28)
+			return "" // a server may cancel a subscription by the id of the client's request (MCP 2026-07-28)
 		case req == nil:
 			return "cancels a request that was not forwarded"
 		case st == sent || st == cancelled:
@@ -192,8 +195,8 @@ func (rc *receiver) cancelCall(key string) (why string) {
 	return "cancels a request that was not forwarded"
 }
 
-// checkSubscription returns why a notification of a subscription must not be forwarded, or "".
-// Since 2026-07-28 such a notification names the request that opened the subscription.
+// checkSubscription returns the reason why a notification of a subscription must be dropped, or "".
+// Since 2026-07-28 such a notification has the id of the request that opened the subscription.
 func (rc *receiver) checkSubscription(f *frame.Frame) (why string) {
 	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""

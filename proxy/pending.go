@@ -11,58 +11,59 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// state is the state of a request. A request is in the table from the moment it is read until its
-// answer is sent.
+// state is the state of a request. A request is in the table from its read until its answer is
+// sent.
 type state uint8
 
 const (
 	held      state = iota // not forwarded; a person may be deciding about it
 	sent                   // forwarded; an answer may come
-	answering              // its answer is at the gate
-	cancelled              // forwarded and cancelled; a late answer is dropped
+	answering              // an answer has come and is at the gate
+	cancelled              // forwarded and then cancelled; a late answer is dropped
 )
 
-// table holds the proxy's state of a session. One mutex guards it, and the mutex is never held
-// across a call into the gate or a system call.
+// table holds the state of a session in the proxy. One mutex guards it. No goroutine holds the
+// mutex while it calls the gate or the operating system.
 type table struct {
-	inputs mcp.Asked // input requests that were forwarded; Asked has its own mutex
+	inputs mcp.Asked // input requests that were forwarded; it has its own mutex
 
 	mu          sync.Mutex
-	byDirection [2]pending // by the direction of the requests
-	forms       forms      // the client and the forms that it was given
+	byDirection [2]pending // requests in flight, by the direction in which they go
+	forms       forms      // the client's description and the forms that clients got
 
-	unnamed  []*unnamed       // answers without a usable id that may be for a waiting request
-	notices  []notice         // messages without an id to which the server may have sent an unnamed answer
+	unnamed  []*unnamed       // answers without a usable id that may belong to a waiting request
+	notices  []notice         // messages without an id that the server may have answered without an id
 	habits   map[string]habit // how the server treats notifications, by method
-	families map[string]bool  // method families for which the server has returned a list
-	messages uint64           // number of messages that went to the server
+	families map[string]bool  // method families of which the server has returned a list
+	messages uint64           // number of messages to the server so far
 
-	// batches is true when version 2025-03-26 was negotiated. It is read for every frame.
+	// batches is true if version 2025-03-26 was negotiated. It is atomic because it is read for
+	// every frame.
 	batches atomic.Bool
 
-	holding atomic.Int32 // number of unnamed answers that wait
+	holding atomic.Int32 // length of unnamed
 
-	withdrawing atomic.Int32 // number of goroutines that hold an exchange found in this table
+	withdrawing atomic.Int32 // number of goroutines that use an exchange from this table to withdraw it
 }
 
-// With more than shrinkAbove requests in flight, a request's frame is dropped when the request is
-// forwarded, and the maps are copied when most requests have ended. A frame longer than keptFrame
-// bytes is always dropped when its request is forwarded.
+// If more than shrinkAbove requests are in flight, a request's frame is dropped when the request is
+// forwarded. Also, the maps are copied when most of these requests have ended. A frame of more than
+// keptFrame bytes is always dropped when its request is forwarded.
 const (
 	shrinkAbove = 1024
 	keptFrame   = 64 << 10
 )
 
-// pending is one direction's requests.
+// pending holds the requests of one direction.
 type pending struct {
-	requests   map[string]*request // by scopedKey; a request whose caller returned with a form is here under both ids
-	peak       int                 // most requests at one time since the map was made
-	tokens     map[string]int      // number of forwarded requests with a progress token, by scopedKey of the token
-	newTokens  map[string][]byte   // progress tokens of callers that returned with a form, by the key in tokens; nil: the retry has none
-	taskTokens ring                // tokens of requests whose result is a task; they outlive the request
-	tasks      tasks               // tasks that calls became
-	answered   ring                // ids answered recently
-	cancelled  ring                // ids cancelled recently
+	requests   map[string]*request // by scopedKey of the id; a request whose caller sent a retry is here under both ids
+	peak       int                 // maximum number of requests since the map was made
+	tokens     map[string]int      // number of forwarded requests for each progress token, by scopedKey of the token
+	newTokens  map[string][]byte   // progress tokens of retries, by the scopedKey of the first token; nil if the retry has none
+	taskTokens ring                // tokens of requests that became tasks; they stay valid after the request
+	tasks      tasks               // the tasks that calls of this direction became
+	answered   ring                // ids that were answered recently
+	cancelled  ring                // ids that were cancelled recently
 }
 
 func (t *table) pendingRequests(from mcp.Direction) *pending {
@@ -76,15 +77,15 @@ func directionIndex(from mcp.Direction) int {
 	return 0
 }
 
-// Limits for a server's unanswered requests, because each request is kept until the client answers
-// it.
+// Limits for a server's unanswered requests. They exist because each request is kept until the
+// client answers it.
 const (
 	maxServerRequests     = 1024
-	maxServerRequestBytes = 64 << 20 // total size of their frames; a request is refused once the total is above this limit
+	maxServerRequestBytes = 64 << 20 // total bytes of their frames; above this total, further requests are refused
 )
 
-// reserveIDs reserves the ids of all the requests. It reserves none when an id is in use or the
-// server has too many open requests. why is "" on success.
+// reserveIDs reserves the ids of all the requests, or none of them. It returns "" if it succeeds,
+// codeTooMany if the server has too many open requests, and codeDuplicateID if an id is in use.
 func (t *table) reserveIDs(cs ...*request) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,8 +105,8 @@ func (t *table) reserveIDs(cs ...*request) (why string) {
 	return ""
 }
 
-// isOverLimit reports whether count further requests are too many, or whether the kept frames are
-// too long in total.
+// isOverLimit reports whether count more requests are too many, or whether the kept frames are too
+// long.
 func (p *pending) isOverLimit(count int) bool {
 	size := 0
 	for _, req := range p.requests {
@@ -114,8 +115,8 @@ func (p *pending) isOverLimit(count int) bool {
 	return len(p.requests)+count > maxServerRequests || size > maxServerRequestBytes
 }
 
-// markSent notes that the request is about to be written. It returns false when the caller is
-// away; then the request must not be written.
+// markSent notes that the request is about to be written. It returns false if the caller is away.
+// Then the request must not be written.
 func (t *table) markSent(req *request) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,9 +148,9 @@ const (
 	codeLateAnswer   = "late_answer"
 )
 
-// claimRequest finds the request that resp answers, among the requests that the side `from` has
-// sent, and marks it, so that a second answer is refused. If there is no such request, why is one
-// of the codes above.
+// claimRequest finds the request that resp answers. from is the side that sent the request. It
+// marks the request, so that a second answer is refused. If there is no such request, why is one of
+// the codes above.
 func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (req *request, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +159,7 @@ func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (re
 	switch {
 	case req == nil && p.answered.hasKey(key), req != nil && req.state == answering:
 		return nil, codeSecondAnswer
-	case req == nil || req.state == held || req.key != key: // the other side does not know such a request
+	case req == nil || req.state == held || req.key != key: // the other side does not know a request with this id
 		return nil, codeUnsolicited
 	case req.state == cancelled:
 		t.removeRequest(req)
@@ -169,8 +170,8 @@ func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (re
 	return req, ""
 }
 
-// completeRequest notes that a response is about to be written, and returns the caller that gets
-// it.
+// completeRequest notes that a response is about to be written. It returns the caller that gets the
+// response.
 func (t *table) completeRequest(resp *response) (to caller) {
 	t.mu.Lock()
 	to, _ = resp.request.currentCaller()
@@ -185,8 +186,8 @@ func (t *table) completeRequest(resp *response) (to caller) {
 	return to
 }
 
-// releaseRequest removes a request that the proxy has answered or that was withdrawn. It returns
-// the caller to answer, and whether the caller is present.
+// releaseRequest removes a request because the proxy has answered it or its caller has withdrawn
+// it. It returns the caller that gets an answer, and false if this caller is away.
 func (t *table) releaseRequest(req *request) (to caller, here bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,8 +195,8 @@ func (t *table) releaseRequest(req *request) (to caller, here bool) {
 	return req.currentCaller()
 }
 
-// releaseHeld removes a request of a refused batch and reports whether its caller has withdrawn
-// it.
+// releaseHeld removes a request of a refused array. It reports whether the caller has withdrawn the
+// request.
 func (t *table) releaseHeld(req *request) (withdrawn bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,7 +232,7 @@ func (t *table) removeRequest(req *request) {
 	}
 }
 
-// shrinkMaps copies the maps when many requests have ended, because a Go map never shrinks.
+// shrinkMaps copies the maps after many requests have ended, because a Go map never shrinks.
 func (p *pending) shrinkMaps() {
 	if p.peak <= shrinkAbove || len(p.requests) > p.peak/16 {
 		return
@@ -247,15 +248,15 @@ func copyMap[V any](old map[string]V) map[string]V {
 	return fresh
 }
 
-// keepToken keeps a call's progress token valid beyond its answer.
+// keepToken keeps the progress token of a call valid after the answer.
 func (t *table) keepToken(req *request) {
 	t.mu.Lock()
 	req.task = true
 	t.mu.Unlock()
 }
 
-// withdrawRequest finds a request that its caller cancels. It returns the request's state, and
-// the exchange under which the request or its answer waits at the gate.
+// withdrawRequest finds a request that its caller cancels. It returns the state of the request, and
+// the exchange in which the request or its answer waits at the gate.
 func (t *table) withdrawRequest(from mcp.Direction, key string) (req *request, waiting *gate.Exchange, st state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -274,8 +275,8 @@ func (t *table) withdrawRequest(from mcp.Direction, key string) (req *request, w
 	return req, nil, req.state
 }
 
-// cancelRequest marks a forwarded request as cancelled. It returns false when no such request has
-// been forwarded. The answer may never come, so the oldest cancelled requests are removed.
+// cancelRequest marks a forwarded request as cancelled. It returns false if no such request was
+// forwarded. An answer may never come, so only the latest cancelled requests stay in the table.
 func (t *table) cancelRequest(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -292,14 +293,14 @@ func (t *table) cancelRequest(from mcp.Direction, key string) bool {
 	return true
 }
 
-// wasAnswered reports whether the request with this id was answered recently.
+// wasAnswered reports whether a request with this id was answered recently.
 func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pendingRequests(from).answered.hasKey(key)
 }
 
-// isOpen reports whether the request was forwarded and not cancelled.
+// isOpen reports whether a request was forwarded and neither cancelled nor completely answered.
 func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -307,7 +308,7 @@ func (t *table) isOpen(from mcp.Direction, key string) bool {
 	return req != nil && (req.state == sent || req.state == answering)
 }
 
-// awaitsAnswer reports whether the request was forwarded and has no answer yet.
+// awaitsAnswer reports whether a request was forwarded and no answer has come.
 func (t *table) awaitsAnswer(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -315,8 +316,8 @@ func (t *table) awaitsAnswer(from mcp.Direction, key string) bool {
 	return req != nil && (req.state == sent || req.state == cancelled)
 }
 
-// onlyPending returns the id of the only request that waits for an answer, or "" when there are
-// none or several.
+// onlyPending returns the id of the only request that waits for an answer. It returns "" if no
+// request waits or several do.
 func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -332,8 +333,8 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID returns the id of the only forwarded request that has no answer and whose id matches
-// token loosely (frame.LooseID). It returns nil when there are none or several.
+// waitingID returns the id of the only forwarded request without an answer whose id has the same
+// frame.LooseID as token. It returns nil if no request matches or several do.
 func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
@@ -353,7 +354,7 @@ func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []
 	return id
 }
 
-// responseSink returns the sink on which the caller of a request waits for its answer.
+// responseSink returns the sink through which the caller of a request gets its answer, or nil.
 func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -365,8 +366,8 @@ func (t *table) responseSink(from mcp.Direction, key string) Sink {
 	return to.back
 }
 
-// requestScope returns the scope of the open request with this id, or "" when no open request has
-// this id or requests of several scopes have it.
+// requestScope returns the scope of the open request with this id. It returns "" if no open request
+// has this id, or if requests of different scopes have it.
 func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -383,8 +384,7 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 }
 
 // progressToken reports whether progress with this token belongs to a request in flight or to a
-// task that a request became. to is the token that the caller uses now; nil if that is the same
-// token.
+// task. to is the token that the caller uses now, or nil if that is the same token.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -396,8 +396,8 @@ func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok b
 	return to, !renewed || to != nil
 }
 
-// takeWaitingCallers removes the requests of one direction and returns the callers that still
-// wait.
+// takeWaitingCallers removes the requests of one direction. It returns the callers that still wait
+// for an answer.
 func (t *table) takeWaitingCallers(from mcp.Direction) (callers []caller) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

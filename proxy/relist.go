@@ -6,8 +6,9 @@ import (
 	"github.com/clawai/clawai/internal/mcp"
 )
 
-// announceListChanges sends list_changed notifications to the client, in the server's name, when
-// the rules in force change. The server cannot do this: its own lists have not changed.
+// announceListChanges sends list_changed notifications to the client when the rules change. It
+// sends them in the server's name, because the server does not know that its lists look different
+// to the client now.
 func (s *session) announceListChanges(ctx context.Context, rules <-chan struct{}, toClient, toServer Sink) {
 	told := &Stream{&receiver{s: s, from: mcp.ServerToClient, out: toClient, back: toServer}}
 	screened := s.o.Gate.Screens()

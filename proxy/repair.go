@@ -12,9 +12,9 @@ import (
 
 const codeRepaired = "repaired"
 
-// repairAnswer handles a refused line of the server that is still an answer, and reports whether
-// the line is an answer. The call was made, and without a repair its answer would be lost
-// (docs/frames.md has the repairs). Every other line stays refused.
+// repairAnswer handles a refused line of the server if the line is still an answer. It returns
+// false for any other line, which stays refused. Without a repair, the answer to a call that was
+// made would be lost. docs/frames.md lists the repairs.
 func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *frame.Refusal) bool {
 	if rc.from != mcp.ServerToClient {
 		return false
@@ -26,7 +26,8 @@ func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *fram
 		rc.holdUnnamed(ctx, line, refusal)
 		return true
 	}
-	// An answer without an id is held until its request is certain.
+	// An answer without an id is never repaired here. It waits until its request is certain
+	// (holdUnnamed).
 	f, words, ok := frame.RepairLine(line, rc.frameLimits(), refusal, frame.Pending{Waiting: rc.waitingID})
 	if !ok {
 		return false
@@ -35,9 +36,9 @@ func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *fram
 	return true
 }
 
-// takeApart handles each answer of a refused array as a separate message. Most versions have no
-// arrays, and in the one version that has them a single bad answer would lose the other answers.
-// Elements that are not answers are refused. takeApart reports whether the array holds an answer.
+// takeApart handles each answer in a refused array as a separate message. Most versions have no
+// arrays, and in the one version with arrays, a single bad answer would cost all the others.
+// takeApart refuses the elements that are not answers. It returns false if the array has no answer.
 func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	elements := frame.SplitArray(line)
 	answers := 0
@@ -63,16 +64,16 @@ func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	return true
 }
 
-// isArray reports whether a line begins with '['.
+// isArray reports whether the first character of a line, after blanks, is '['.
 func isArray(line []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'['}) }
 
-// isAnswer reports whether an element can only be a response.
+// isAnswer reports whether an element can be nothing but a response.
 func isAnswer(element []byte) bool {
 	trimmed := bytes.TrimSpace(element)
 	return len(trimmed) > 0 && trimmed[0] == '{' && answersOnly(trimmed)
 }
 
-// handleOddID handles an answer whose id matches no request exactly, and reports whether the
+// handleOddID handles an answer whose id is not exactly the id of a request. It returns true if the
 // answer was repaired or is held.
 func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	if rc.from != mcp.ServerToClient {
@@ -90,9 +91,8 @@ func (rc *receiver) handleOddID(ctx context.Context, f *frame.Frame) bool {
 	return true
 }
 
-// withWaitingID returns the answer f with its id replaced by the id of the request that f answers,
-// when the server has written that id in another form. It returns nil when no request matches, or
-// several.
+// withWaitingID repairs an answer in which the server has written the id in another form. It
+// returns the answer with the id of its request, or nil if no request matches or several do.
 func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	id := rc.waitingID(f.ID)
 	if id == nil {
@@ -100,13 +100,13 @@ func (rc *receiver) withWaitingID(f *frame.Frame) *frame.Frame {
 	}
 	repaired, err := frame.Parse(frame.SplicePart(f.Raw, f.ID, id), rc.frameLimits())
 	if err != nil {
-		return nil // the frame became too long
+		return nil // with the other id, the frame is longer than the limit
 	}
 	return &repaired
 }
 
-// forwardRepaired records the repair and handles the repaired answer. A repaired answer that is
-// longer than the client reads is refused.
+// forwardRepaired records a repair and handles the repaired answer. It refuses a repaired answer
+// that is longer than the client reads.
 func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.Frame, words []string) {
 	if rc.isTooLong(f.Raw) {
 		rc.handleUnreadable(f.Raw, tooLong())
@@ -124,7 +124,7 @@ func (rc *receiver) forwardRepaired(ctx context.Context, line []byte, f *frame.F
 	rc.repaired = false
 }
 
-// noteRepair records a repair before any part of the answer is forwarded.
+// noteRepair records a repair. It must run before any part of the answer is forwarded.
 func (rc *receiver) noteRepair(ev *event.Event) {
 	ev.Kind, ev.Stage, ev.Code = event.Passed, "frame", codeRepaired
 	ev.ServerGuess, ev.Direction = rc.s.o.Guess, rc.from.String()
@@ -141,13 +141,14 @@ func (rc *receiver) frameLimits() frame.Limits {
 	limits := rc.s.o.Limits
 	limits.AllowBatch = rc.s.table.batches.Load()
 	if rc.from == mcp.ClientToServer {
-		limits.MaxResult = 0 // MaxResult is for results that a client reads
+		limits.MaxResult = 0 // MaxResult is only for results that a client reads
 	}
 	return limits
 }
 
-// checkStrictly refuses a result with input requests unless the result passes the limits of a
-// request, because the rules judge the input requests. It returns nil if the result passes.
+// checkStrictly checks a result that holds input requests. It refuses the result if it was repaired
+// or is nested deeper than a request may be, because the rules judge the input requests. It returns
+// nil if the result passes.
 func (rc *receiver) checkStrictly(f *frame.Frame) *frame.Refusal {
 	if rc.repaired {
 		return &frame.Refusal{Code: codeRepaired, Reason: "it asks something of the client, and is not well-formed"}

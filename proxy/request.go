@@ -14,46 +14,46 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// request is one request in flight, and the gate's outlet for it.
+// request is one request in flight. It is also the gate's Outlet for the request.
 type request struct {
 	rc    *receiver
 	burst uint64
-	x     *gate.Exchange // nil after forwarding; not filled in for an element of a batch
+	x     *gate.Exchange // nil after forwarding; empty for an element of an array
 
 	from          mcp.Direction
-	size          int // bytes of the frame
+	size          int // length of the frame in bytes
 	method        string
-	caller        // the original caller, with the id that the other side knows
+	caller        // the first caller; the other side knows the request by this caller's id
 	message       mcp.Message
-	clientInfo    mcp.Client     // for initialize: what the request says about the client
-	calls         []policy.Call  // the calls that the rules judged: for denials, and for a task that the request may become
-	work          []policy.Call  // for a message about a task: the call that became the task
-	record        string         // record id of the decision, once the request is forwarded
-	progressSteps int            // number of progress messages that the proxy sent
-	further       bool           // the request asks for a later page of a list
-	array         *requestBatch  // the array that holds the request; nil: none
-	kept          bool           // other goroutines may use the request or its calls: it is not reused
-	waiting       *gate.Exchange // the exchange in which the request waits at the gate; nil after forwarding
+	clientInfo    mcp.Client     // for initialize: the client's description from the request
+	calls         []policy.Call  // the calls that the rules judged, used for denials and for a task that the request may become
+	work          []policy.Call  // for a message about a task: the calls that became the task
+	record        string         // id of the decision's record; "" until the request is forwarded
+	progressSteps int            // number of progress messages from the proxy so far
+	further       bool           // the request asks for the second or a later page of a list
+	array         *requestBatch  // the array that contains the request; nil if it came alone
+	kept          bool           // the object is not reused, because other goroutines may still use it or its calls
+	waiting       *gate.Exchange // the exchange of the request while it waits at the gate; nil after forwarding
 
-	// Guarded by the table:
+	// The table's mutex guards the fields below.
 	state      state
-	withdrawn  bool      // the caller expects no answer
-	task       bool      // the result is a task: the progress token stays valid
+	withdrawn  bool      // the caller has cancelled the request and expects no answer
+	task       bool      // the result is a task, so the progress token stays valid
 	noTask     bool      // the request cannot become a task
-	sentAt     uint64    // the request's number among the messages to the server
-	response   *response // set while state is answering
-	form       *form     // the form that the caller got in place of its answer
-	formClosed bool      // the caller gets no form any more
+	sentAt     uint64    // number of the request among the messages to the server
+	response   *response // the answer at the gate, set in state answering
+	form       *form     // the form that the caller got instead of its answer; nil if it got none
+	formClosed bool      // the caller may get no form any more
 
-	elicitation *elicitation // set for a request of the proxy (MCP 2025-06-18 client/elicitation)
+	elicitation *elicitation // the question, if this is a request of the proxy (MCP 2025-06-18 client/elicitation)
 }
 
-// caller is the party that gets an answer: the id and the progress token of the request that waits,
-// and the sink for the answer.
+// caller is the party that waits for an answer. It has the id and the progress token of the
+// request, and the sink for the answer.
 type caller struct {
 	id          []byte
 	key         string // scopedKey of the id
-	token       []byte // nil: no progress token
+	token       []byte // progress token; nil if there is none
 	progressKey string // scopedKey of the token
 	back        Sink
 }
@@ -66,7 +66,7 @@ func (rc *receiver) newCaller(f *frame.Frame, m *mcp.Message) caller {
 	return c
 }
 
-// newRequest reads a request. A refusal means that the request must not be forwarded.
+// newRequest reads a request. It returns a refusal if the request must not be forwarded.
 func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	req := requests.Get().(*request)
 	req.rc, req.burst, req.from, req.method, req.size = rc, rc.burst, rc.from, f.Method, len(f.Raw)
@@ -74,15 +74,15 @@ func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 		return nil, refusal
 	}
 	if m := req.message.Method; m != nil {
-		req.method = m.Name // m.Name does not keep the frame in memory
+		req.method = m.Name // a copy of the name, because f.Method would keep the frame in memory
 	}
 	req.further = req.message.Class == mcp.List && mcp.HasCursor(f.Params)
 	req.caller = rc.newCaller(f, &req.message)
 	return req, nil
 }
 
-// admitRequest finds the calls that the rules judge in a request. A refusal means that the request
-// must not be forwarded.
+// admitRequest finds the calls in a request that the rules judge. It returns a refusal if the
+// request must not be forwarded.
 func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message
 	calls := m.Calls
@@ -132,14 +132,13 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, x, false)
 }
 
-// Codes of a request that must wait for the answer to another request.
+// Codes of requests that are refused because of other open requests.
 const (
 	codeDuplicateID = "duplicate_id"
 	codeTooMany     = "too_many_requests"
 )
 
-// reserveRefusal returns the refusal of a frame whose ids could not be reserved; nil if why is
-// "".
+// reserveRefusal returns the refusal for a result of reserveIDs. It returns nil if why is "".
 func reserveRefusal(f *frame.Frame, why string) *frame.Refusal {
 	switch why {
 	case "":
@@ -150,8 +149,8 @@ func reserveRefusal(f *frame.Frame, why string) *frame.Refusal {
 	return DuplicateID(f.ID)
 }
 
-// DuplicateID returns the refusal of a request whose id is in use: two answers with one id could
-// not be told apart.
+// DuplicateID returns the refusal of a request whose id is in use. Such a request is refused
+// because two answers with the same id could not be told apart.
 func DuplicateID(id []byte) *frame.Refusal {
 	return &frame.Refusal{Code: codeDuplicateID, Reason: "a request with this id is still in flight", ID: id, Request: true}
 }
@@ -164,7 +163,7 @@ func (req *request) Forward(x *gate.Exchange) error {
 		return errCallerAway
 	}
 	err := rc.sendLine(b, x.Raw)
-	if !kept { // req may be reused for another request by now
+	if !kept { // req must not be used any more, because another request may already reuse it
 		return err
 	}
 	if line := req.clientGone(err); line != nil {
@@ -173,30 +172,30 @@ func (req *request) Forward(x *gate.Exchange) error {
 	return err
 }
 
-// dropFrame copies what the answer may need out of a judged request, so that the frame can be
-// freed. It does nothing where the arguments are needed later: for a request of MCP 2026-07-28,
-// where rules judge answers, and for a call that may become a task, because polls of the task are
-// judged by those arguments.
+// dropFrame copies the parts of a judged request that its answer may need, so that the frame can be
+// freed. It does nothing if the arguments are needed later. They are needed in three cases: for a
+// request of MCP 2026-07-28; if rules judge answers; and for a call that may become a task, because
+// the rules judge polls of the task by these arguments.
 func (req *request) dropFrame() {
 	if req.message.Modern || req.rc.s.o.Gate.Screens() || slices.ContainsFunc(req.calls, mcp.AsksForTask) {
 		return
 	}
 	req.id, req.token = bytes.Clone(req.id), bytes.Clone(req.token)
 	req.key, req.progressKey = strings.Clone(req.key), strings.Clone(req.progressKey)
-	calls := make([]policy.Call, len(req.calls)) // for the answer's record; the gate has its own copy
+	calls := make([]policy.Call, len(req.calls)) // the answer's record needs these calls; the gate has its own copy
 	for i, named := range req.calls {
 		named.Args, named.Extra = nil, nil
 		calls[i] = mcp.CloneCall(named)
 	}
-	req.calls = calls // the old calls were part of the message
+	req.calls = calls // the old calls are part of the message
 	req.method, req.message = strings.Clone(req.method), mcp.Message{Class: req.message.Class}
 	req.noTask = true
 }
 
 // clientGone returns the error answer to a server's request that could not be written to the
-// client: a person may have decided about the request after the client's stream ended. lost is the
-// error of that write. clientGone returns nil when lost is nil, when nobody waits for the answer,
-// or for a request of a client: a client notices by itself that its server is gone.
+// client. lost is the error of the write. This happens when a person decides after the client's
+// stream has ended. clientGone returns nil if lost is nil, if the server expects no answer, or if
+// the request came from a client. A client notices by itself that its server is gone.
 func (req *request) clientGone(lost error) []byte {
 	if lost == nil || req.from != mcp.ServerToClient {
 		return nil
@@ -208,8 +207,8 @@ func (req *request) clientGone(lost error) []byte {
 	return mcp.UnheardAnswer(to.id, lost.Error())
 }
 
-// Refuse answers the request. It sends nothing if the request was withdrawn or its caller is
-// away.
+// Refuse answers the request with a denial. It sends nothing if the request was withdrawn or its
+// caller is away.
 func (req *request) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	if to, here := req.rc.s.table.releaseRequest(req); here && v.Code != gate.CodeWithdrawn {
 		_ = req.rc.writeLine(req.burst, to.back, req.denialLine(to, req.calls, v, false))
@@ -223,7 +222,8 @@ func (req *request) Waiting(_ *gate.Exchange, elapsed time.Duration) {
 	}
 }
 
-// progressLine returns the next progress message for the caller; nil when the caller wants none.
+// progressLine returns the next progress message for the caller. It returns nil if the caller did
+// not ask for progress.
 func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte) {
 	to, here := req.rc.s.table.findCaller(req)
 	if to.token == nil || !here {
@@ -233,7 +233,7 @@ func (req *request) progressLine(elapsed time.Duration) (to caller, line []byte)
 	return to, mcp.ProgressNotification(to.token, req.progressSteps, fmt.Sprintf("waiting for the owner's approval (%d s)", elapsed/time.Second))
 }
 
-// answeredCalls returns the calls that an answer to the request belongs to.
+// answeredCalls returns the calls that an answer to the request is about.
 func (req *request) answeredCalls() []policy.Call {
 	if len(req.calls) == 0 {
 		return req.work
@@ -241,8 +241,8 @@ func (req *request) answeredCalls() []policy.Call {
 	return req.calls
 }
 
-// denialLine returns the denial that the caller gets in place of the other side's answer. ran is
-// true if that answer has come, so that the call was executed and only the answer is withheld.
+// denialLine returns the denial that the caller gets instead of an answer. ran means that the call
+// was executed and only the other side's answer is withheld.
 func (req *request) denialLine(to caller, what []policy.Call, v gate.Verdict, ran bool) []byte {
 	one := policy.Call{Method: req.method, Subject: policy.MethodSubject}
 	if len(what) > 0 {

@@ -11,20 +11,19 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// response is a response in transit to its caller.
+// response is a response on its way to the caller. It is also the gate's Outlet for the response.
 type response struct {
 	rc      *receiver
 	burst   uint64
 	x       gate.Exchange
 	request *request
-	inputs  mcp.Inputs // input requests to the client, found in a server's result
+	inputs  mcp.Inputs // input requests to the client in a server's result
 	tasks   []string   // ids of the tasks that the call became
-	// version is the negotiated version in an initialize result; "" for any other result.
+	// version is the negotiated version in the result of initialize. It is "" for any other result.
 	version string
 }
 
-// handleResponse passes an answer to a request in flight to the gate, and drops every other
-// answer.
+// handleResponse passes the answer to a request in flight to the gate. It drops every other answer.
 func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	resp := responses.Get().(*response)
 	resp.rc, resp.burst = rc, rc.burst
@@ -52,7 +51,7 @@ func (rc *receiver) handleResponse(ctx context.Context, f *frame.Frame) {
 	rc.passed = append(rc.passed, resp)
 }
 
-// dropUnsolicited records an answer that nobody waits for.
+// dropUnsolicited drops and records an answer that no request waits for.
 func (rc *receiver) dropUnsolicited(f *frame.Frame, why string) {
 	reason := "an answer to no request in flight"
 	switch why {
@@ -64,7 +63,7 @@ func (rc *receiver) dropUnsolicited(f *frame.Frame, why string) {
 	rc.recordDrop(&event.Event{Code: why, Reason: reason, ID: f.ID, Bytes: len(f.Raw)})
 }
 
-// readFrame fills in the exchange.
+// readFrame sets the fields of the exchange from the frame.
 func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	rc, req := resp.rc, resp.request
 	resp.x.Raw, resp.x.Out, resp.x.Caller = f.Raw, resp, resp
@@ -105,7 +104,8 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 		return refusal
 	}
 	resp.inputs = inputs
-	// Each poll of a task repeats its input requests: the rules judge them once.
+	// Each poll of a task repeats the task's input requests. The rules judge these only the first
+	// time.
 	if req.method != "tasks/get" || !rc.s.table.inputs.KnowsInputs(inputs) {
 		resp.x.Calls = inputs.Calls
 		resp.x.Event.Subject, resp.x.Event.Names = inputs.Calls[0].Subject.RuleKey(), callNames(inputs.Calls)
@@ -113,7 +113,7 @@ func (resp *response) readFrame(f *frame.Frame) *frame.Refusal {
 	return nil
 }
 
-// rejectReply sends the caller an error in place of a response that must not be forwarded.
+// rejectReply sends the caller an error instead of a response that must not be forwarded.
 func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	rc := resp.rc
 	record := rc.recordDrop(&event.Event{
@@ -124,13 +124,13 @@ func (resp *response) rejectReply(f *frame.Frame, refusal *frame.Refusal) {
 	_ = resp.sendToCaller(to, mcp.UnusableAnswer(to.id, refusal, record))
 }
 
-// Forward sends the answer to the caller. Afterwards the caller may use the id again.
+// Forward sends the answer to the caller, which may then use the id again.
 func (resp *response) Forward(x *gate.Exchange) error {
 	return resp.sendToCaller(resp.rc.s.table.completeRequest(resp), x.Raw)
 }
 
-// sendToCaller sends the line to the caller. A caller that has returned from a form waits on
-// another stream than this receiver's output.
+// sendToCaller sends the line to the caller. A caller that has sent a retry waits on the stream of
+// the retry, not on this receiver's output.
 func (resp *response) sendToCaller(to caller, line []byte) error {
 	if resp.request.form != nil && to.back != nil {
 		return resp.rc.writeLine(resp.burst, to.back, line)
@@ -141,13 +141,13 @@ func (resp *response) sendToCaller(to caller, line []byte) error {
 	return resp.rc.sendLine(resp.burst, line)
 }
 
-// Refuse sends the caller a denial in place of the answer.
+// Refuse sends the caller a denial instead of the answer.
 func (resp *response) Refuse(x *gate.Exchange, v gate.Verdict) {
 	to, _ := resp.rc.s.table.releaseRequest(resp.request)
 	if v.Code == gate.CodeWithdrawn {
 		return
 	}
-	what, ran := x.Calls, false // the server's input requests are refused, so the call is not finished
+	what, ran := x.Calls, false // the call is not finished, because the server's input requests are refused
 	if len(what) == 0 {
 		what, ran = resp.request.answeredCalls(), true
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// resultElicitor asks the caller of a request of MCP 2026-07-28. The caller gets a form in place of
+// resultElicitor asks the caller of a request of MCP 2026-07-28. The caller gets a form instead of
 // the answer and returns with a second request, the retry. The proxy forwards the first request,
-// which was judged and shown; the retry only says who gets the answer.
+// because that one was judged and shown to a person. The retry only tells who gets the answer.
 type resultElicitor struct {
 	request *request
 	who     mcp.Client
@@ -20,11 +20,11 @@ type resultElicitor struct {
 	digest  [32]byte
 }
 
-// Name returns the name and version that the client reports.
+// Name returns the client's own name and version.
 func (e *resultElicitor) Name() (name, version string) { return e.who.Name, e.who.Version }
 
-// Elicit answers the call with a form and waits for the caller to return. The caller may return
-// long after ctx has ended (see Back).
+// Elicit answers the call with a form and waits until the retry comes or ctx ends. The retry may
+// come long after ctx has ended (see Back).
 func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []byte) (gate.Elicited, error) {
 	req, s := e.request, e.request.rc.s
 	f := &form{elicitation: newElicitation(e.digest), params: e.params, returned: make(chan struct{})}
@@ -49,20 +49,20 @@ func (e *resultElicitor) Elicit(ctx context.Context, message string, schema []by
 	}
 }
 
-// Codes for a caller that returned from a form but cannot be answered under its new id, and for
-// an answer to a request of the proxy that is not forwarded.
+// Codes of refused retries, and of an unusable answer to a request of the proxy.
 const (
 	codeLateForm  = "late_form"  // the question is over
-	codeOtherCall = "other_call" // the retry is not the same call
-	codeOwnAnswer = "own_answer" // the answer came in an array
+	codeOtherCall = "other_call" // the retry has other params than the first request
+	codeOwnAnswer = "own_answer" // the answer to the proxy's request came in an array
 )
 
-// isRetry reports whether a client's request carries a requestState that the proxy issued.
+// isRetry reports whether a client's request has a requestState of this proxy.
 func (rc *receiver) isRetry(m *mcp.Message) bool {
 	return m.RequestState != nil && rc.from == mcp.ClientToServer && rc.s.table.issuedState(m.RequestState)
 }
 
-// handleRetry handles a request whose caller returns from a form. The request is not forwarded.
+// handleRetry handles a retry, which is the request with which a caller returns from a form. It
+// forwards nothing.
 func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 	req := rc.s.table.awaitingRetry(m.RequestState)
 	why := codeLateForm
@@ -84,7 +84,7 @@ func (rc *receiver) handleRetry(f *frame.Frame, m *mcp.Message) {
 	}
 }
 
-// refuseRetry answers a retry that is not valid. Nothing of the retry is forwarded.
+// refuseRetry refuses a retry that is not valid. It forwards nothing.
 func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	reason := "the answer came too late, the question is over and nothing was done"
 	if why == codeOtherCall {
@@ -102,15 +102,14 @@ func (rc *receiver) refuseRetry(f *frame.Frame, m *mcp.Message, why string) {
 	rc.answerSender(rc.burst, rc.s.o.Gate.MaskDenial(d).AnswerFrame(mcp.Caller{ID: f.ID, Method: f.Method, Modern: m.Modern}))
 }
 
-// withCallerID returns the answer under the id that the returned caller waits for now. No other
-// byte changes.
+// withCallerID returns the answer with the id of the caller's retry. It changes no other byte.
 func (rc *receiver) withCallerID(f *frame.Frame, req *request) *frame.Frame {
 	raw := frame.SplicePart(f.Raw, f.ID, req.form.retry.id)
 	limits := rc.s.o.Limits
 	limits.MaxBytes += len(req.form.retry.id)
 	other, err := frame.Parse(raw, limits)
 	if err != nil {
-		panic(err) // an admitted id replaced an admitted id, so the frame must parse
+		panic(err) // cannot happen, because one admitted id replaces another
 	}
 	return &other
 }

@@ -6,18 +6,17 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// Pools of the objects for a call and its answer, so that an allowed call allocates nothing. The
-// last user of an object puts it back. An object that another goroutine may still use is left to
-// the garbage collector.
+// Pools of the objects for a call and its answer. With them an allowed call allocates nothing. The
+// last user of an object puts it back. If another goroutine may still use an object, the object is
+// not put back and the garbage collector frees it.
 var (
 	requests  = sync.Pool{New: func() any { return new(request) }}
 	exchanges = sync.Pool{New: func() any { return new(gate.Exchange) }}
 	responses = sync.Pool{New: func() any { return new(response) }}
 )
 
-// reuseExchanges puts back the exchanges of requests that have been forwarded or refused. While a
-// request is being withdrawn it puts none back, because the withdrawing goroutine may hold an
-// exchange.
+// reuseExchanges puts back the exchanges of requests that were forwarded or refused. It puts back
+// none while a goroutine is withdrawing a request, because that goroutine may use one of them.
 func (t *table) reuseExchanges(xs []*gate.Exchange) {
 	if t.withdrawing.Load() > 0 {
 		return
@@ -30,8 +29,8 @@ func (t *table) reuseExchanges(xs []*gate.Exchange) {
 	}
 }
 
-// reuseReplies puts back the responses of this read, which are forwarded and recorded, and their
-// requests.
+// reuseReplies puts back the responses of this read and their requests. The responses have been
+// forwarded and recorded.
 func (rc *receiver) reuseReplies() {
 	if rc.s.table.withdrawing.Load() > 0 {
 		return

@@ -1,12 +1,12 @@
 package proxy
 
-// ring remembers the last 64 keys as copies.
+// ring holds copies of the last 64 keys.
 type ring struct {
 	keys [64][]byte
 	next int
 }
 
-// oldestKey returns the key that the next key replaces.
+// oldestKey returns the key that the next call of addKey replaces.
 func (r *ring) oldestKey() []byte { return r.keys[r.next] }
 
 func (r *ring) addKey(key string) {

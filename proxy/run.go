@@ -14,62 +14,62 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Upstream is the server's side of a session. One goroutine at a time calls Read, and one
-// goroutine at a time calls Write.
+// Upstream is the server's side of a session. At most one goroutine at a time calls Read, and at
+// most one calls Write.
 type Upstream interface {
 	io.ReadWriter
-	// Done returns a channel that is closed when the server has ended by itself. Read may still
-	// return output of the server.
+	// Done returns a channel that is closed when the server has ended without a call of Close. Read
+	// may still return output of the server after that.
 	Done() <-chan struct{}
-	// Close stops the server and returns when it is gone; a pending Read then ends. It may take
-	// some seconds, but little more than one second when ctx has ended. Close may be called more
-	// than once.
+	// Close stops the server and returns when the server has ended. Then a pending Read ends too.
+	// Close may take some seconds, but little more than one second if ctx has ended. It may be
+	// called more than once.
 	Close(ctx context.Context) error
-	// Status returns how the server ended, as text for people: "exit code 3".
+	// Status returns a text for people about how the server ended, such as "exit code 3".
 	Status() string
 }
 
 // Options are the parameters of Run. The first four fields are required.
 type Options struct {
-	ClientIn  io.Reader // what the client writes; closed at the end if it is an io.Closer
+	ClientIn  io.Reader // the client's messages; Run closes it at the end if it is an io.Closer
 	ClientOut io.Writer
 	Server    Upstream
-	Gate      *gate.Session // closed by Run
+	Gate      *gate.Session // Run closes it
 
-	// ClientGone is closed when nobody reads ClientOut any more. nil means that this cannot be
-	// detected before a write.
+	// ClientGone is closed when no program reads ClientOut any more. nil means that only a write
+	// can detect this.
 	ClientGone <-chan struct{}
 
-	Name   string       // the server's name as the client's configuration calls it; "" when unknown
-	Guess  string       // a guess at the server's name, for the record only
-	Limits frame.Limits // zero: frame.DefaultLimits
-	// LongestLine returns the longest line in bytes that the client with this name reads; 0 means
-	// any length. client is "" before the client has sent initialize. A longer answer becomes a
-	// failed call. A nil LongestLine allows any length.
+	Name   string       // the server's name in the client's configuration; "" if unknown
+	Guess  string       // a guess of the server's name; only for the record
+	Limits frame.Limits // limits of frames; zero means frame.DefaultLimits
+	// LongestLine returns the length in bytes of the longest line that a client reads, by the
+	// client's name. 0 means any length. client is "" until the client has sent initialize. If an
+	// answer is longer, the call fails. A nil LongestLine allows any length.
 	LongestLine func(client string) int
-	// DenyAsError makes the answer to a denied tools/call a JSON-RPC error instead of a tool
-	// result.
+	// DenyAsError means that a denied tools/call is answered with a JSON-RPC error and not with a
+	// tool result.
 	DenyAsError bool
 }
 
-// ErrServerEnded means that the server ended before Run stopped it.
+// ErrServerEnded means that the server ended by itself.
 var ErrServerEnded = errors.New("the server ended")
 
-// drainGrace is the time for reading the rest of an ended server's output. answerGrace is the
-// time for the last answers to reach a client that does not read.
+// drainGrace is the time to read the rest of an ended server's output. answerGrace is the time to
+// write the last answers to a client that does not read.
 const (
 	drainGrace  = 300 * time.Millisecond
 	answerGrace = 200 * time.Millisecond
 )
 
-// session is one client and one server with the messages in flight between them.
+// session is one client and one server, with the messages in flight between them.
 type session struct {
 	o         Options
 	table     table
 	receivers [2]*receiver // by direction
 	failed    chan error
-	lists     atomic.Pointer[[]string] // mcp.ListsTold of the server; nil before initialize is answered
-	longest   atomic.Int64             // longest line that the client reads; 0: any length
+	lists     atomic.Pointer[[]string] // kinds of lists for which the server announces changes (mcp.ListsTold); nil until initialize is answered
+	longest   atomic.Int64             // length of the longest line that the client reads; 0 means any length
 }
 
 func newSession(o Options) *session {
@@ -88,10 +88,10 @@ func newSession(o Options) *session {
 }
 
 // Run carries frames until the session ends. It returns nil when the client closes one of its
-// streams or ctx ends, ErrServerEnded when the server ends, and any other error when the proxy
-// fails. Before Run returns, the server is gone, every request in flight has been answered or its
-// client does not read any more, and the gate is closed. Run does not wait for a read from a
-// ClientIn that cannot be closed: that read ends with the process.
+// streams or ctx ends. It returns ErrServerEnded when the server ends, and any other error when the
+// proxy fails. When Run returns, the server has ended and the gate is closed. Also, every request
+// in flight has been answered, or its client has stopped reading. A read from a ClientIn that
+// cannot be closed may still be blocked. Such a read ends with the process.
 func Run(ctx context.Context, o Options) error {
 	s := newSession(o)
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
@@ -120,8 +120,8 @@ func Run(ctx context.Context, o Options) error {
 	return s.endSession(ctx, cause, stopAsking, toClient)
 }
 
-// endSession ends the parts of the session in the order that loses the fewest messages: questions,
-// server, requests in flight, gate.
+// endSession ends the parts of the session in an order that loses few messages: questions, server,
+// requests in flight, gate.
 func (s *session) endSession(ctx context.Context, cause error, stopAsking func(), toClient *Writer) error {
 	client, server := s.receivers[0], s.receivers[1]
 	stopAsking()
@@ -151,8 +151,8 @@ func (s *session) endSession(ctx context.Context, cause error, stopAsking func()
 	return cause
 }
 
-// failPending answers every open request of the client with an error, so that nobody waits for a
-// server that is gone.
+// failPending answers every open request of the client with an error, because no other answer will
+// come.
 func (s *session) failPending(cause error) {
 	reason := "the session was closed"
 	if errors.Is(cause, ErrServerEnded) {
@@ -166,7 +166,7 @@ func (s *session) failPending(cause error) {
 	}
 }
 
-// WaitFor waits until a channel is closed, at most for d.
+// WaitFor waits until ch is closed, at most for d.
 func WaitFor(ch <-chan struct{}, d time.Duration) {
 	select {
 	case <-ch:

@@ -8,46 +8,46 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxTasks is the number of tasks that are remembered for one direction, and maxTaskBytes is the
-// total size of the arguments of their calls. A task that was forgotten cannot be polled any more:
-// its call has to be made again.
+// maxTasks is how many tasks are remembered for one direction. maxTaskBytes is the maximum total
+// size of the arguments of their calls. A forgotten task cannot be polled any more, so its call
+// must be made again.
 const (
 	maxTasks     = 1024
 	maxTaskBytes = 16 << 20
 )
 
-// tasks holds the calls that were forwarded and answered with a task (MCP 2025-11-25
-// basic/utilities/tasks, and the tasks extension of 2026-07-28). The work continues after that
-// answer, and its result goes to anyone who sends the task id. A task id is therefore a capability,
-// and only the ids in answers of this session count.
+// tasks holds the calls that were answered with a task (MCP 2025-11-25 basic/utilities/tasks, and
+// the tasks extension of 2026-07-28). The work of such a call continues after the answer, and
+// anyone who sends the task id gets the result. So a task id is a capability. Only task ids from
+// answers in this session are accepted.
 type tasks struct {
-	byID  map[string]*taskOrigin // by taskId
-	order []string               // oldest first
+	byID  map[string]*taskOrigin // calls by taskId
+	order []string               // task ids, the oldest first
 	bytes int                    // total size of the arguments
 }
 
-// taskOrigin is the set of calls that became a task.
+// taskOrigin holds the calls that became a task.
 type taskOrigin struct {
 	calls  []policy.Call
-	record string // record id of the decision about the calls
+	record string // id of the record of the decision about the calls
 	bytes  int    // size of the calls' arguments
 }
 
-// addTasks stores the ids of the tasks that a call became. t.mu must be held.
+// addTasks stores the ids of the tasks that a call became. The caller holds t.mu.
 func (t *table) addTasks(req *request, ids []string) {
 	if len(ids) == 0 || req.noTask {
 		return
 	}
 	m := &taskOrigin{record: req.record}
 	for _, c := range req.calls {
-		c.Extra = nil // the rules use Args only
+		c.Extra = nil // the rules need only Args
 		m.calls = append(m.calls, mcp.CloneCall(c))
 		m.bytes += len(c.Args)
 	}
 	s := &t.pendingRequests(req.from).tasks
 	for _, id := range ids {
 		if s.byID[id] != nil {
-			continue // a task id stays with its first call
+			continue // a task id belongs to the first call that got it
 		}
 		id = strings.Clone(id)
 		s.byID[id], s.order = m, append(s.order, id)
@@ -61,14 +61,15 @@ func (t *table) addTasks(req *request, ids []string) {
 	}
 }
 
-// taskCalls holds the calls that became the tasks which a message names.
+// taskCalls holds the calls behind the tasks that a message names.
 type taskCalls struct {
-	calls   []policy.Call // forwarded earlier
-	record  string        // record id of the last call
-	unknown bool          // the message names a task that no call of this session became
+	calls   []policy.Call // calls that were forwarded earlier
+	record  string        // id of the record of the last call
+	unknown bool          // a task in the message belongs to no call of this session
 }
 
-// taskCalls finds the calls that became the tasks with these ids. The side `by` made those calls.
+// taskCalls returns the calls that became the tasks with these ids. by is the side that made the
+// calls.
 func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	if len(ids) == 0 {
 		return w
@@ -86,10 +87,10 @@ func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	return w
 }
 
-// attachTasks sets x.Work to the calls that became the tasks which m names. The side `by` made
-// those calls. It returns calls, the calls that the rules judge for m itself, and adds a malformed
-// call if a task is unknown. For tasks/cancel x.Work stays empty, so that a cancellation is never
-// denied because of the task's work.
+// attachTasks handles the tasks that m names. It sets x.Work to the calls that became these tasks.
+// by is the side that made these calls. It returns calls, and adds a malformed call if a task is
+// unknown. For tasks/cancel it does not set x.Work, so that a cancellation is never denied because
+// of the task's work.
 func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
 	if len(m.Tasks) == 0 {
 		return calls
@@ -105,7 +106,7 @@ func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Messa
 	return calls
 }
 
-// unknownTask returns the malformed call for a message that names an unknown task.
+// unknownTask returns a malformed call for a message that names an unknown task.
 func (rc *receiver) unknownTask(method string) policy.Call {
 	return policy.Call{
 		Server: rc.s.o.Name, Method: method, Subject: policy.MethodSubject, Names: []string{method},

@@ -13,47 +13,49 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// unnamedWait is how long the proxy waits for messages that show whether an answer without an id is
-// for a call or for a notification. After this time the waiting calls fail, unless it is still
-// unclear which of them has been answered. Clients give up after a minute or less.
+// unnamedWait is how long the proxy waits to learn whether an answer without an id is for a call or
+// for a notification. Later messages may show this. After the wait the waiting calls fail, unless
+// it is still unclear which of them was answered. The wait is short because clients give up after a
+// minute or less.
 const unnamedWait = 10 * time.Second
 
-// maxUnnamed is the largest number of waiting answers without an id, and of remembered
+// maxUnnamed is the maximum number of waiting answers without an id, and of remembered
 // notifications.
 const maxUnnamed = 64
 
-// unnamed is an answer with id null or without an id. It is for a waiting request, or for a
-// notification, which some servers answer. Later messages show which of them.
+// unnamed is an answer with the id null or without an id. It may be for a waiting request or for a
+// notification, because some servers answer notifications. Later messages show which one it is.
 type unnamed struct {
-	rc      *receiver // a receiver of its own, because settling runs on other goroutines than the one that reads
+	rc      *receiver // a separate receiver, because the answer is settled on other goroutines than the reading one
 	line    []byte
 	refusal *frame.Refusal // why the line was refused
-	after   uint64         // number of messages that were sent to the server before this answer came
-	late    bool           // unnamedWait is over
+	after   uint64         // number of messages to the server before this answer came
+	late    bool           // unnamedWait has passed
 	timer   *time.Timer
 }
 
-// notice is a notification to the server, or a response to the server's own request (method is "").
-// A server may answer such a message with an error, for example when it cannot parse the message.
+// notice is a notification to the server, or a response to the server's own request (then method is
+// ""). A server may answer such a message with an error, for example when it cannot parse the
+// message.
 type notice struct {
 	method, scope string
-	at            uint64 // number of the message among the messages to the server
+	at            uint64 // number of this message among the messages to the server
 }
 
-// habit is how a server treats notifications of one method.
+// habit tells how a server treats notifications of one method.
 type habit uint8
 
 const (
 	unknown habit = iota
 	silent        // the server does not answer them, which is correct
-	answers       // the server answers them without an id
+	answers       // the server answers them, but without an id
 )
 
-// outcome is the decision about an answer without an id.
+// outcome is the decision about one answer without an id.
 type outcome struct {
 	answer *unnamed
-	id     []byte      // id of the only request that the answer can be for; nil: none
-	failed []*response // responses to the calls that the proxy fails
+	id     []byte      // id of the only request that the answer can be for; nil if there is none
+	failed []*response // responses to the calls that the proxy fails because of this answer
 }
 
 // holdUnnamed keeps an answer without an id until its request is certain.
@@ -61,7 +63,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
 	rc.recordDrop(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
-	rc.judgeGroup(ctx) // an answer of the same read may show which request this answer is for
+	rc.judgeGroup(ctx) // judged first, because an answer in the same read may show the request of this answer
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
@@ -74,7 +76,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	rc.settleUnnamed(ctx)
 }
 
-// expireWait marks the answer as late and settles what can be settled.
+// expireWait marks the answer as late. Then it settles the answers whose requests are certain.
 func (u *unnamed) expireWait(ctx context.Context) {
 	t := &u.rc.s.table
 	t.mu.Lock()
@@ -83,7 +85,7 @@ func (u *unnamed) expireWait(ctx context.Context) {
 	(&Stream{u.rc}).runGuarded(func() { u.rc.settleUnnamed(ctx) })
 }
 
-// settleUnnamed carries out the decisions that are certain by now.
+// settleUnnamed carries out all decisions about answers without an id that are certain by now.
 func (rc *receiver) settleUnnamed(ctx context.Context) {
 	for {
 		o, ok := rc.s.table.settleOldest(rc.oppositeDirection(), rc.scope)
@@ -114,8 +116,8 @@ func (u *unnamed) carryOut(ctx context.Context, o outcome) {
 	rc.flushBurst(ctx)
 }
 
-// claimFailedReply claims the request with this id, so that the proxy can fail it in the server's
-// place.
+// claimFailedReply claims the request with this id, so that the proxy can fail the request in the
+// server's place.
 func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	resp := &response{rc: rc}
 	if resp.request, _ = t.claimRequest(rc.oppositeDirection(), rc.scopedKey(id), resp); resp.request == nil {
@@ -124,8 +126,8 @@ func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 	return []*response{resp}
 }
 
-// addNotice notes a notification or a response that is about to be written. It does not keep a
-// notification of a method that the server is known not to answer.
+// addNotice stores a notification or a response that is about to be written. It does not store a
+// notification if the server is known not to answer its method.
 func (t *table) addNotice(method, scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,8 +137,9 @@ func (t *table) addNotice(method, scope string) {
 	}
 }
 
-// noteAnswered notes that a request got an answer with its id. A server answers in order, so it
-// will not answer the notices that were sent before the request. t.mu is held.
+// noteAnswered notes that a request got an answer with its id. A server answers in order. So it
+// will not answer the notices from before this request, and they are removed. The caller holds
+// t.mu.
 func (t *table) noteAnswered(req *request) {
 	if len(t.notices) == 0 || len(t.unnamed) > 0 || req.from != mcp.ClientToServer {
 		return
@@ -152,8 +155,8 @@ func (t *table) noteAnswered(req *request) {
 	t.notices = kept
 }
 
-// setHabit notes how the server treats notifications of a method. A response (method "") has no
-// habit: whether the server answers one says nothing about the next.
+// setHabit stores how the server treats notifications of a method. It stores nothing for a response
+// (method ""), because an answer to one response tells nothing about the next.
 func (t *table) setHabit(method string, h habit) {
 	if method == "" {
 		return
@@ -164,7 +167,7 @@ func (t *table) setHabit(method string, h habit) {
 }
 
 // settleOldest decides about the oldest answer without an id, because servers answer in order. It
-// returns false while the answer's request is not certain. docs/adr/0020 has the reasons.
+// returns false while the request of this answer is not certain. docs/adr/0020 has the reasons.
 func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -213,9 +216,10 @@ func (t *table) settleOldest(from mcp.Direction, scope string) (o outcome, found
 	return outcome{}, false
 }
 
-// belongsTo reports whether the answer u is for the notification n: the server is known to answer
-// notifications of this method, u names the method, or u reports an unknown method although the
-// server knows the methods of all the waiting calls. t.mu is held.
+// belongsTo reports whether the answer u is for the notification n. This is so in three cases: the
+// server is known to answer notifications of this method; u names the method; or u reports an
+// unknown method although the server knows the methods of all the waiting calls. The caller holds
+// t.mu.
 func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	if n.at > u.after {
 		return false
@@ -232,16 +236,16 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily returns the part of a method before "/". A server that knows one method of a family
-// knows all of them.
+// methodFamily returns the part of a method before "/". A server with one method of a family is
+// taken to know all methods of the family.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin
 }
 
 // findCandidates returns the waiting requests among the first `before` messages to the server.
-// cancelledCount is the number of the cancelled ones, which the server may answer too. t.mu is
-// held.
+// cancelledCount is the number of cancelled requests among them, because the server may answer
+// those too. The caller holds t.mu.
 func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, cancelledCount int) {
 	for key, req := range t.pendingRequests(from).requests {
 		switch {
@@ -255,7 +259,8 @@ func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) 
 	return calls, cancelledCount
 }
 
-// findNotices returns the notices among the first `before` messages to the server. t.mu is held.
+// findNotices returns the notices among the first `before` messages to the server. The caller holds
+// t.mu.
 func (t *table) findNotices(scope string, before uint64) (notes []notice) {
 	for _, n := range t.notices {
 		if n.scope == scope && n.at <= before {
@@ -275,7 +280,8 @@ func (t *table) dropNotice(n notice) {
 	t.notices = slices.DeleteFunc(t.notices, func(other notice) bool { return other == n })
 }
 
-// sameArray reports whether all the requests came in one array; then one error may be for all.
+// sameArray reports whether all the requests came in one array. Then one error may be the answer to
+// all of them.
 func sameArray(calls []*request) bool {
 	for _, req := range calls {
 		if req.array == nil || req.array != calls[0].array {
@@ -285,14 +291,14 @@ func sameArray(calls []*request) bool {
 	return true
 }
 
-// noteList notes that the server has returned a list, so it knows the methods of that family.
+// noteList notes that the server has returned a list, so that it knows the methods of this family.
 func (t *table) noteList(method string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.families[methodFamily(method)] = true
 }
 
-// forgetUnnamed stops all the waits at the end of the session.
+// forgetUnnamed removes all answers without an id, because the session ends.
 func (t *table) forgetUnnamed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,39 +6,39 @@ import (
 )
 
 const (
-	queueLimit = 1 << 20  // bytes that may be queued for a slow reader before senders wait
-	copyLimit  = 32 << 10 // larger frames are queued by reference
-	keepLimit  = 64 << 10 // a larger buffer is left to the garbage collector
+	queueLimit = 1 << 20  // bytes in the queue above which senders wait for a slow reader
+	copyLimit  = 32 << 10 // a larger frame is queued without a copy
+	keepLimit  = 64 << 10 // a larger buffer is not reused
 )
 
-// Writer writes whole lines of several senders to one stream. While one sender writes, the other
-// senders only queue their lines, and the first one writes those too. So lines never interleave,
-// and a burst costs one system call. After an error, every later Add returns that error.
+// Writer writes whole lines of several senders to one stream. While one sender writes, the others
+// only queue their lines, and the first sender writes those too. So lines never mix, and many lines
+// at once cost one system call. After an error, every later Add returns that error.
 type Writer struct {
 	w io.Writer
 
 	mu     sync.Mutex
-	idle   sync.Cond // signalled whenever a write has ended
-	chunks [][]byte  // queued lines in order; the last ones are in tail
-	tail   []byte    // small lines after chunks
+	idle   sync.Cond // signalled after each write
+	chunks [][]byte  // queued lines in order; later lines are in tail
+	tail   []byte    // small lines that come after chunks
 	queued int       // bytes in chunks and tail
 	spare  []byte    // buffer for the next tail
-	busy   bool      // somebody is writing
+	busy   bool      // a sender is writing
 	err    error
-	broken chan struct{} // closed when err is set
+	broken chan struct{} // closed when err becomes non-nil
 }
 
-// NewWriter returns a Writer on w. Nobody else may write to w.
+// NewWriter returns a Writer on w. From then on only this Writer may write to w.
 func NewWriter(w io.Writer) *Writer {
 	o := &Writer{w: w, broken: make(chan struct{})}
 	o.idle.L = &o.mu
 	return o
 }
 
-// BrokenSignal returns a channel that is closed when nothing can be written any more.
+// BrokenSignal returns a channel that is closed after a write has failed.
 func (o *Writer) BrokenSignal() <-chan struct{} { return o.broken }
 
-// Add queues one line; Flush sends it. It waits while too much is queued.
+// Add queues one line, which Flush sends. Add waits while the queue is too long.
 func (o *Writer) Add(line []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,7 +63,7 @@ func (o *Writer) Add(line []byte) error {
 	return nil
 }
 
-// Flush sends the queued lines. If another sender is writing, that sender sends them.
+// Flush sends the queued lines. If another sender is writing, that sender sends these lines too.
 func (o *Writer) Flush() {
 	o.mu.Lock()
 	if !o.busy {
@@ -72,19 +72,19 @@ func (o *Writer) Flush() {
 	o.mu.Unlock()
 }
 
-// asyncWriter is a Writer for the goroutine that reads from the Writer's other end: Flush writes in
-// another goroutine. If the other end did not read while it writes, and the reader waited for its
-// own write, both would wait forever.
+// asyncWriter is a Writer for the goroutine that reads from the other end of the Writer. Its Flush
+// writes in another goroutine. Otherwise there could be a deadlock: the reader waits for its own
+// write, and the other end does not read while it writes to the reader.
 type asyncWriter Writer
 
 func (o *asyncWriter) Add(line []byte) error { return (*Writer)(o).Add(line) }
 
 func (o *asyncWriter) Flush() { go (*Writer)(o).Flush() }
 
-// AsyncSink returns o as a sink for the goroutine that reads from o's other end.
+// AsyncSink returns a sink on o for the goroutine that reads from the other end of o.
 func (o *Writer) AsyncSink() Sink { return (*asyncWriter)(o) }
 
-// DrainQueue returns when the queue is empty or nothing can be sent any more.
+// DrainQueue returns when the queue is empty or a write has failed.
 func (o *Writer) DrainQueue() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +95,7 @@ func (o *Writer) DrainQueue() error {
 	return o.err
 }
 
-// writeQueue sends until the queue is empty. The caller holds the lock; writeQueue unlocks it
+// writeQueue writes until the queue is empty. The caller holds the lock, and writeQueue unlocks it
 // during the system calls.
 func (o *Writer) writeQueue() {
 	o.busy = true
@@ -106,7 +106,7 @@ func (o *Writer) writeQueue() {
 		o.mu.Unlock()
 		err := o.writeChunks(chunks, tail)
 		o.mu.Lock()
-		if o.err = err; err != nil { // happens once: nothing is sent after an error
+		if o.err = err; err != nil { // closed only once, because nothing is written after an error
 			close(o.broken)
 		}
 		if cap(tail) <= keepLimit {

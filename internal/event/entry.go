@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Entry is one record as read from the log. Its text may contain redaction markers
-// (redact.IsRedacted).
+// Entry is one record as read from the log. Secrets in its texts may be replaced by redaction
+// markers (redact.IsRedacted).
 type Entry struct {
 	Event
 	Seq     uint64
@@ -16,11 +16,11 @@ type Entry struct {
 	ArgsCut bool   // Args is incomplete
 	File    string // name of the segment
 	Line    int
-	Raw     []byte // the line as stored, without LF
+	Raw     []byte // the line as stored, without the line feed
 }
 
-// IsObserved reports whether the session of a record enforced nothing, so that its decisions to
-// allow are not the policy's.
+// IsObserved reports whether the session of a record only observed. Such a session allows calls
+// that the policy denies.
 func (e *Entry) IsObserved() bool { return e.Stage == "observe" }
 
 // HookDetail begins the detail of a record whose call an agent asked its hook about.
@@ -29,8 +29,8 @@ const HookDetail = "hook "
 // IsOfHook reports whether an agent asked its hook about the call. No reply to such a call is recorded.
 func (e *Entry) IsOfHook() bool { return strings.HasPrefix(e.Detail, HookDetail) }
 
-// UnenforcedDecision returns the decision of the policy in a session that enforced
-// nothing: the decision of the rules, or deny when a limit was reached.
+// UnenforcedDecision returns what the policy decided in a session that only observed: the decision
+// of the rules, or deny when a call was over a limit.
 func (e *Entry) UnenforcedDecision() string {
 	if e.IsObserved() && e.Code == "limit" {
 		return "deny"
@@ -38,7 +38,7 @@ func (e *Entry) UnenforcedDecision() string {
 	return e.Policy
 }
 
-// FoundKinds returns the kinds in Finds, each once.
+// FoundKinds returns the kinds in Finds without repeats.
 func (e *Entry) FoundKinds() (kinds []string) {
 	for _, line := range e.Finds {
 		if kind, _, _ := strings.Cut(line, " "); !slices.Contains(kinds, kind) {
@@ -48,8 +48,8 @@ func (e *Entry) FoundKinds() (kinds []string) {
 	return kinds
 }
 
-// Damage is a place in the record that differs from what its writer wrote. Reading
-// continues after it; audit.Verify reports all damage.
+// Damage is a place in the record that differs from what its writer wrote. The reader continues
+// after this place. audit.Verify reports all damage.
 type Damage struct {
 	File string
 	Line int

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// rejudge judges the call of q again and stores in q the rule that asks now.
+// rejudge judges the call of q again. It stores in q the rule that asks a person now.
 func (s *Session) rejudge(q *question) Verdict {
 	q.under = s.policy.Load()
 	v := *s.judgeExchange(q.x)
@@ -27,10 +27,10 @@ func (s *Session) rejudge(q *question) Verdict {
 	return v
 }
 
-// endIfSettled judges the call again after a change. When no person needs to be asked
-// any more, it ends the asking, and v is the verdict. It returns true when v is final.
-// It returns false when a person must still be asked, or when the caller may be looking
-// at its own form: then the Approver returns first, and resolveUnasked decides.
+// endIfSettled judges the call again after a change. When the call needs no person any more,
+// endIfSettled ends the question and sets v to the verdict. It returns true when v is final. It
+// returns false when a person must still be asked. It also returns false when the caller may be
+// showing its own form: then the Approver must return first, and resolveUnasked decides.
 func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	*v = s.rejudge(q)
 	if v.Action == policy.Prompt {
@@ -41,8 +41,8 @@ func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	return q.asked.Client == nil
 }
 
-// resolveUnasked returns the verdict of a question that was settled while its caller
-// may have been away. The current rules decide.
+// resolveUnasked returns the verdict of a question that was settled while the caller may have been
+// away. The current rules decide.
 func (s *Session) resolveUnasked(q *question) Verdict {
 	if v := s.rejudge(q); v.Action != policy.Prompt {
 		return v
@@ -50,7 +50,7 @@ func (s *Session) resolveUnasked(q *question) Verdict {
 	return q.refusalVerdict(CodeNobodyToAsk, "the rules changed twice while it was asked about", "")
 }
 
-// resolvedCause returns the error that tells the Approver why nothing is left to ask.
+// resolvedCause returns the error that tells the Approver why the question is over.
 func resolvedCause(v *Verdict) error {
 	switch {
 	case v.Code == CodeAllowedInSession:
@@ -63,8 +63,8 @@ func resolvedCause(v *Verdict) error {
 	return fmt.Errorf("%w: the rules changed and deny it", ErrResolved)
 }
 
-// resolveAnswer turns an answer into a verdict. The call is judged again, because the
-// rules may have changed meanwhile, and an answer can only lift a prompt.
+// resolveAnswer turns an answer into a verdict. It judges the call again, because the rules may
+// have changed since the question. An answer can change a prompt, but never a deny.
 func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	switch {
 	case r.Digest != q.digest || r.Reply > HandOver:
@@ -85,7 +85,7 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	case v.Action != policy.Prompt:
 		return v
 	case !q.isApproved(r.Approval):
-		q.rule = q.now // the refusal names who can allow it now
+		q.rule = q.now // the refusal names the people who can allow it now
 		return q.refusalVerdict(CodeNobodyToAsk, "the rules want the approval of others than those who gave it", "")
 	case q.labels != q.shown:
 		return q.refusalVerdict(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")
@@ -94,8 +94,8 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	case q.now != nil && q.now.OutOfBand && !(q.rule != nil && q.rule.OutOfBand):
 		return q.refusalVerdict(CodeNobodyToAsk, "the rules changed while it was asked about, and say now that the client must not be asked", "")
 	}
-	// An "always" answer is kept here until its rule is loaded. Loading a rule ends
-	// all grants.
+	// The session remembers an "always" answer only until its new rule is loaded. Loading a policy
+	// ends all grants.
 	if r.Reply != AllowOnce && r.Reply != HandOver && q.now == q.rule && q.isGrantable() {
 		s.rememberAllow(q, r.sessionBound())
 	}
@@ -109,9 +109,9 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	return v
 }
 
-// isApproved reports whether an answer is enough for the rule that asks now. checked is the requirement
-// that a team's centre has checked; nil for none. It must equal the rule's approvers; if the rule names
-// none, checked must be nil.
+// isApproved reports whether an answer satisfies the rule that asks now. checked is the approval
+// that a team's centre has checked, or nil. checked must equal the rule's approval requirement. A
+// rule without such a requirement needs a nil checked.
 func (q *question) isApproved(checked *policy.Approval) bool {
 	if q.now == nil {
 		return checked == nil
@@ -119,20 +119,20 @@ func (q *question) isApproved(checked *policy.Approval) bool {
 	return q.now.Approval.IsEqual(checked)
 }
 
-// sessionBound returns the bound of an answer for the session; nil means that the
-// answer is for exactly its calls.
+// sessionBound returns the bound of an answer for the session. nil means that the answer covers
+// only the calls it was given for.
 func (r *reply) sessionBound() Bound {
-	if r.Reply != AllowSession { // an "always" answer has a rule instead
+	if r.Reply != AllowSession { // the rule of an "always" answer takes the place of a bound
 		return nil
 	}
 	return r.Bound
 }
 
-// conclusion holds how one question ended. It is separate from the exchange because the
-// transport may reuse the exchange after it has left the gate.
+// conclusion holds the end of one question. It does not use the exchange, because the transport may
+// reuse the exchange after it has left the gate.
 type conclusion struct {
 	q     *question
-	event event.Event // the fields that the record of an answer takes from the exchange
+	event event.Event // the fields of the answer's record that come from the exchange
 }
 
 func (q *question) makeConclusion() conclusion {
@@ -143,7 +143,7 @@ func (q *question) makeConclusion() conclusion {
 	}}
 }
 
-// answerEvent returns the record of a person's answer, or nil when no answer came.
+// answerEvent returns the record of a person's answer, or nil when there is no answer.
 func (c *conclusion) answerEvent(r reply) *event.Event {
 	if !r.came || r.err != nil {
 		return nil
@@ -157,8 +157,8 @@ func (c *conclusion) answerEvent(r reply) *event.Event {
 	return &ev
 }
 
-// concludeQuestion waits until the Approver has finished with a question that has left
-// the gate, and passes v to the Concluder.
+// concludeQuestion waits for the Approver to finish with a question that has left the gate. Then it
+// passes v to the Concluder.
 func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 	if c.q.regranted {
 		s.notifyGrants()
@@ -171,7 +171,7 @@ func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 		r.late = true
 		if ev := c.answerEvent(r); ev != nil {
 			ev.Ref = v.Record
-			_ = s.recordEvents([]*event.Event{ev}) // nothing depends on this record any more
+			_ = s.recordEvents([]*event.Event{ev}) // the error is ignored because nothing depends on this record any more
 		}
 	}
 	if r.err == nil {
@@ -179,8 +179,7 @@ func (s *Session) concludeQuestion(c conclusion, v Verdict, r reply) {
 	}
 }
 
-// runHook runs a callback of the session's owner. A panic in the callback changes
-// nothing here.
+// runHook runs a callback of the session's owner and ignores a panic in it.
 func runHook(f func()) {
 	defer func() { _ = recover() }()
 	f()

@@ -38,7 +38,7 @@ func (s *Session) startAsking(ctx context.Context, x *Exchange, rule *policy.Rul
 	}
 }
 
-// askQuestion handles one question until it has ended.
+// askQuestion handles one question from start to end.
 func (s *Session) askQuestion(ctx context.Context, q *question) {
 	defer s.askers.Done()
 	ctx, stop := context.WithDeadline(ctx, q.start.Add(s.o.AskTimeout))
@@ -71,12 +71,11 @@ type reply struct {
 	err    error
 	waited time.Duration
 	came   bool // the Approver has returned
-	late   bool // the question was over before the reply came
-	panics bool // the Approver panicked; err says how
+	late   bool // the reply came after the question was over
+	panics bool // the Approver panicked, and err describes the panic
 }
 
-// decideQuestion asks a person and returns a verdict (allow or deny) and the reply, if
-// one came.
+// decideQuestion asks a person. It returns a verdict (allow or deny), and the reply if one came.
 func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -84,8 +83,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 			q.x.noteVerdict(&v)
 		}
 	}()
-	// The rules or an earlier answer may have settled the call before q was added to
-	// the waiting questions, which are woken after a change.
+	// The rules or an answer may have changed before q was among the waiting questions, and such a
+	// change does not wake q. So the call is judged again here.
 	if v = s.rejudge(q); v.Action != policy.Prompt {
 		return v, r
 	}
@@ -94,13 +93,13 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	// After the deadline the call is denied without an answer, so there is no wait for the
-	// caller's return.
+	// After the deadline the call is denied without an answer, so nothing waits for the caller's
+	// return.
 	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
 		return q.callerAwayVerdict(ctx), r
 	}
 	switch {
-	case isTimeUp(ctx): // a reply that comes together with the deadline is too late
+	case isTimeUp(ctx): // a reply at the same time as the deadline is too late
 		r.late = true
 		return q.noAnswerVerdict(ctx), r
 	case r.err == nil:
@@ -113,8 +112,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	return q.nobodyAskedVerdict(r), r
 }
 
-// isTimeUp reports whether a question's time is up. In a process that was stopped, the
-// answer may arrive before the timers have run, so it also checks the clock.
+// isTimeUp reports whether a question's deadline has passed. It also checks the clock, because a
+// process that was stopped may get the answer before its timers run.
 func isTimeUp(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
@@ -136,7 +135,7 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 		q.asked.Rule = *q.rule
 		q.asked.Rule.Description = strings.TrimSpace(q.rule.Description + q.over)
 	}
-	if q.labels != "" { // the labels of the session require the question, with or without a rule
+	if q.labels != "" { // the labels of the session require a question, even without a rule
 		q.asked.Why, q.asked.Rule.Pinned = q.labels, true
 	}
 	q.shown = q.labels
@@ -158,9 +157,9 @@ func (s *Session) sendQuestion(ctx context.Context, q *question) {
 	})
 }
 
-// awaitReply waits for the reply, the end of ctx, or a change that settles the call.
-// Meanwhile it tells the caller that the call still waits. The verdict is a prompt when
-// there is a reply to use.
+// awaitReply waits until the reply comes, ctx ends, or a change settles the call. Meanwhile it
+// tells the caller that the call still waits. It returns a prompt as the verdict when the reply
+// must decide.
 func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r reply) {
 	tick := time.NewTicker(s.o.WaitEvery)
 	defer tick.Stop()
@@ -180,8 +179,7 @@ func (s *Session) awaitReply(ctx context.Context, q *question) (v Verdict, r rep
 	}
 }
 
-// awaitCaller waits until the caller can be answered or ctx ends. It reports whether
-// the caller can be answered.
+// awaitCaller waits until the caller is back or ctx ends. It returns true when the caller is back.
 func (s *Session) awaitCaller(ctx context.Context, q *question) bool {
 	back := q.x.getCaller().Back()
 	tick := time.NewTicker(s.o.WaitEvery)
@@ -203,6 +201,6 @@ func (s *Session) awaitCaller(ctx context.Context, q *question) bool {
 }
 
 func (q *question) stillWaiting() {
-	defer func() { _ = recover() }() // a progress message that fails changes no verdict
+	defer func() { _ = recover() }() // a panic in a progress message changes no verdict
 	q.x.Out.Waiting(q.x, time.Since(q.start))
 }

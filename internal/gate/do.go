@@ -9,20 +9,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Do judges requests and notifications, in either direction. Several exchanges are the
-// frames of one read, and their order is kept. When Do returns, each exchange has been
-// forwarded or refused, unless a person is asked. Then a goroutine of the session
-// forwards or refuses it later. The end of ctx ends the asking, so ctx must live as
-// long as the connection.
+// Do judges requests and notifications, in either direction. Several exchanges in one call are the
+// frames of one read, and Do keeps their order. When Do returns, each exchange has been forwarded
+// or refused, except those that wait for a person. A goroutine of the session forwards or refuses
+// these later. The end of ctx ends the questions, so ctx must live as long as the connection.
 func (s *Session) Do(ctx context.Context, xs ...*Exchange) {
 	s.crossGate(ctx, event.Passed, xs)
 }
 
-// Observe judges replies. A reply with Calls (a result that carries requests to the
-// client) is judged as in Do. A list result is recorded and then forwarded. When all of
-// xs are plain replies, they are forwarded first: the decision on their calls is
-// already on record, so the client need not wait until the outcome is recorded. The
-// outcome is recorded by Flush or with the next record.
+// Observe judges replies. A reply with Calls (a result that carries requests to the client) is
+// judged as in Do. A list result is recorded and then forwarded. When all of xs are plain replies,
+// Observe forwards them before their outcomes are recorded. This is safe because the decisions on
+// their calls are already on record. Flush or the next record writes the outcomes.
 func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 	if s.arePlainReplies(xs) {
 		s.passReplies(xs)
@@ -31,8 +29,8 @@ func (s *Session) Observe(ctx context.Context, xs ...*Exchange) {
 	s.crossGate(ctx, event.Outcome, xs)
 }
 
-// recordEvents writes the pending events and then events, before any message is
-// forwarded. A panic counts as a failed record.
+// recordEvents writes the pending events and then the given events. A panic in the Recorder counts
+// as a failed record.
 func (s *Session) recordEvents(events []*event.Event) (err error) {
 	s.pending.recording.Lock()
 	defer s.pending.recording.Unlock()
@@ -55,8 +53,8 @@ func (s *Session) recordEvents(events []*event.Event) (err error) {
 	return s.o.Recorder.Record(all...)
 }
 
-// deliverVerdict calls the Outlet method that v requires. It records a message that
-// the outlet loses, because nothing else would show the loss.
+// deliverVerdict calls the Outlet method for v. It records a message that the outlet loses, because
+// nothing else would show the loss.
 func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	if v.Action != policy.Allow {
 		v.Record = x.Event.Record
@@ -65,7 +63,7 @@ func (s *Session) deliverVerdict(x *Exchange, v *Verdict) {
 	}
 	if lost := forwardExchange(x); lost != "" {
 		v.Code = CodeForwardFailed
-		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // when this record fails too, nobody is left to tell
+		_ = s.NoteEvents(lossEvent(&x.Event, x.Event.Record, lost)) // the error is ignored, because nothing is left that could report it
 	}
 }
 
@@ -77,10 +75,10 @@ func lossEvent(ev *event.Event, ref, why string) *event.Event {
 	}
 }
 
-// forwardExchange forwards x and describes the failure, or returns "".
+// forwardExchange forwards x. It returns a description of the failure, or "" when there is none.
 func forwardExchange(x *Exchange) (lost string) {
 	paid := x.paid
-	x.paid = nil // the transport may reuse the exchange once it is forwarded
+	x.paid = nil // the transport may reuse the exchange as soon as it is forwarded
 	defer func() {
 		if r := recover(); r != nil {
 			lost = fmt.Sprintf("forward: panic: %v", r)
@@ -102,16 +100,16 @@ func refuseExchange(x *Exchange, v Verdict) {
 	x.Out.Refuse(x, v)
 }
 
-// batch is the scratch memory of one call of Do or Observe. It is reused so that an
-// allowed call allocates nothing here.
+// batch is the scratch memory of one call of Do or Observe. It is reused, so that an allowed call
+// allocates no memory here.
 type batch struct {
 	events []*event.Event
 }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// addExchange adds a judged exchange. An exchange that waits for a person is recorded
-// later.
+// addExchange adds the events of a judged exchange. The event of an exchange that waits for a
+// person is recorded later.
 func (b *batch) addExchange(x *Exchange) {
 	if x.before != nil {
 		b.events = append(b.events, x.before)

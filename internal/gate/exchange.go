@@ -11,83 +11,81 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Exchange is one message that wants to cross the gate. A transport fills it in, hands
-// it to Session.Do or Session.Observe, and does not touch it or its bytes until the
-// Outlet's Forward or Refuse is called. The Event of a plain reply, and the bytes it
-// refers to, belong to the gate until the event is recorded. If the exchange waited for
-// a person (WaitedForPerson), the transport must never overwrite the contents of Calls,
-// because an Approver that was told to stop may still be reading them.
+// Exchange is one message that wants to cross the gate. A transport fills it in and hands it to
+// Session.Do or Session.Observe. The transport then does not touch the exchange or its bytes until
+// the gate calls the Outlet's Forward or Refuse. The Event of a plain reply, and the bytes that the
+// Event refers to, belong to the gate until the event is recorded. If the exchange waited for a
+// person (WaitedForPerson), the transport must never overwrite the contents of Calls, because an
+// Approver that was told to stop may still be reading them.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
-	Calls []policy.Call // judged by the rules, the strictest decision wins; without any, the message is forwarded and recorded
-	Work  []policy.Call // calls that were allowed before and continue with this message; they must not be denied now
+	Calls []policy.Call // the calls that the rules judge; without any, the message is forwarded and recorded
+	Work  []policy.Call // calls that were allowed before and continue with this message; the rules must not deny them now
 	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
 	Out   Outlet        // the destination
 
-	// Frame is Raw as the transport has parsed it, so that an Inspector need not parse it again.
-	// The zero value means that the transport did not keep it.
+	// Frame is Raw as parsed by the transport, so that an Inspector need not parse Raw again. The
+	// zero Frame means that the transport did not keep the parsed form.
 	Frame frame.Frame
 
-	// Answered holds the calls that a reply answers. Replies holds one exchange for
-	// each reply of an array of replies. Unasked means that the message tells the user
-	// something and answers no call. Further means that the message is a later page of
-	// a list.
+	// Answered holds the calls that a reply answers. Replies holds one exchange for each reply in
+	// an array of replies. Unasked means that the message informs the user and answers no call.
+	// Further means that the message is the second or a later page of a list.
 	Answered []policy.Call
 	Replies  []*Exchange
 	Unasked  bool
 	Further  bool
 
-	// Upload means that the message is part of a request to a model: the result of one of the calls in
-	// Answered, or text from the user. Unread means that clawai could not read the message: every rule
-	// may match it, and clawai never alters it.
+	// Upload means that the message is part of a request to a model: the result of one of the calls
+	// in Answered, or a text from the user. Unread means that clawai could not read the message.
+	// Every rule may match an unread message, and clawai never alters it.
 	Upload, Unread bool
 
-	// Caller receives messages and questions about the exchange. It is nil if no party does.
+	// Caller receives messages and questions about the exchange. nil means that there is no caller
+	// to tell or ask.
 	Caller Caller
 
 	verdict     Verdict         // the verdict so far, while x is judged
-	judgedCalls []policy.Call   // Calls as last passed to the rules: with the time, the labels of the session and the findings
+	judgedCalls []policy.Call   // copies of Calls for the rules, with the time, the labels of the session and the findings
 	reply       bool            // x came through Observe
 	charges     []policy.Charge // charges of the rules that judged x, until they are counted
 	paid        Receipt         // the counted charges, until x is forwarded or refused
 	before      *event.Event    // an event to record just before x
-	advice      string          // for the agent: what a mark such as "[clawai:withheld KIND N]" in x means
+	advice      string          // text for the agent: the meaning of a mark such as "[clawai:withheld KIND N]" in x
 	held        bool            // x waited for a person
-	received    []byte          // Raw before it was altered; nil when it was not altered
-	asks        string          // why a rule asks a person about this reply, in words for the person; "" for any other message
+	received    []byte          // Raw before the alterations; nil when nothing was altered
+	asks        string          // text for the person: why a rule asks about this reply; "" for any other message
 }
 
-// WaitedForPerson reports whether x waited, or waits, for a person. If so, other
-// goroutines may read x and its contents even after x is forwarded or refused.
-// Otherwise x may be reused after it has been recorded.
+// WaitedForPerson reports whether x waited, or waits, for a person. If so, other goroutines may
+// read x and its contents even after x is forwarded or refused. Otherwise the transport may reuse x
+// after its event is recorded.
 func (x *Exchange) WaitedForPerson() bool { return x.held }
 
-// Outlet is the transport's side of one exchange. For each exchange the gate calls
-// exactly one of Forward and Refuse, exactly once. When a person was asked, the call
-// may come from another goroutine. No other way leads through the gate.
+// Outlet is the transport's side of one exchange. For each exchange the gate makes exactly one
+// call: of Forward or of Refuse. After a person was asked, another goroutine may make this call.
 type Outlet interface {
-	// Forward sends x.Raw on. After an error the gate reads x.Event once more to
-	// record the loss.
+	// Forward sends x.Raw on. After an error the gate reads x.Event once more to record the lost
+	// message.
 	Forward(x *Exchange) error
 	Refuse(x *Exchange, v Verdict)
-	// Waiting is called while a person is being asked, so that the transport can keep
-	// the caller alive (notifications/progress). It never overlaps or follows the
-	// Forward or Refuse of the same exchange.
+	// Waiting is called while a person is asked, so that the transport can keep the caller alive
+	// (notifications/progress). Waiting never runs during or after Forward or Refuse of the same
+	// exchange.
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
-// Caller is the party that made the call of an exchange. The zero Exchange has None.
+// Caller is the party that made the call of an exchange. An Exchange without a Caller uses None.
 type Caller interface {
-	// Named returns the client's own name and version, whether or not the caller has a
-	// form. Both values are untrusted.
+	// Named returns the client's own name and version. Both are untrusted. Named works even when
+	// Client returns nil.
 	Named() (name, version string)
-	// Client returns the caller's own way to show a form (elicitation), or nil. It is called once,
-	// before the Approver; the Client's Elicit is called at most once.
+	// Client returns the caller's own way to show a form (elicitation), or nil. The gate calls it
+	// once, before the Approver. The Client's Elicit is called at most once.
 	Client() Client
-	// Back returns a channel that is closed as soon as the caller can be answered. A
-	// caller that was given a form instead of its answer (MCP 2026-07-28
-	// basic/patterns/mrtr) is away until it returns with another request; only then is the
-	// answer used.
+	// Back returns a channel that is closed as soon as the caller can be answered. A caller that
+	// got a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until it
+	// returns with another request. The gate uses the person's answer only after that.
 	Back() <-chan struct{}
 }
 
@@ -109,33 +107,33 @@ func clientName(c Caller) string {
 	return all
 }
 
-// maxName is the number of bytes of a client's name that each question keeps.
+// maxName is the maximum length in bytes of a client's name in a question.
 const maxName = 200
 
 // Verdict is the decision of the gate, with the reason. The zero value is a deny.
 type Verdict struct {
 	Action policy.Action // Allow or Deny once it reaches an Outlet
-	Policy policy.Action // the decision of the rules alone
-	Rule   *policy.Rule  // nil when none matched
+	Policy policy.Action // the decision of the rules alone, before other stages
+	Rule   *policy.Rule  // the rule that decided; nil when no rule matched
 	Stage  Stage
 	Code   Code
-	Reason string // for the agent, a clause without rule position, path or secret; "" when allowed
-	Hint   string // for the agent: a folder below which absolute paths would be allowed; "" for none
+	Reason string // text for the agent: a clause without rule position, path or secret; "" when allowed
+	Hint   string // for the agent: absolute paths below this folder would be allowed; "" when there is none
 	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
-	// Releasable means that the answer to a call was withheld, and that a person can
-	// release the next one.
+	// Releasable means that the answer to a call was withheld, and that a person can release the
+	// next answer.
 	Releasable bool
 
 	endorsed bool // a person allowed the call despite the labels of the session
 
-	labels  string // the reason why the session's labels tighten the verdict; "" when they do not
-	owner   string // the reason for the owner only
-	unruled bool   // the rules about calls did not decide this verdict; their earlier decision stays on record
-	noted   bool   // the message passes, but the verdict is recorded and the event keeps its kind
+	labels  string // why the session's labels make the verdict stricter; "" when they do not
+	owner   string // the reason for the owner, who may see more than the agent
+	unruled bool   // the verdict is not from the rules about calls, so the record keeps their earlier decision
+	noted   bool   // the event keeps its kind, although the verdict of this allowed message is recorded
 }
 
-// NewDenial returns a verdict that denies a call in the form for the agent.
+// NewDenial returns the denial of a call in the form for the agent.
 func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
 	d := mcp.Denial{What: what, Stage: string(v.Stage), Code: v.Code, Reason: v.Reason, Hint: v.Hint, Record: v.Record, File: mcp.NamedFile(what.Args), Releasable: v.Releasable}
 	if v.Rule != nil {
@@ -143,14 +141,14 @@ func (v *Verdict) NewDenial(what policy.Call) mcp.Denial {
 	}
 	switch v.Code {
 	case CodeDeniedByRule:
-		d.Reason = "" // the rule's description is used instead
+		d.Reason = "" // the rule's description takes the place of the reason
 	case CodeNotAnswered, CodeNobodyToAsk, CodeTooMany, CodeMuted, CodeApprovalWaits:
 		d.Unanswered = true
 	}
 	return d
 }
 
-// MaskDenial masks secrets in the texts of a refusal that come from messages.
+// MaskDenial masks secrets in the texts that a denial quotes from messages.
 func (s *Session) MaskDenial(d mcp.Denial) mcp.Denial {
 	names := slices.Clone(d.What.Names)
 	for i := range names {
@@ -160,8 +158,8 @@ func (s *Session) MaskDenial(d mcp.Denial) mcp.Denial {
 	return d
 }
 
-// noteVerdict writes a verdict into the record of x. If no stage decided the message and it passes,
-// there is no verdict to write.
+// noteVerdict writes a verdict into the event of x. A message that passes without a deciding stage
+// has no verdict to write.
 func (x *Exchange) noteVerdict(v *Verdict) {
 	if v.Action == policy.Allow && !x.isGoverned() && v.Code != CodeAllowedByPerson && !v.noted {
 		return
@@ -183,33 +181,33 @@ func (x *Exchange) noteVerdict(v *Verdict) {
 // Code is the stable machine word for a verdict's reason.
 type Code = string
 
-// The codes; the codes of an allow come first.
+// The codes. The codes of an allow come first.
 const (
 	CodeAllowedByRule    Code = "allowed_by_rule"
 	CodeUngoverned       Code = "ungoverned" // no rule governs the method
 	CodeAllowedByPerson  Code = "allowed_by_person"
-	CodeAllowedInSession Code = "allowed_in_session" // a person allowed it earlier
+	CodeAllowedInSession Code = "allowed_in_session" // a person allowed the call earlier for the session
 	CodeHandedOver       Code = "handed_over"        // the client asks the person with its own dialog
-	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules: ObserveOnly
-	CodeAltered          Code = "altered"            // of a reply: a rule changed part of it
-	CodeReleased         Code = "released"           // of a reply: a rule withholds it, and a person released it
+	CodeNotEnforced      Code = "not_enforced"       // forwarded against the rules, because of ObserveOnly
+	CodeAltered          Code = "altered"            // a rule changed part of a reply
+	CodeReleased         Code = "released"           // a rule withholds a reply, but a person released it
 
-	CodeWithheld       Code = "withheld" // of a reply: because of its contents
-	CodeLabels         Code = "labels"   // because of what the session has seen
-	CodePinned         Code = "pinned"   // the called thing differs from what was approved
+	CodeWithheld       Code = "withheld" // a reply is withheld because of its contents
+	CodeLabels         Code = "labels"   // denied because of the labels of the session
+	CodePinned         Code = "pinned"   // the called tool, or other entry of a list, differs from the approved one
 	CodeDeniedByRule   Code = "denied_by_rule"
-	CodeMarker         Code = "marker" // like denied_by_rule: the call contains the mark of a withheld text
+	CodeMarker         Code = "marker" // denied by a rule, and the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"
 	CodeMalformed      Code = "malformed"
-	CodeLimit          Code = "limit" // more often, or a larger sum, than a limit allows
+	CodeLimit          Code = "limit" // the call is over a limit on the number of calls or on a sum
 	CodeDeniedByPerson Code = "denied_by_person"
 	CodeNotAnswered    Code = "not_answered"
 	CodeNobodyToAsk    Code = "nobody_to_ask"
-	CodeWrongAnswer    Code = "wrong_answer" // the answer is for another question or is unknown
+	CodeWrongAnswer    Code = "wrong_answer" // the answer is for another question, or its value is unknown
 	CodeTooMany        Code = "too_many_questions"
 	CodeDeniedRecently Code = "denied_recently" // a person denied the same call a moment ago
 	CodeApprovalWaits  Code = "approval_waits"  // a team's centre keeps the question
-	CodeMuted          Code = "muted"           // the session asks too often
+	CodeMuted          Code = "muted"           // the session asks too often, so no person is asked
 	CodeWithdrawn      Code = "withdrawn"       // the caller cancelled the call and expects no reply
 	CodeCallerAway     Code = "caller_away"     // the caller never returned from its own form and expects no reply
 	CodeRecordFailed   Code = "record_failed"
@@ -217,7 +215,7 @@ const (
 	CodePanic          Code = "panic"
 	CodeClosed         Code = "closed"
 
-	// These two codes are only in records; a Concluder sees the first too.
-	CodeForwardFailed Code = "forward_failed" // on an allow: the outlet lost the message
-	CodeTooLate       Code = "too_late"       // of an answer: the call was over by then
+	// These two codes are only in records, except that a Concluder also sees CodeForwardFailed.
+	CodeForwardFailed Code = "forward_failed" // an allowed message that the outlet lost
+	CodeTooLate       Code = "too_late"       // an answer that came after the call was over
 )

@@ -10,16 +10,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxShown is how many bytes of a grant's calls are kept to show to people.
+// maxShown is how many bytes of a grant's calls are kept for people to read.
 const maxShown = 64 << 10
 
 // Grant is one "for this session" answer, as people see it.
 type Grant struct {
 	ID    string        // short and random
 	Rule  policy.Rule   // the rule that asked
-	Reach string        // the title of its Bound; "" when the grant is for Calls alone
+	Reach string        // the title of its Bound; "" when the grant covers only Calls
 	Calls []policy.Call // the allowed calls; do not modify
-	Cut   bool          // Calls is incomplete because it was too long to keep; new calls are still compared with the full calls
+	Cut   bool          // Calls is shortened because it was too long to keep; the gate still compares new calls with the full ones
 	Since time.Time
 	Uses  int       // number of calls that the grant has allowed
 	Used  time.Time // time of the last use; zero when unused
@@ -28,18 +28,18 @@ type Grant struct {
 // storedGrant is a grant as the session stores it.
 type storedGrant struct {
 	Grant
-	number uint64 // creation order
-	entry  Entry  // the grant's entry in the shared ledger
+	number uint64 // rank in the order of creation
+	entry  Entry  // the grant's entry in the ledger that processes share
 }
 
-// wideGrant is a grant that covers more than its own calls.
+// wideGrant is a grant that also covers other calls than its own.
 type wideGrant struct {
 	storedGrant
 	rule  *policy.Rule // the rule that asked
 	bound Bound
 }
 
-// Grants returns the answers that hold for the session, oldest first.
+// Grants returns the grants of the session, the oldest first.
 func (s *Session) Grants() []Grant {
 	s.mu.Lock()
 	all := make([]storedGrant, 0, len(s.memory.grants))
@@ -58,8 +58,8 @@ func (s *Session) Grants() []Grant {
 	return list
 }
 
-// Revoke ends a grant: it allows no call that is judged after Revoke returns. False
-// means that no grant has this id.
+// Revoke ends a grant. The grant allows no call that is judged after Revoke returns. Revoke returns
+// false when no grant has this id.
 func (s *Session) Revoke(id string) bool {
 	s.mu.Lock()
 	n := len(s.memory.wide)
@@ -84,15 +84,15 @@ func (s *Session) Revoke(id string) bool {
 	return found
 }
 
-// notifyGrants tells the publisher of the grants that they have changed.
+// notifyGrants calls OnGrants, because the grants have changed.
 func (s *Session) notifyGrants() {
 	if s.o.OnGrants != nil {
 		runHook(s.o.OnGrants)
 	}
 }
 
-// newID returns an id that is long enough to tell the grants of a session apart. Two
-// grants with the same id would be revoked together.
+// newID returns a random id for a grant. The id is long enough to be unique in a session. This
+// matters because Revoke ends all grants with the same id.
 func newID() string { return strings.ToLower(rand.Text()[:8]) }
 
 func newGrant(id string, number uint64, q *question) *storedGrant {
@@ -104,7 +104,8 @@ func newGrant(id string, number uint64, q *question) *storedGrant {
 	return g
 }
 
-// copyCalls copies calls up to maxShown bytes, so that their frame need not be kept.
+// copyCalls copies calls, up to maxShown bytes. A copy is needed because otherwise the whole frame
+// of the calls would stay in memory.
 func copyCalls(cs []policy.Call) (kept []policy.Call, cut bool) {
 	room := maxShown
 	part := func(s string) string {

@@ -9,18 +9,17 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// sharedGrants holds what was allowed for the rest of the agent's session, in all its
-// processes. A grant holds while it is in the ledger and the process in which a person
-// gave it runs. That process shows the grant to people and revokes it. Session.mu
-// guards sharedGrants.
+// sharedGrants holds the grants of the agent's session, from all its processes. A grant is valid
+// while its entry is in the ledger and the process that added it runs. Only that process shows the
+// grant to people and revokes it. Session.mu guards sharedGrants.
 type sharedGrants struct {
-	shared  Ledger               // nil when grants are for this process alone
-	server  string               // the server and its location; another server may have the same name
-	entries map[[16]byte][]Entry // by key
+	shared  Ledger               // nil when grants hold only in this process
+	server  string               // the server's name and location, because another server may have the same name
+	entries map[[16]byte][]Entry // the entries of all processes, by Entry.Key
 }
 
-// syncEntries adds own entries and reads what other processes have added. After an
-// error no grant holds.
+// syncEntries appends own entries to the ledger and reads the entries that other processes have
+// added. After an error no grant is valid.
 func (g *sharedGrants) syncEntries(own ...Entry) error {
 	since, err := g.shared.Append(own...)
 	for _, e := range since {
@@ -40,8 +39,8 @@ func (g *sharedGrants) syncEntries(own ...Entry) error {
 	return err
 }
 
-// addGrant stores a grant for one value that rule asks about. kept is false when the
-// ledger cannot be written.
+// addGrant stores a grant for the prompt of rule for one value. kept is false when the ledger
+// cannot be written.
 func (g *sharedGrants) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
 	if g.shared == nil || rule == nil {
 		return e, true
@@ -50,8 +49,8 @@ func (g *sharedGrants) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]
 	return e, g.syncEntries(e) == nil
 }
 
-// endGrant revokes a grant. If the ledger cannot be written, the other processes see
-// the end of the grant only when this process ends.
+// endGrant revokes a grant. If the ledger cannot be written, the grant stays valid in other
+// processes until this process ends.
 func (g *sharedGrants) endGrant(e Entry) {
 	if g.shared != nil && e.ID != 0 {
 		e.Back = true
@@ -75,16 +74,16 @@ func (g *sharedGrants) isAllowed(key [16]byte) bool {
 	return slices.ContainsFunc(g.entries[key], func(e Entry) bool { return g.shared.Alive(e.By) })
 }
 
-// grantKey returns the key of a rule's prompt for exactly one value. The key is the
-// same in all processes with the same rules and the same server.
+// grantKey returns the key of the prompt of rule r for exactly one value. The key is the same in
+// all processes with the same rules and the same server.
 func (g *sharedGrants) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byte) (k [16]byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%x\x00%s", p.Revision(), r.Pos.File, r.Index, value, g.server))
 	copy(k[:], sum[:])
 	return k
 }
 
-// isGranted reports whether a grant holds for the agent's session. own means that this
-// process remembers such a grant; other processes may have one too.
+// isGranted reports whether a grant of the agent's session allows the calls. own means that this
+// process has such a grant. Other processes may have one too.
 func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {
 		return own
@@ -93,7 +92,7 @@ func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	err := s.granted.syncEntries()
 	none := len(s.granted.entries) == 0
 	s.mu.Unlock()
-	if !own && (err != nil || none) { // no grant can match: the digest is not needed
+	if !own && (err != nil || none) { // no grant can match, so the digest is not computed
 		return false
 	}
 	value := valueOf(cs)

@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// judgeLimits counts x against the limits of the rules that allow it or ask about it.
-// It does so before a person is asked, so that waiting calls count too. A call over a
-// limit is denied or asked about.
+// judgeLimits counts x against the limits of the rules that allow it or ask about it. It counts
+// before a person is asked, so that waiting calls count too. For a call over a limit it sets a deny
+// or a prompt.
 func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 	charges := x.charges
 	x.charges = nil
@@ -22,7 +22,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return false
 	}
 	v.Code = CodeLimit
-	if over.Rule == nil { // neither a receipt nor an excess: deny
+	if over.Rule == nil { // no receipt and no exceeded limit: the call was not counted, so it is denied
 		v.Action, v.Reason = policy.Deny, "it could not be counted against a limit"
 		v.owner = v.Reason
 		if over.Err != nil {
@@ -37,7 +37,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return true
 	}
 	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
-		return true // the rule's prompt is out of band: a prompt for the limit would let the client answer
+		return true // the out-of-band prompt of the rule stays, because the client could answer the prompt of the limit
 	}
 	v.Rule = over.Rule
 	if v.Action = over.Rule.Rate.Over; v.Action == policy.Prompt {
@@ -46,7 +46,8 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// limitText describes why a call is over a limit, and what would help.
+// limitText returns a text for the agent about an exceeded limit. The text also tells how the call
+// could succeed.
 func limitText(over *Excess) string {
 	rate := &over.Rule.Rate
 	switch {

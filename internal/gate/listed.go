@@ -6,15 +6,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of the list of tools that is kept. A tool that does not fit counts as never
-// listed.
+// Bounds of the list of tools in memory. A tool beyond these bounds counts as never listed.
 const (
 	maxListed      = 1 << 12
-	maxListedBytes = 256 << 10 // of the names
+	maxListedBytes = 256 << 10 // bytes of all names together
 )
 
-// listedTools holds the assurances that the servers of a session gave for their tools. Only
-// assurances that were given in every listing are kept.
+// listedTools holds the assurances that the servers of a session gave for their tools. It keeps an
+// assurance only if the server gave it in every listing of the tool.
 type listedTools struct {
 	mu    sync.Mutex
 	tools map[listedTool]policy.Assurances
@@ -25,8 +24,8 @@ type listedTools struct {
 // tool name.
 type listedTool struct{ server, name string }
 
-// NoteTools adds the answer of a server's tools/list. Call it before the client sees
-// the answer.
+// NoteTools adds the tools of a server's tools/list answer. The caller must do this before the
+// client sees the answer.
 func (s *Session) NoteTools(server string, tools map[string]policy.Assurances) {
 	l := &s.listed
 	l.mu.Lock()
@@ -46,7 +45,7 @@ func (s *Session) NoteTools(server string, tools map[string]policy.Assurances) {
 	}
 }
 
-// annotateCalls sets the assurances of the calls of tools.
+// annotateCalls sets Assurances in the calls about tools.
 func (s *Session) annotateCalls(x *Exchange) {
 	l := &s.listed
 	l.mu.Lock()

@@ -9,19 +9,18 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxKept is how many grants, and how many denials, a session keeps. The oldest are
-// dropped, and their calls are asked about again.
+// maxKept is the maximum number of grants, and of denials, in a session. When there are more, the
+// oldest is dropped, and a person is asked about its calls again.
 const maxKept = 1000
 
-// maxWide is how many of the grants may be wide. Each wide grant is tried on every
-// call that its rule asks about.
+// maxWide is the maximum number of wide grants. The number is small because each wide grant is
+// tried on every call that its rule asks about.
 const maxWide = 64
 
-// memory holds a person's answers about calls. Session.mu guards it. It is cleared
-// when the rules change.
+// memory holds a person's answers about calls. Session.mu guards it. SetPolicy clears it.
 type memory struct {
 	grants  map[key]*storedGrant
-	wide    []*wideGrant // oldest first; never modified in place, always replaced
+	wide    []*wideGrant // oldest first; the slice is replaced, never modified in place
 	denials map[key]denial
 	last    uint64 // number of the newest grant
 }
@@ -32,19 +31,19 @@ type key struct {
 	value [sha256.Size]byte
 }
 
-// denial is a person's denial.
+// denial is the answer of a person who denied a call.
 type denial struct {
 	at     time.Time
 	words  string
-	always bool // holds until the written rule is loaded
+	always bool // the denial holds until a policy with its new rule is loaded
 }
 
-// recallAnswer looks up a person's earlier answer about calls that r asks about.
+// recallAnswer returns a person's earlier answer about the calls cs that r asks about.
 func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []policy.Call) (said T, ok bool) {
 	s.mu.Lock()
 	none := len(*from) == 0
 	s.mu.Unlock()
-	if none { // nothing to find: the digest is not needed
+	if none { // nothing is stored, so the digest is not computed
 		return said, false
 	}
 	k := key{r, valueOf(cs)}
@@ -54,7 +53,7 @@ func recallAnswer[T any](s *Session, from *map[key]T, r *policy.Rule, cs []polic
 	return said, ok
 }
 
-// deniedForGood denies a call that a person has denied for good: this holds until the
+// deniedForGood denies a call that a person has denied for good. Such a denial holds until the
 // rules change.
 func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	if v.Action != policy.Prompt {
@@ -68,7 +67,7 @@ func (s *Session) deniedForGood(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// deniedRecently denies a call that a person denied within DenyMemory.
+// deniedRecently denies a call that a person denied less than DenyMemory ago.
 func (s *Session) deniedRecently(x *Exchange, v *Verdict) bool {
 	d, ok := s.recentDenial(v.Rule, x.Calls)
 	return ok && v.denyQuestion(CodeDeniedRecently, appendWords("the owner denied the same call "+sinceText(time.Since(d.at)), d.words))
@@ -79,9 +78,9 @@ func (s *Session) recentDenial(r *policy.Rule, cs []policy.Call) (d denial, ok b
 	return d, ok && time.Since(d.at) < s.o.DenyMemory
 }
 
-// applyGrant turns a prompt into an allow when a person has allowed such calls for the session.
+// applyGrant turns a prompt into an allow when a grant of the session covers the calls.
 func (s *Session) applyGrant(x *Exchange, v *Verdict) {
-	if v.Stage == StageRate { // each call over a limit is asked about
+	if v.Stage == StageRate { // a person is asked about each call over a limit
 		return
 	}
 	g, own := recallAnswer(s, &s.memory.grants, v.Rule, x.Calls)
@@ -94,17 +93,17 @@ func (s *Session) applyGrant(x *Exchange, v *Verdict) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g != nil { // when nil, another process holds the grant
+	if g != nil { // nil when the grant belongs to another process
 		g.Uses++
 		g.Used = time.Now()
 	}
 	v.Action, v.Stage, v.Code = policy.Allow, StageAsk, CodeAllowedInSession
 }
 
-// findWideGrant returns a wide grant for the calls of x, about which r asks. No wide
-// grant covers a call that a person has just denied, because that answer was about
-// this very call. A call that asks because of the session's labels never gets here
-// (liftVerdict): the person who gave the grant may not have known of the labels.
+// findWideGrant returns a wide grant that covers the calls of x. r is the rule that asks. A call
+// that a person has just denied gets no wide grant, because that denial was about this very call. A
+// call that asks because of the session's labels never reaches this function (liftVerdict). The
+// reason is that the person who gave the grant may not have known of the labels.
 func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*storedGrant, bool) {
 	s.mu.Lock()
 	all := s.memory.wide
@@ -123,8 +122,8 @@ func (s *Session) findWideGrant(r *policy.Rule, x *Exchange) (*storedGrant, bool
 	return nil, false
 }
 
-// isWideGrantValid reports whether a wide grant of this process still holds for the
-// agent's session. It drops a grant that does not.
+// isWideGrantValid reports whether a wide grant of this process is still valid in the agent's
+// session. It removes an invalid grant.
 func (s *Session) isWideGrantValid(w *wideGrant) bool {
 	if s.granted.shared == nil {
 		return true
@@ -142,8 +141,8 @@ func (s *Session) isWideGrantValid(w *wideGrant) bool {
 	return lasts
 }
 
-// rememberAllow keeps an answer for the session, unless the rules have changed since q
-// was judged. Without a bound, the answer holds for exactly these calls.
+// rememberAllow stores an answer as a grant, unless the rules have changed since q was judged. A
+// grant without a bound covers exactly these calls.
 func (s *Session) rememberAllow(q *question, bound Bound) {
 	id := newID()
 	s.mu.Lock()
@@ -152,7 +151,7 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 	if s.policy.Load() != q.under || m.denials[k].always || bound == nil && m.grants[k] != nil {
 		return
 	}
-	delete(m.denials, k) // the person has changed the answer
+	delete(m.denials, k) // the person now allows a call that was denied before
 	if bound != nil {
 		s.rememberWide(q, &wideGrant{rule: q.now, bound: bound}, id)
 		return
@@ -176,7 +175,8 @@ func (s *Session) rememberAllow(q *question, bound Bound) {
 	s.waiting.wakeQuestions(&q.value)
 }
 
-// rememberWide keeps w, unless an equal grant exists. The caller must hold mu.
+// rememberWide stores w, unless there is a grant with the same rule and title. The caller must hold
+// mu.
 func (s *Session) rememberWide(q *question, w *wideGrant, id string) {
 	m, title := &s.memory, w.bound.Title()
 	if slices.ContainsFunc(m.wide, func(has *wideGrant) bool { return has.rule == w.rule && has.Reach == title }) {
@@ -197,15 +197,15 @@ func (s *Session) rememberWide(q *question, w *wideGrant, id string) {
 	s.waiting.wakeQuestions(nil)
 }
 
-// rememberDeny keeps a denial: for a while when the person was shown everything in the
-// call, and until the rules change when the person denied for good. It ends matching
-// grants.
+// rememberDeny stores a denial. It holds until the rules change if the person denied for good.
+// Otherwise it holds for DenyMemory, and only if the person was shown everything in the call.
+// rememberDeny also ends matching grants.
 func (s *Session) rememberDeny(q *question, r reply) {
 	always := r.Reply == DenyAlways
-	against, _ := s.findWideGrant(q.now, q.x) // a grant for another call, given while this question waited
+	against, _ := s.findWideGrant(q.now, q.x) // this grant may be new: a person may have answered another question in the meantime
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.policy.Load() != q.under || q.x.asks != "" { // replies differ each time, so the denial of a reply is not kept
+	if s.policy.Load() != q.under || q.x.asks != "" { // the denial of a reply is not stored, because the next reply is different
 		return
 	}
 	k, m := key{q.now, q.value}, &s.memory
@@ -244,7 +244,7 @@ func oldestKey[T any](all map[key]T, before func(a, b T) bool) (k key) {
 	return k
 }
 
-// sinceText returns elapsed time in words for the agent.
+// sinceText returns an elapsed time as words for the agent.
 func sinceText(d time.Duration) string {
 	if d < 2*time.Second {
 		return "a moment ago"

@@ -11,41 +11,40 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Bounds of a Meter. A call that does not fit is over its limit.
+// Bounds of a Meter. A call beyond these bounds counts as over its limit.
 const (
 	maxCounters = 1 << 12
 	maxCounted  = 1 << 20 // calls in all counters together
-	maxSummed   = 10_000  // calls in one sum
+	maxSummed   = 10_000  // calls in the sum of one counter
 )
 
-// Meter counts calls against the limits of rules. One Meter belongs to one process,
-// whose sessions share it. It outlives the policies it counts for. Its zero value is
-// ready, and its methods are safe for concurrent use.
+// Meter counts calls against the limits of rules. All sessions of a process share one Meter, and it
+// continues when the policy changes. Its zero value is ready, and its methods are safe for
+// concurrent use.
 //
-// A Meter keeps the time of each call, so that no period of the rule's length ever
-// holds more calls than the rule allows. A token bucket would take less memory but
-// would allow twice as many calls around a boundary.
+// A Meter keeps the time of each call. So no period of the rule's length ever holds more calls than
+// the rule allows. A token bucket would take less memory but would allow twice as many calls around
+// a boundary.
 type Meter struct {
-	// Ledger is shared with other processes and is set before the first use; nil
-	// counts in this process alone. A call is first added to the ledger and then
-	// counted at its place there. When two processes see room for one call, the first
-	// in the ledger gets it.
+	// Ledger is shared with other processes. It must be set before the first use. With nil the
+	// Meter counts the calls of this process only. A call is first appended to the ledger and then
+	// counted at its place there. When two processes see room for only one call, the call that is
+	// first in the ledger gets it.
 	Ledger Ledger
 
 	mu       sync.Mutex
 	counters map[counterKey]*counter
 	counted  int
-	err      error // the counts of other processes exceed what can be counted
+	err      error // set when the entries of other processes are more than a counter can hold
 }
 
-// counterKey is the digest of a rule's text and the tool or server that its limit is
-// for.
+// counterKey is the digest of a rule's text and of the tool or server that its limit counts.
 type counterKey [16]byte
 
 type counter struct {
 	every time.Duration
 	calls []countedCall // in order of time
-	total int64         // sum of their amounts
+	total int64         // sum of the amounts of calls
 }
 
 type countedCall struct {
@@ -54,7 +53,7 @@ type countedCall struct {
 	amount int64 // see policy.Charge
 }
 
-// receipt holds what a Meter has charged for one exchange.
+// receipt holds the calls that a Meter has charged for one exchange.
 type receipt struct {
 	meter *Meter
 	items []chargedCall
@@ -70,8 +69,8 @@ func (c *chargedCall) ledgerEntry() Entry {
 	return Entry{Key: c.key, ID: c.number, At: c.at, Every: c.rule.Rate.Every, Amount: c.amount}
 }
 
-// keyOf returns the key of the counter for one charge. No text of a rule contains a
-// zero byte.
+// keyOf returns the key of the counter for one charge. A zero byte separates the parts, because no
+// text of a rule contains a zero byte.
 func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	text := append([]byte(c.Rule.Rate.Key), 0)
 	switch call := &cs[c.Call]; c.Rule.Rate.Per {
@@ -85,12 +84,12 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 	return counterKey(sum[:len(counterKey{})])
 }
 
-// Charge implements Limits. Of several exceeded limits it returns one that denies
-// rather than one that prompts, and among equals the one with the longest wait.
+// Charge implements Limits. If several limits are exceeded, a limit that denies wins over a limit
+// that prompts. Among equal limits the one with the longest wait wins.
 func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	paid, _ := before.(receipt) // a session has one Limits, so no other type occurs
+	paid, _ := before.(receipt) // the Receipt is always ours, because a session has only one Limits
 	left, next := slices.Clone(paid.items), receipt{meter: m}
 	var fresh []chargedCall
 	var uncounted *policy.Rule
@@ -100,7 +99,7 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 		}
 		item := chargedCall{key: keyOf(c, cs), rule: c.Rule, countedCall: countedCall{at: now, amount: c.Amount}}
 		if i := slices.IndexFunc(left, func(p chargedCall) bool { return p.key == item.key && p.amount == item.amount }); i >= 0 {
-			next.items = append(next.items, left[i]) // the charge is unchanged and keeps its place
+			next.items = append(next.items, left[i]) // the charge is the same as before, so its entry stays
 			left = slices.Delete(left, i, i+1)
 			continue
 		}
@@ -124,11 +123,11 @@ func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, c
 	return next, worst
 }
 
-// chargeItems counts items and returns the worst excess.
+// chargeItems counts items. It returns the worst exceeded limit, or a zero Excess.
 func (m *Meter) chargeItems(now time.Time, fresh []chargedCall) (worst Excess) {
 	entries := make([]Entry, 0, len(fresh))
 	for i := range fresh {
-		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // this amount never fits, so the ledger gets no entry
+		if rule := fresh[i].rule; fresh[i].amount > rateMaximum(&rule.Rate) { // this amount is more than the limit, so the ledger gets no entry
 			worst.keepWorse(rule, 0)
 			continue
 		}
@@ -162,7 +161,7 @@ func (m *Meter) chargeItems(now time.Time, fresh []chargedCall) (worst Excess) {
 	return worst
 }
 
-// keepWorse replaces the excess if the given limit is worse.
+// keepWorse stores the given limit in x if it is worse than the present one.
 func (x *Excess) keepWorse(rule *policy.Rule, wait time.Duration) {
 	if x.Rule == nil || rule.Rate.Over < x.Rule.Rate.Over || rule.Rate.Over == x.Rule.Rate.Over && isLonger(wait, x.Wait) {
 		x.Rule, x.Wait = rule, wait
@@ -174,7 +173,7 @@ var (
 	errBeyond = errors.New("the counters hold more calls than are possible")
 )
 
-// applyEntry applies an entry of another process: it counts a call or gives it back.
+// applyEntry applies the entry of another process: it counts the call or takes it back.
 func (m *Meter) applyEntry(now time.Time, e *Entry) {
 	switch c := m.counters[e.Key]; {
 	case e.Back:
@@ -207,10 +206,12 @@ func (m *Meter) insertCall(c *counter, one countedCall) {
 	m.counted++
 }
 
-// isLonger reports whether wait a is longer than wait b; 0 means forever.
+// isLonger reports whether wait a is longer than wait b. A wait of 0 means that the call never
+// fits.
 func isLonger(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
 
-// enterCall counts one call. If there is no room, it returns the time until there is.
+// enterCall counts one call if the limit has room. Otherwise it returns the time until there is
+// room.
 func (m *Meter) enterCall(now time.Time, item *chargedCall) (wait time.Duration, room bool) {
 	rate := &item.rule.Rate
 	if m.counters[item.key] == nil && len(m.counters) >= maxCounters {
@@ -231,7 +232,7 @@ func (m *Meter) enterCall(now time.Time, item *chargedCall) (wait time.Duration,
 	return 0, true
 }
 
-// rateMaximum returns the maximum of a limit: a number of calls or an amount.
+// rateMaximum returns the maximum that a limit allows: a number of calls or a sum of amounts.
 func rateMaximum(rate *policy.Rate) int64 {
 	if rate.Sum == "" {
 		return int64(rate.Count)
@@ -239,8 +240,8 @@ func rateMaximum(rate *policy.Rate) int64 {
 	return rate.Max
 }
 
-// findRoom reports whether amount more may be counted. If not, it returns the time of
-// the call that must expire first.
+// findRoom reports whether the counter has room for amount. If not, first is the time of the call
+// that must expire before there is room.
 func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, room bool) {
 	most, calls := rateMaximum(rate), maxSummed
 	if rate.Sum == "" {
@@ -266,7 +267,7 @@ func inTime(a, b countedCall) int {
 	return 1
 }
 
-// expireCalls removes calls that no longer count.
+// expireCalls removes the calls that are older than the limit's period.
 func (m *Meter) expireCalls(c *counter, now time.Time) {
 	n := 0
 	for n < len(c.calls) && now.Sub(c.calls[n].at) >= c.every {
@@ -289,8 +290,7 @@ func (m *Meter) sweepCounters(now time.Time) {
 	}
 }
 
-// giveBack cancels charges. When the ledger cannot be written, other processes still
-// count them.
+// giveBack takes charges back. If the ledger cannot be written, other processes still count them.
 func (m *Meter) giveBack(now time.Time, items []chargedCall) {
 	var backs []Entry
 	for i := range items {
@@ -327,7 +327,7 @@ func (r receipt) GiveBack() {
 	r.meter.giveBack(time.Now(), r.items)
 }
 
-// refundCharge gives back the charges of x, which is not forwarded.
+// refundCharge gives back the charges of x, because x is not forwarded.
 func (x *Exchange) refundCharge() {
 	if x.paid != nil {
 		x.paid.GiveBack()

@@ -7,27 +7,26 @@ import (
 )
 
 // pendingOutcomes holds the outcomes of forwarded replies that are not on record yet. The next
-// record writes them first, so that in the record they are never after a later
-// decision.
+// record writes these outcomes first, so that they come before every later decision.
 type pendingOutcomes struct {
-	recording sync.Mutex // locked while the taken events are recorded
+	recording sync.Mutex // locked while events from takeEvents are recorded
 
 	mu     sync.Mutex
 	events []*event.Event
-	spare  []*event.Event // memory of the last events, for reuse
-	// unsound means that a record has failed and the pending events are not recorded
-	// yet. Until they are, no reply is forwarded before its outcome is recorded.
+	spare  []*event.Event // the emptied slice of the last events, for reuse
+	// unsound is true from a failed record until the pending events are recorded. In this time no
+	// reply is forwarded before its outcome is recorded.
 	unsound bool
 }
 
-// Flush records the outcomes of the replies that Observe has forwarded, or waits for a
-// running record. A transport calls it after it has handed the replies on and before
-// it waits for input. After an error the outcomes are still pending, and the session
-// forwards nothing until they are recorded.
+// Flush records the outcomes of the replies that Observe has forwarded. If another goroutine is
+// recording, Flush waits for it. A transport calls Flush after it has sent the replies and before
+// it waits for input. After an error the outcomes are still pending, and the session forwards
+// nothing until they are recorded.
 func (s *Session) Flush() error { return s.recordEvents(nil) }
 
-// arePlainReplies reports whether all of xs are replies with nothing to judge, so that
-// their outcomes may be recorded after they are forwarded.
+// arePlainReplies reports whether all of xs are replies with nothing to judge. Only such replies
+// may be forwarded before their outcomes are recorded.
 func (s *Session) arePlainReplies(xs []*Exchange) bool {
 	if s.closed.Load() || s.screens.Load() {
 		return false
@@ -59,9 +58,9 @@ func (p *pendingOutcomes) takeEvents() (events []*event.Event) {
 	return events
 }
 
-// finishRecord handles the result of recording events. The first n of them were pending before.
-// After an error those n are pending again: the record may then hold them twice, but never misses
-// them.
+// finishRecord handles the result of a record of events. The first n events were pending before.
+// After an error these n events are pending again. So the record may hold them twice, but they are
+// never missing.
 func (p *pendingOutcomes) finishRecord(events []*event.Event, n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// refusalVerdict returns the refusal of a prompt that no person lifted. why is for the
-// agent, owner for the record.
+// refusalVerdict returns the refusal of a call that a rule asks about and no person allowed. why is
+// the reason for the agent, owner the reason for the record.
 func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
@@ -22,7 +22,7 @@ func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 
 // noAnswerVerdict returns the refusal of a call whose question ended before an answer.
 func (q *question) noAnswerVerdict(ctx context.Context) Verdict {
-	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil: see isTimeUp
+	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, context.DeadlineExceeded) { // nil when only the clock shows the end (isTimeUp)
 		return q.refusalVerdict(CodeNotAnswered, "nobody answered in time",
 			"no answer within "+time.Since(q.start).Round(time.Millisecond).String())
 	}
@@ -38,7 +38,7 @@ func (q *question) callerAwayVerdict(ctx context.Context) Verdict {
 	return q.noAnswerVerdict(ctx)
 }
 
-// nobodyAskedVerdict returns the refusal of a call that no person saw.
+// nobodyAskedVerdict returns the refusal of a call whose question no person saw.
 func (q *question) nobodyAskedVerdict(r reply) Verdict {
 	if r.panics {
 		return q.refusalVerdict(CodePanic, "asking failed inside clawai; tell the owner", r.err.Error())

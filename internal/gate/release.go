@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// releaseReply lets a reply through that the rules withhold or ask about, if a person has
-// released the next answer to its call. The reply is always fenced, and the redactions of the
-// rules are still made. Otherwise releaseReply only notes in the event how such an answer can be
-// released.
+// releaseReply forwards a reply that the rules withhold or ask about, if a person has released the
+// next answer to its call. Such a reply is always fenced, and the redactions of the rules are still
+// made. If there is no release, releaseReply only notes in the event how a person can release the
+// answer.
 func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspection) bool {
 	if found.Decision.Action != policy.Allow && len(x.Answered) == 1 && !x.isGoverned() {
 		x.Event.Names, x.Event.Args = x.Answered[0].Names, x.Answered[0].Args // the record of a withheld reply names its call
@@ -24,7 +24,7 @@ func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspect
 	}
 	open, err := s.o.Inspector.Inspect(x, releasedRules{p})
 	if err != nil || open.Decision.Action != policy.Allow {
-		return false // a redaction that a rule requires cannot be made, or the marks cannot be put around the texts
+		return false // a redaction cannot be made, or the fence marks cannot be put around the texts
 	}
 	r, ok := s.o.Releases.Take(x.Event.Release)
 	if !ok {
@@ -41,8 +41,9 @@ func (s *Session) releaseReply(x *Exchange, v *Verdict, p Policy, found *Inspect
 	return true
 }
 
-// isReleasable reports whether a person can release the next reply like this one: it answers
-// calls of the client that are shown whole to a person, and the rules withhold it or ask.
+// isReleasable reports whether a person can release the next reply like this one. The rules must
+// withhold the reply or ask about it, and it must answer calls of the client that a person can see
+// in full.
 func (s *Session) isReleasable(x *Exchange, found *Inspection) bool {
 	return found.Decision.Action != policy.Allow && found.Why == "" && !s.o.ObserveOnly &&
 		!x.Unasked && x.Event.Direction == fromServer && len(x.Answered) > 0 && isGrantable(x.Answered)
@@ -53,13 +54,13 @@ func (s *Session) releaseValue(x *Exchange) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%x %q %s", valueOf(x.Answered), x.Event.Server, s.granted.server))
 }
 
-// releasedRules are the rules as they judge a reply that a person released.
+// releasedRules are the rules for a reply that a person released.
 type releasedRules struct{ Policy }
 
-// releasedRule puts marks around all texts of a reply that a person released.
+// releasedRule fences all texts of a reply that a person released.
 var releasedRule = policy.Rule{Action: policy.Fence, Description: "A person released it"}
 
-// DecideReply returns the changes of all rules, and the marks.
+// DecideReply allows the reply with the changes of all rules and with the fence.
 func (r releasedRules) DecideReply(on policy.On, calls []policy.Call, kinds []string) policy.Decision {
 	if on != policy.OnReply {
 		return r.Policy.DecideReply(on, calls, kinds)

@@ -10,27 +10,27 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// noteScreens stores whether rules of p need an Inspector: rules about replies, about
-// lists, about uploads, or about the contents of calls.
+// noteScreens stores whether rules of p need an Inspector. Such rules are about replies, lists,
+// uploads, or the contents of calls.
 func (s *Session) noteScreens(p Policy) {
 	_, replies := p.Screens(policy.OnReply)
 	_, lists := p.Screens(policy.OnList)
 	_, uploads := p.Screens(policy.OnUpload)
 	kinds, calls := p.Screens(policy.OnCall)
-	s.screens.Store(replies || lists || slices.Contains(kinds, "schema")) // the schemas that arguments must fit come from lists
+	s.screens.Store(replies || lists || slices.Contains(kinds, "schema")) // the schemas for arguments come from lists
 	s.lists.Store(lists)
 	s.uploads.Store(uploads)
 	s.finds.Store(calls)
 }
 
-// Screens reports whether rules look at replies. If so, a call must be kept until its
+// Screens reports whether rules look at replies. If so, the transport must keep a call until its
 // reply is judged.
 func (s *Session) Screens() bool { return s.screens.Load() }
 
-// ScreensUploads reports whether rules look at what goes to a model.
+// ScreensUploads reports whether rules look at messages to a model.
 func (s *Session) ScreensUploads() bool { return s.uploads.Load() }
 
-// looksAt reports whether rules look at messages of the kind of x: uploads or replies.
+// looksAt reports whether rules look at messages like x: uploads or replies.
 func (s *Session) looksAt(x *Exchange) bool {
 	if x.Upload {
 		return s.uploads.Load()
@@ -38,7 +38,7 @@ func (s *Session) looksAt(x *Exchange) bool {
 	return (x.reply || x.Unasked) && s.screens.Load()
 }
 
-// OriginalRaw returns the bytes as received: Raw before any alteration.
+// OriginalRaw returns the bytes that were received, without any alterations.
 func (x *Exchange) OriginalRaw() []byte {
 	if x.received != nil {
 		return x.received
@@ -63,7 +63,7 @@ func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
 	return s.releaseReply(x, v, p, &found) || s.applyInspection(x, v, &found)
 }
 
-// applyInspection carries out the decision of an inspection.
+// applyInspection carries out the decision of found.
 func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bool {
 	d := &found.Decision
 	if d.Action != policy.Allow && d.Action != policy.Prompt {
@@ -71,7 +71,7 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 	}
 	x.Event.Finds, x.Event.Looked = findingLines(found.Found), found.Looked
 	if d.Action != policy.Deny && !s.o.ObserveOnly {
-		x.Event.Altered = found.Altered // also when there was no text to alter: a replay compares these words
+		x.Event.Altered = found.Altered // set even without a text to alter, because a replay compares these words
 	}
 	if d.Action == policy.Allow && found.Sent == nil {
 		return false
@@ -123,10 +123,10 @@ func (s *Session) alterRequest(x *Exchange, d policy.Decision, p Policy) policy.
 	return d
 }
 
-// inspectArguments returns calls with the findings in their arguments, when a rule that
-// may match one of them asks for findings. The calls are copies, because an Approver
-// may be reading the originals. Other calls are not searched: they stay unscreened, so
-// that each condition `find` is a maybe.
+// inspectArguments returns the calls with the findings in their arguments, if a rule with the
+// condition `find` may match one of them. The result holds copies, because an Approver may be
+// reading the originals. If no such rule may match, the calls are returned without a search. For an
+// unsearched call the condition `find` is a maybe.
 func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []policy.Call {
 	if !s.finds.Load() {
 		return cs
@@ -143,7 +143,7 @@ func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []po
 	for i := range cs {
 		found, err := s.o.Inspector.Carries(&cs[i], p)
 		if err != nil {
-			cs[i].Screened, x.Event.Looked = false, nil // each condition `find` becomes a maybe
+			cs[i].Screened, x.Event.Looked = false, nil // the condition `find` becomes a maybe
 			continue
 		}
 		cs[i].Screened, cs[i].Finds = true, nil
@@ -164,14 +164,14 @@ func (s *Session) inspectArguments(p Policy, x *Exchange, cs []policy.Call) []po
 	return cs
 }
 
-// isMarker reports whether a line of findings is about clawai's own mark.
+// isMarker reports whether a line of findings is about clawai's own mark in a text.
 func isMarker(line string) bool { return strings.HasPrefix(line, "marker ") }
 
 // maxFinds is how many findings of one message are reported.
 const maxFinds = 32
 
-// findingLines returns findings as lines for the record: kind, number and place. No
-// kind is left out, because a later replay of the record depends on the kinds.
+// findingLines returns findings as lines for the record: kind, number and place. Every kind has a
+// line, because a later replay of the record depends on the kinds.
 func findingLines(found []Found) (all []string) {
 	if len(found) > maxFinds {
 		found = firstOfEach(found)
@@ -185,7 +185,8 @@ func findingLines(found []Found) (all []string) {
 	return all
 }
 
-// firstOfEach returns found with the first finding of each kind moved to the front.
+// firstOfEach returns found in another order: the first finding of each kind comes before all
+// others.
 func firstOfEach(found []Found) []Found {
 	var first, more []Found
 	for _, f := range found {
@@ -198,7 +199,7 @@ func firstOfEach(found []Found) []Found {
 	return append(first, more...)
 }
 
-// findingText returns a short description of the findings for the person who is asked.
+// findingText returns a short description of the findings for the person at the prompt.
 func findingText(found []Found) string {
 	const most = 5
 	var all []string
@@ -215,8 +216,8 @@ func findingText(found []Found) string {
 	return "found " + strings.Join(all, ", ")
 }
 
-// kindsText returns the kinds of the findings for the agent: a place may hold a text of the
-// server.
+// kindsText returns the kinds of the findings for the agent. It leaves out the places, because a
+// place may hold a text of the server.
 func kindsText(found []Found) string {
 	counts := map[string]int{}
 	for _, f := range found {
@@ -232,8 +233,8 @@ func kindsText(found []Found) string {
 	return ": found " + strings.Join(all, ", ")
 }
 
-// shownCalls returns the calls to show to a person, as the rules judged them. For a
-// held reply it returns the calls that the reply answers too.
+// shownCalls returns the calls to show to a person, as the rules judged them. For a reply that a
+// rule asks about, it also returns the calls that the reply answers.
 func (x *Exchange) shownCalls() []policy.Call {
 	if x.asks == "" {
 		return x.judgedCalls

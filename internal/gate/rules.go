@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// closed is the refusal of every message after the session has ended.
+// closed is the verdict on every message after the session has ended.
 var closed = Verdict{Stage: StageGate, Code: CodeClosed, Reason: "the session is over", unruled: true}
 
 func (s *Session) refuseIfClosed(_ *Exchange, v *Verdict) bool {
@@ -63,8 +63,8 @@ func (noRules) Pin(string) policy.Pin                                           
 func (noRules) DecideReply(policy.On, []policy.Call, []string) (d policy.Decision) { return d }
 func (noRules) AlterReply([]policy.Call, []string) []policy.Alteration             { return nil }
 
-// decideCalls returns the decision of the rules. Calls that were allowed before (Work)
-// are not asked about again; they only stop if they are denied now.
+// decideCalls returns the decision of the rules. It also judges the earlier allowed calls (Work): a
+// deny of them stops the message, but a prompt for them is ignored.
 func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	x.judgedCalls, x.advice = nil, ""
 	if len(x.Work) > 0 {
@@ -79,10 +79,10 @@ func (s *Session) decideCalls(p Policy, x *Exchange) (d policy.Decision) {
 	return p.DecideAll(x.judgedCalls)
 }
 
-// setFacts stores in the calls the facts that the message does not contain: the folder where relative
-// paths start, the operating system, and the caller.
+// setFacts stores in the calls the facts that the message does not contain: the folder of relative
+// paths, the operating system, and the caller.
 func (s *Session) setFacts(x *Exchange) {
-	own := s.o.Facts != (policy.Facts{}) // otherwise the transport has set all facts but those about the caller
+	own := s.o.Facts != (policy.Facts{}) // if false, the transport has set all facts except those about the caller
 	if !x.isGoverned() || !own && s.o.Identify == nil {
 		return
 	}
@@ -105,8 +105,8 @@ func (s *Session) setFacts(x *Exchange) {
 	}
 }
 
-// identifyAgain returns the calls with their present caller, who may have changed while a person was
-// asked. It also updates the event of x.
+// identifyAgain returns the calls with the facts about the present caller. These facts may have
+// changed while a person was asked. It also updates the event of x.
 func (s *Session) identifyAgain(x *Exchange, cs []policy.Call) []policy.Call {
 	if s.o.Identify == nil || len(cs) == 0 || !x.held {
 		return cs
@@ -123,18 +123,17 @@ func (s *Session) identifyAgain(x *Exchange, cs []policy.Call) []policy.Call {
 	return cs
 }
 
-// NoteRoots takes the roots that the client declares, folders or other texts. If one
-// differs from Facts.Cwd, a server may start relative paths there, until the session
-// ends. Call NoteRoots before the server sees the roots.
+// NoteRoots takes the roots that the client declares: folders or other texts. If one of them is not
+// Facts.Cwd, a server may resolve relative paths from it. This holds until the session ends. The
+// caller must call NoteRoots before the server sees the roots.
 func (s *Session) NoteRoots(roots []string) {
 	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Facts.Cwd }) {
 		s.rooted.Store(true)
 	}
 }
 
-// stampCalls returns the calls with the time and what the session has seen, when the
-// rules ask for them. The calls are copies, because an Approver may be reading the
-// originals.
+// stampCalls returns the calls with the time and the labels of the session, if the rules look at
+// them. The result holds copies, because an Approver may be reading the originals.
 func (s *Session) stampCalls(p Policy, cs []policy.Call) []policy.Call {
 	labelled := p.Labelled()
 	if !labelled && !p.Timed() {
@@ -151,7 +150,7 @@ func (s *Session) stampCalls(p Policy, cs []policy.Call) []policy.Call {
 	return cs
 }
 
-// setDecision sets v to the verdict of the rules alone. An unknown action is a deny.
+// setDecision sets v to the decision of the rules. An unknown action becomes a deny.
 func (v *Verdict) setDecision(d *policy.Decision) {
 	*v = Verdict{Rule: d.Rule, owner: d.Reason}
 	if d.Reading != "" {
@@ -174,13 +173,12 @@ func (v *Verdict) setDecision(d *policy.Decision) {
 	v.Policy = v.Action
 }
 
-// notEnforced is recorded, for the owner, at the start of a session that only
-// observes. Otherwise a record full of allows could look like a policy at work.
+// notEnforced is the owner's text in the start record of a session that only observes. Without it,
+// a record full of allows could look like a policy at work.
 const notEnforced = "OBSERVE ONLY: nothing is enforced in this session; every call passes, whatever the policy says"
 
-// markNotEnforced lifts the rules' verdict in a session that enforces nothing. The
-// rules' decision stays in Policy and Rule. The reason for a denial, which the agent
-// is not told, goes to the owner.
+// markNotEnforced turns the verdict into an allow in a session that only observes. Policy and Rule
+// keep the rules' decision. The reason of a denial goes to the owner, not to the agent.
 func markNotEnforced(v *Verdict) {
 	if v.owner == "" {
 		v.owner = v.Reason
@@ -188,7 +186,7 @@ func markNotEnforced(v *Verdict) {
 	limited := v.Stage == StageRate && v.Action == policy.Deny
 	v.Stage, v.Reason = StageObserve, ""
 	switch {
-	case limited: // Policy does not show it: the rules alone said allow or prompt
+	case limited: // Policy does not show the limit, because the rules alone said allow or prompt
 		v.Action = policy.Allow
 	case v.Action != policy.Allow:
 		v.Action, v.Code = policy.Allow, CodeNotEnforced

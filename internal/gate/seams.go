@@ -10,11 +10,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// The stages that ask Inspector and Labels, and None, the empty
-// implementation of ports.
+// This file holds the stages that use Inspector and Labels. It also holds the type None, which is
+// the empty implementation of the ports.
 
-// keepLabels withholds a message of the server when its labels could not be kept. A message that an
-// earlier stage withheld brings no labels. A message that waits for a person brings its labels.
+// keepLabels withholds a message of the server when its labels could not be added. A message that
+// an earlier stage withheld adds no labels. A message that waits for a person adds its labels at
+// once.
 func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	if x.Event.Direction != fromServer {
 		return false
@@ -32,7 +33,8 @@ func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// judgePins refuses calls when the called thing differs from what was approved.
+// judgePins refuses calls when the called tool, or other entry of a list, differs from the approved
+// one.
 func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 	if !s.lists.Load() {
 		return false
@@ -49,24 +51,23 @@ func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// judgeLabels applies the labels of the session to the calls of x.
+// judgeLabels applies the session's labels to the calls of x.
 func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	action, why := s.o.Labels.Judge(x.Calls)
 	if action == policy.Allow {
-		if why != "" { // only for the record
+		if why != "" { // a reason without an action goes only to the record
 			v.owner = strings.TrimPrefix(v.owner+"; "+why, "; ")
 		}
 		return false
 	}
-	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // the rules already ask; the question shows this reason too
+	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // the rules already ask a person, and the question now also shows this reason
 		return false
 	}
 	v.Action, v.Code, v.Reason, v.owner = action, CodeLabels, why, why
 	return true
 }
 
-// passFiles refuses calls when the labels of files that they read or write could not be
-// kept.
+// passFiles refuses calls when Labels cannot note the files that they read or write.
 func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 	err := s.o.Labels.PassFiles(x.Calls)
 	if err == nil {
@@ -79,8 +80,8 @@ func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 // fromServer is the Direction of an event whose message the server sent.
 const fromServer = "server"
 
-// None implements every port without a service: it sends no message, keeps no label, releases nothing, and
-// fails to inspect.
+// None implements the ports as empty services: it sends no message, stores no label, releases
+// nothing, and every inspection fails.
 type None struct{}
 
 var (
@@ -98,15 +99,15 @@ var (
 // Concluded does nothing.
 func (None) Concluded(Question, Verdict) {}
 
-// Inspect always fails, because it is called only when a rule needs it.
+// Inspect always fails, because a rule needs an inspection and None cannot inspect.
 func (None) Inspect(*Exchange, Policy) (Inspection, error) { return Inspection{}, errInspected }
 
-// Alter always fails.
+// Alter always fails, because None cannot alter.
 func (None) Alter(*Exchange, []policy.Alteration, Policy) ([]byte, []string, error) {
 	return nil, nil, errInspected
 }
 
-// Carries always fails: the findings are unknown.
+// Carries always fails, because None cannot search.
 func (None) Carries(*policy.Call, Policy) ([]Found, error) { return nil, errInspected }
 
 // Bars always returns a reason, because the approved lists are unknown.
@@ -115,10 +116,10 @@ func (None) Bars([]policy.Call, Policy) string { return errInspected.Error() }
 // Brought returns no labels.
 func (None) Brought(*Exchange) []Label { return nil }
 
-// Add always fails, so the message that brought a label is withheld.
+// Add always fails, so the gate withholds the message that brought a label.
 func (None) Add([]Label, []byte) error { return errKept }
 
-// Seen returns 0: unknown.
+// Seen returns 0, which means unknown.
 func (None) Seen([]policy.Call) policy.Seen { return 0 }
 
 // Judge always allows, because there are no labels.

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Options holds the options of New. All ports are required, so that an unused port is
-// named on purpose: an Approver that denies, or None for the other ports.
+// Options holds the options of New. The caller must set every port. An unused Approver is one that
+// denies, and any other unused port is None.
 type Options struct {
 	Policy    Policy
 	Recorder  Recorder
@@ -23,66 +23,67 @@ type Options struct {
 	Labels    Labels
 	Releases  Releases
 
-	AskTimeout time.Duration // how long a call waits for a person; default 45 s, below what clients wait
+	AskTimeout time.Duration // how long a call waits for a person; default 45 s, shorter than clients wait
 	WaitEvery  time.Duration // how often Outlet.Waiting is called while a call waits; default 5 s
 
-	// Limits of the exchanges that wait for a person, for each server; further ones are refused.
+	// Limits of the exchanges that wait for a person, for each server. An exchange over a limit is
+	// refused.
 	MaxWaiting      int // exchanges; default 64
 	MaxWaitingBytes int // total size of their frames; default 256 MiB
 
-	// Protection of a person from too many questions; a negative value turns it off.
-	DenyMemory   time.Duration // how long an identical call is denied after a denial, without a question; default 1 min
-	AskPerMinute int           // after this many questions within a minute nobody is asked for a minute; default 30
+	// DenyMemory and AskPerMinute protect a person from too many questions. A negative value turns
+	// the protection off.
+	DenyMemory   time.Duration // time after a denial in which the same call is denied without a question; default 1 min
+	AskPerMinute int           // number of questions within a minute after which no person is asked for a minute; default 30
 
-	// Limits counts calls against the limits of rules. Sessions share it; nil creates
-	// a Meter for this session alone.
+	// Limits counts calls against the limits of rules. Several sessions may share one Limits. nil
+	// creates a Meter for this session alone.
 	Limits Limits
-	// Asked and Granted are shared with other processes of the agent's session: the
-	// times of questions, and what was allowed until the session ends. nil means this
-	// process alone.
+	// Asked and Granted are shared with other processes of the agent's session. Asked holds the
+	// times of questions, Granted the grants. nil means that this process shares nothing.
 	Asked, Granted Ledger
-	// Upstream tells the server from others with the same name: its command or its
-	// address. A grant holds only for this Upstream and this Facts.Cwd.
+	// Upstream is the command or the address of the server. It distinguishes servers with the same
+	// name. A grant is valid only for this Upstream and this Facts.Cwd.
 	Upstream string
 
-	// Facts are the facts of every call of the session. Elsewhere also becomes true
-	// when the client declares roots.
+	// Facts are the facts of every call of the session. The gate sets Elsewhere to true when the
+	// client declares roots.
 	Facts policy.Facts
 
-	// Identify sets the facts about the present caller of the session: Who, Roles, Groups and Env. It
-	// changes no other fact and must not block. nil means that the caller is unknown, or that the
-	// transport has set these facts.
+	// Identify sets the facts about the present caller of the session: Who, Roles, Groups and Env.
+	// It changes no other fact and must not block. nil means that the caller is unknown or that the
+	// transport sets these facts.
 	Identify func(*policy.Facts)
 
-	// Mask removes secrets from a text of a message that the gate's answer quotes; nil: no text is
-	// changed.
+	// Mask removes secrets from a text of a message before the gate's answer quotes the text. nil
+	// changes no text.
 	Mask func(string) string
 
-	// OnGrants is called after Grants has changed, perhaps from several goroutines at
-	// once. No lock is held, and the call that caused the change is over.
+	// OnGrants is called after Grants has changed. Several goroutines may call it at once. The
+	// caller holds no lock, and the call that caused the change is over.
 	OnGrants func()
-	// OnMuted is called when the session has asked n times within a minute and another
-	// question came. Every prompt is denied until the time until.
+	// OnMuted is called when the session has asked n questions within a minute and needs another
+	// one. Every prompt is denied until the given time.
 	OnMuted func(n int, until time.Time)
 
-	// ObserveOnly enforces nothing. The decision of the rules is recorded, and every
-	// exchange that can be judged and recorded is forwarded without asking anybody. It
-	// holds for the whole session.
+	// ObserveOnly means that the session enforces nothing. It records the decision of the rules,
+	// asks no person, and forwards every exchange that can be judged and recorded. It holds for the
+	// whole session.
 	ObserveOnly bool
 }
 
 // Session is the gate of one connection between a client and a server. Its
 // methods are safe for concurrent use.
 type Session struct {
-	o Options // with the defaults filled in; the policy is in its own field
+	o Options // the options with defaults; the policy is in the field policy
 
 	policy  atomic.Pointer[Policy]
 	closed  atomic.Bool
-	rooted  atomic.Bool // the client has declared roots that are not Cwd
+	rooted  atomic.Bool // the client has declared roots other than Cwd
 	screens atomic.Bool // rules look at replies
-	uploads atomic.Bool // rules look at what goes to a model
-	lists   atomic.Bool // rules look at lists, or compare them with the approved lists
-	finds   atomic.Bool // rules ask about the contents of calls
+	uploads atomic.Bool // rules look at messages to a model
+	lists   atomic.Bool // rules look at lists, or compare lists with the approved ones
+	finds   atomic.Bool // rules look at the contents of calls
 	pending pendingOutcomes
 	listed  listedTools
 
@@ -91,23 +92,23 @@ type Session struct {
 	rules   chan struct{} // see RulesChanged
 	waiting waitingQuestions
 	memory  memory
-	pace    pace             // of the client's requests
-	paces   map[string]*pace // of the requests that servers send by themselves
+	pace    pace             // pace of questions about the client's requests
+	paces   map[string]*pace // pace of questions about servers' own requests, by server
 	granted sharedGrants
 }
 
-// atOnce is how many questions one session may show to a person at once, so that other
-// sessions' questions stay visible.
+// atOnce is the default of MaxWaiting and the least value of pace.most. This limit keeps the
+// questions of other sessions visible.
 const atOnce = 64
 
-// New creates a session. Close ends it.
+// New creates a session. The caller ends it with Close.
 func New(o Options) (*Session, error) {
 	if o.Policy == nil || o.Recorder == nil || o.Approver == nil || o.Concluder == nil ||
 		o.Inspector == nil || o.Labels == nil || o.Releases == nil {
 		return nil, errors.New("gate: every port is required")
 	}
 	first := o.Policy
-	o.Policy = nil // otherwise the first policy would be kept in memory after SetPolicy
+	o.Policy = nil // otherwise o would keep the first policy in memory after SetPolicy
 	s := &Session{o: o, rules: make(chan struct{})}
 	s.o.AskTimeout = positiveOrDefault(o.AskTimeout, 45*time.Second)
 	s.o.WaitEvery = positiveOrDefault(o.WaitEvery, 5*time.Second)
@@ -143,9 +144,8 @@ func positiveOrDefault[T int | time.Duration](n, fallback T) T {
 	return n
 }
 
-// SetPolicy changes the rules for every later judgement. Calls that wait for a person
-// are judged again at once. Answers for the session end with the rules that asked. A
-// nil policy denies everything.
+// SetPolicy changes the rules for every later judgement. Calls that wait for a person are judged
+// again at once. Grants end, because they belong to the old rules. A nil policy denies everything.
 func (s *Session) SetPolicy(p Policy) {
 	if p == nil {
 		p = noRules{}
@@ -169,16 +169,15 @@ func (s *Session) SetPolicy(p Policy) {
 	}
 }
 
-// RulesChanged returns a channel that is closed when the rules change. A cached result
-// of the rules is then out of date. The channel stays the same as long as the rules
-// do.
+// RulesChanged returns a channel that is closed when the rules change. The transport then drops
+// results that it cached under the old rules. The channel stays the same as long as the rules do.
 func (s *Session) RulesChanged() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rules
 }
 
-// Relist marks cached lists as out of date, though the rules are the same.
+// Relist marks cached lists as out of date, although the rules are the same.
 func (s *Session) Relist() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,8 +190,8 @@ func (s *Session) supersedeRules() {
 	s.rules = make(chan struct{})
 }
 
-// NoteEvents records events that belong to no exchange: a start, a policy load, a
-// frame that was refused before it could be judged.
+// NoteEvents records events that belong to no exchange: a start, a policy load, a frame that the
+// transport refused itself.
 func (s *Session) NoteEvents(events ...*event.Event) error {
 	for _, ev := range events {
 		if s.o.ObserveOnly && ev.Kind == event.Start {
@@ -202,11 +201,11 @@ func (s *Session) NoteEvents(events ...*event.Event) error {
 	return s.recordEvents(events)
 }
 
-// Withdraw takes back an exchange that its caller cancelled. True means that the
-// exchange was waiting for a person and will never be forwarded: its Refuse follows,
-// with CodeWithdrawn. False means that the exchange has been forwarded or refused. If
-// that was still in progress, Withdraw waited for it, so a cancellation that is sent
-// on now arrives after the request. Do not hold a lock that the Outlet needs.
+// Withdraw takes back an exchange that its caller cancelled. It returns true when the exchange was
+// waiting for a person. That exchange is never forwarded: its Refuse follows, with CodeWithdrawn.
+// It returns false when the exchange has been forwarded or refused. If the delivery was still in
+// progress, Withdraw waited for its end, so a cancellation that the transport sends now arrives
+// after the request. The caller must not hold a lock that the Outlet needs.
 func (s *Session) Withdraw(x *Exchange) bool {
 	s.mu.Lock()
 	q := s.waiting.questions[x]
@@ -222,9 +221,8 @@ func (s *Session) Withdraw(x *Exchange) bool {
 	return gone
 }
 
-// Close refuses everything that waits for a person and everything that comes later,
-// records the pending events, and returns when all goroutines of the session have
-// ended.
+// Close refuses everything that waits for a person and everything that comes later. It records the
+// pending events and returns when all goroutines of the session have ended.
 func (s *Session) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
@@ -233,5 +231,5 @@ func (s *Session) Close() {
 	}
 	s.mu.Unlock()
 	s.askers.Wait()
-	_ = s.Flush() // after an error there is nothing left to refuse
+	_ = s.Flush() // the error is ignored because nothing is left to refuse
 }

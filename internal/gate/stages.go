@@ -8,35 +8,35 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Stage names the step of the gate that decided.
+// Stage names the step of the gate that decided a verdict.
 type Stage string
 
 // The stages.
 const (
 	StageGate   Stage = "gate"  // the session is over
-	StageReply  Stage = "reply" // the contents of a reply
+	StageReply  Stage = "reply" // the rules about the contents of a reply
 	StagePolicy Stage = "policy"
-	StagePins   Stage = "pins"   // a server's approved lists
+	StagePins   Stage = "pins"   // the comparison with a server's approved lists
 	StageRate   Stage = "rate"   // a limit of a rule
-	StageLabels Stage = "labels" // what the session has seen
+	StageLabels Stage = "labels" // the labels of the session
 	StageAsk    Stage = "ask"
 	StageRecord Stage = "record"
 
-	// StageObserve is the stage of every judged exchange, and of the start, in a
-	// session that enforces nothing (Options.ObserveOnly).
+	// StageObserve is the stage of every judged exchange, and of the start record, in a session
+	// with Options.ObserveOnly.
 	StageObserve Stage = "observe"
 )
 
-// stage is one step of the order. Its judge function finds in v the verdict of the
-// stages before it and writes its own verdict. It returns false, and leaves v
-// unchanged, when it has no opinion.
+// stage is one step of the order. Its judge function gets in v the verdict of the earlier stages
+// and writes its own verdict into v. It returns false, and leaves v unchanged, when it has no
+// opinion.
 type stage struct {
 	name  Stage
 	scope messages
 	judge func(s *Session, x *Exchange, v *Verdict) (ok bool)
 }
 
-// messages is the set of messages that a stage judges.
+// messages tells which messages a stage judges.
 type messages uint8
 
 const (
@@ -44,8 +44,8 @@ const (
 	governed              // messages with calls for the rules
 )
 
-// order lists the stages that every message passes before it is recorded. runStages
-// makes sure that each stage can only tighten. The order cannot be configured.
+// order lists the stages that every message passes before it is recorded. runStages ensures that a
+// later stage only makes a verdict stricter. The order cannot be configured.
 var order = []stage{
 	{StageGate, everyMessage, (*Session).refuseIfClosed},
 	{StageReply, everyMessage, (*Session).inspectReply},
@@ -58,16 +58,15 @@ var order = []stage{
 	{StageAsk, governed, (*Session).deniedForGood},
 }
 
-// beforeAsking lists the stages that a prompt passes once, before a person is asked.
+// beforeAsking lists the stages that a prompt passes once before a person is asked.
 var beforeAsking = []stage{
 	{StageAsk, governed, (*Session).deniedRecently},
 	{StageAsk, everyMessage, (*Session).throttleQuestion},
 }
 
-// crossGate handles messages from start to end: the stages of order, then for a prompt
-// whether a person can be asked, then one write that records all of xs, then forwarding
-// or refusal. A message that asks a person goes to startAsking and ends in
-// concludeExchange.
+// crossGate handles messages from start to end. It runs the stages of order and, for a prompt,
+// those of beforeAsking. Then it records all of xs in one write and forwards or refuses them. A
+// message that needs a person goes to startAsking and ends in concludeExchange.
 func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange) {
 	b := batches.Get().(*batch)
 	defer b.releaseBatch()
@@ -99,8 +98,8 @@ func (s *Session) crossGate(ctx context.Context, kind event.Kind, xs []*Exchange
 	}
 }
 
-// passReplies runs the stages of order on plain replies and then forwards them. The
-// outcome is recorded with the next record.
+// passReplies runs the stages of order on plain replies and then forwards them. The next record
+// writes their outcomes.
 func (s *Session) passReplies(xs []*Exchange) {
 	for _, x := range xs {
 		x.reply, x.Event.Kind = true, event.Outcome
@@ -117,9 +116,8 @@ func (s *Session) passReplies(xs []*Exchange) {
 	}
 }
 
-// concludeExchange records and then forwards or refuses an exchange that waited. A
-// person's answer, if there was one, is recorded before the decision. It returns the
-// final verdict.
+// concludeExchange records an exchange that waited and then forwards or refuses it. It records the
+// person's answer, if there is one, before the decision. It returns the final verdict.
 func (s *Session) concludeExchange(x *Exchange, v Verdict, answered *event.Event) Verdict {
 	events := []*event.Event{&x.Event}
 	if answered != nil {
@@ -150,13 +148,12 @@ func (s *Session) judgeExchange(x *Exchange) *Verdict {
 	return &x.verdict
 }
 
-// ungoverned is the verdict at the start of the order: a message that no stage decides
-// passes.
+// ungoverned is the verdict before the first stage. It allows, so a message passes if no stage
+// decides.
 var ungoverned = Verdict{Action: policy.Allow, Policy: policy.Allow, Stage: StagePolicy, Code: CodeUngoverned}
 
-// runStages runs stages on x. The strictest action holds, with the name of the last
-// stage that gave a verdict. An unknown action or a panic is a deny, and a deny ends
-// the loop.
+// runStages runs stages on x. The strictest action wins, and the verdict has the name of the last
+// stage that decided. An unknown action or a panic is a deny, and a deny ends the loop.
 func (s *Session) runStages(stages []stage, x *Exchange) {
 	at, v, all := StageGate, &x.verdict, x.isGoverned()
 	defer x.recoverStage(&at)
@@ -180,11 +177,11 @@ func (s *Session) runStages(stages []stage, x *Exchange) {
 	}
 }
 
-// liftVerdict is the only place that loosens a verdict of the order. A person's answer
-// for the session lifts a prompt. A session that only observes lifts verdicts of the
-// rules, their limits and the labels. Nothing lifts the refusal of a closed session,
-// a withheld reply, a panic or a failed record; a person can only
-// release the next answer to the call of a withheld reply (releaseReply).
+// liftVerdict is the only function that makes a verdict of the order less strict. A grant of the
+// session turns a prompt into an allow. In a session that only observes, liftVerdict turns every
+// refusal by rules, limits or labels into an allow. It never lifts the refusal of a closed session,
+// a withheld reply, a panic or a failed record. A person can release only the next answer to the
+// call of a withheld reply (releaseReply).
 func (s *Session) liftVerdict(x *Exchange) {
 	at, v := StageAsk, &x.verdict
 	defer x.recoverStage(&at)
@@ -197,7 +194,7 @@ func (s *Session) liftVerdict(x *Exchange) {
 	}
 }
 
-// recoverStage is deferred: it refuses x when the stage at has panicked.
+// recoverStage is deferred. It refuses x when the stage at panicked.
 func (x *Exchange) recoverStage(at *Stage) {
 	if cause := recover(); cause != nil {
 		x.verdict = panicVerdict(x, *at, cause)

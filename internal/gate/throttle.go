@@ -10,37 +10,37 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// A person who is asked too often stops reading. The code here turns a prompt into a
-// deny, and never anything into an allow.
+// A person who is asked too often stops reading. The code in this file turns a prompt into a deny,
+// and never anything into an allow.
 
-// burst is the time within which several questions count as one, because the person
-// sees them as one list. The list holds at most as many questions as may wait at once.
+// burst is the time within which several questions count as one, because the person sees them as
+// one list. The number of questions in a burst is limited (pace.most).
 const burst = time.Second
 
-// pace counts the questions to a person. Session.mu guards it.
+// pace counts the questions that a person gets. Session.mu guards it.
 type pace struct {
 	limit int            // questions per minute; negative: no limit
 	most  int            // maximum number of questions in one burst
 	asked []time.Time    // start times of the bursts of the last minute, oldest first
 	last  map[string]int // number of questions in the newest burst, by server
-	until time.Time      // nobody is asked until then
+	until time.Time      // no person is asked before this time
 
-	shared Ledger // nil when no other process asks for the same agent
+	shared Ledger // the times of other processes of the same agent; nil when there are none
 }
 
-// room tells whether one more question may be asked now.
+// room is the answer to whether one more question may be asked now.
 type room uint8
 
 const (
 	crowded     room = iota // the burst is full
-	muted                   // nobody is asked for a while
-	muting                  // this question exceeds the limit and starts the pause
+	muted                   // a pause is running
+	muting                  // this question exceeds the limit and starts a pause
 	bearable                // the question may be asked
-	unknownPace             // the questions of other processes are unknown
+	unknownPace             // the ledger failed, so the questions of other processes are unknown
 )
 
-// questionRoom reports whether a question about a message from or to server may be
-// asked now.
+// questionRoom returns whether one more question about a message from or to server may be asked
+// now.
 func (p *pace) questionRoom(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable
@@ -63,7 +63,7 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 	}
 	if len(p.asked) >= p.limit {
 		p.asked, p.until = nil, now.Add(time.Minute)
-		_ = p.syncEntries(Entry{Key: mutedKey, At: p.until}) // this question is denied, whether or not the ledger accepts the entry
+		_ = p.syncEntries(Entry{Key: mutedKey, At: p.until}) // the error is ignored because this question is denied in any case
 		return muting
 	}
 	p.asked, p.last = append(p.asked, now), map[string]int{server: 1}
@@ -76,10 +76,11 @@ func (p *pace) questionRoom(server string, now time.Time) room {
 // The keys of the ledger entries about questions.
 var (
 	askedKey = [16]byte{'a'} // a burst began
-	mutedKey = [16]byte{'m'} // nobody is asked until the entry's time
+	mutedKey = [16]byte{'m'} // no person is asked before the entry's time
 )
 
-// syncEntries adds this process's entries and reads the entries of other processes.
+// syncEntries appends this process's entries to the ledger and reads the entries of other
+// processes.
 func (p *pace) syncEntries(own ...Entry) error {
 	if p.shared == nil {
 		return nil
@@ -104,11 +105,12 @@ func (p *pace) syncEntries(own ...Entry) error {
 	return err
 }
 
-// entryID returns a random id. Two processes practically never get the same id.
+// entryID returns a random id. It is long enough that two processes practically never get the same
+// id.
 func entryID() uint64 { return rand.Uint64() } //nolint:gosec // not a secret
 
-// throttleQuestion denies a prompt that comes with too many others, and every prompt
-// while the session is muted.
+// throttleQuestion denies a prompt when there are too many questions at once, and every prompt
+// during a pause.
 func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	if x.Unasked && len(x.Calls) == 0 {
 		return v.denyQuestion(CodeWithheld, "nobody has asked for it, so nobody is asked about it")
@@ -139,9 +141,9 @@ func (s *Session) throttleQuestion(x *Exchange, v *Verdict) bool {
 	return v.denyQuestion(CodeMuted, "it came with too many questions within a minute; the owner is told")
 }
 
-// paceOf returns the pace that counts a question about x. A server's own requests
-// count only for that server, so that they cannot use up the questions for the
-// client's calls to other servers. The caller must hold mu.
+// paceOf returns the pace that counts a question about x. Each server has its own pace for the
+// requests that it sends. So a server cannot use up the questions for the client's calls to other
+// servers. The caller must hold mu.
 func (s *Session) paceOf(x *Exchange) *pace {
 	if x.Event.Direction != fromServer {
 		return &s.pace

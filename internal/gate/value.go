@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// isGrantable reports whether a person was shown everything in the calls: they are
-// about tools, resources and prompts. Calls with other subjects carry more than their
-// names (a schema, a token limit, params).
+// isGrantable reports whether a person was shown everything in the calls. This is so for calls
+// about tools, resources and prompts. Calls with other subjects hold more than a person is shown (a
+// schema, a token limit, params).
 func isGrantable(cs []policy.Call) bool {
 	for i := range cs {
 		switch cs[i].Subject {
@@ -22,8 +22,8 @@ func isGrantable(cs []policy.Call) bool {
 	return true
 }
 
-// approvalValue returns the digest of calls and of their server by which a team's centre recognizes the
-// same calls. Unlike the result of valueOf, it is the same in every process.
+// approvalValue returns a digest of the calls and of their server. A team's centre recognizes the
+// same calls by this digest. Unlike the result of valueOf, the digest is the same in every process.
 func (s *Session) approvalValue(cs []policy.Call) [sha256.Size]byte {
 	h := sha256.New()
 	writeText(h, s.granted.server)
@@ -35,10 +35,9 @@ func (s *Session) approvalValue(cs []policy.Call) [sha256.Size]byte {
 	return sum
 }
 
-// valueOf returns the digest of everything in the calls that reaches the other side, and of the folder
-// in which each of them acts.
-// Each part is preceded by its length, so that two different lists of parts never look
-// the same.
+// valueOf returns the digest of everything in the calls that the other side gets, and of the folder
+// of each call. The digest includes the length of each part, so that two different lists of parts
+// never look the same.
 func valueOf(cs []policy.Call) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	writeNumber(h, len(cs))
@@ -60,7 +59,7 @@ func writeCall(h hash.Hash, c *policy.Call) {
 	}
 	writeText(h, string(c.Args))
 	writeText(h, string(c.Extra))
-	writeText(h, c.Cwd) // "make deploy" is another call in another folder
+	writeText(h, c.Cwd) // "make deploy" does something else in another folder
 }
 
 func writeNumber(h hash.Hash, n int) {

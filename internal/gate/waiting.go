@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// question is an exchange that waits for a person. Its goroutine owns it, except for
-// state, which Session.mu guards. state changes from undecided only once. This settles
-// the race between the caller who withdraws and the goroutine that concludes.
+// question is an exchange that waits for a person. Its goroutine owns the question, except the
+// field state, which Session.mu guards. state changes only once, from undecided. This decides the
+// race between a caller that withdraws and the goroutine that concludes.
 type question struct {
 	x      *Exchange
 	frame  int // length of the frame
@@ -21,25 +21,25 @@ type question struct {
 	start  time.Time
 	state  state
 	cancel context.CancelCauseFunc // ends the whole question
-	wake   chan struct{}           // capacity 1: the rules or the memory have changed
-	done   chan struct{}           // closed after the Outlet was called
+	wake   chan struct{}           // signals that the rules or the memory have changed; capacity 1
+	done   chan struct{}           // closed after the call of Forward or Refuse
 
-	rule      *policy.Rule // the rule that the person is shown
-	now       *policy.Rule // the rule that asks now
-	labels    string       // why the session's labels ask, in words; "" when they do not
-	shown     string       // the labels that the person was shown
-	over      string       // the exceeded limit that asks, in words; "" when a prompt rule asks
-	under     *Policy      // the policy of the rule in now
+	rule      *policy.Rule // the rule in the question that the person sees
+	now       *policy.Rule // the rule that asks after the last judgement
+	labels    string       // why the session's labels ask, as text; "" when they do not
+	shown     string       // labels at the time of the question
+	over      string       // the exceeded limit that asks, as text; "" when a prompt rule asks
+	under     *Policy      // the policy that contains the rule now
 	asked     Question
 	answers   <-chan reply            // nil when the Approver was not called
 	end       context.CancelCauseFunc // ends the Approver's part
-	resolved  bool                    // nobody needs to be asked any more
+	resolved  bool                    // the call needs no person any more
 	regranted bool                    // the answer has changed the grants
 }
 
-// isGrantable reports whether an answer can hold for longer than this call. An answer
-// cannot when the call is over a limit, when the session's labels ask, when a team's
-// centre is asked, or when the question is about a reply: then each call is asked about.
+// isGrantable reports whether an answer can hold for longer than this call. It cannot in these
+// cases: the call is over a limit, the session's labels ask, a team's centre is asked, or the
+// question is about a reply. Then a person is asked about each call.
 func (q *question) isGrantable() bool {
 	return q.over == "" && q.labels == "" && q.x.asks == "" && (q.now == nil || q.now.Approval == nil) && isGrantable(q.x.Calls)
 }
@@ -55,7 +55,7 @@ const (
 // waitingQuestions holds the waiting questions of a session. Session.mu guards it.
 type waitingQuestions struct {
 	questions map[*Exchange]*question
-	loads     map[string]load // by server: a server with many questions leaves room for the others
+	loads     map[string]load // load by server, so that a server with many questions leaves room for the others
 	last      uint64          // number of the newest question
 }
 
@@ -83,19 +83,19 @@ func (w *waitingQuestions) removeQuestion(q *question) {
 	} else {
 		delete(w.loads, q.server)
 	}
-	if w.questions[q.x] == q { // the transport may already have reused the exchange
+	if w.questions[q.x] == q { // the transport may already use the same Exchange for another question
 		delete(w.questions, q.x)
 	}
 }
 
-// wakeQuestions makes the questions about this value be judged again, or all questions
-// when value is nil.
+// wakeQuestions wakes the questions about this value, so that they are judged again. A nil value
+// wakes all questions.
 func (w *waitingQuestions) wakeQuestions(value *[sha256.Size]byte) {
 	for _, q := range w.questions {
 		if value == nil || q.value == *value {
 			select {
 			case q.wake <- struct{}{}:
-			default: // the last wake-up is still unread
+			default: // an earlier wake-up is still unread, so one is enough
 			}
 		}
 	}

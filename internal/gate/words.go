@@ -6,8 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// maxWords is how many characters of a person's note go to the agent and into the
-// record.
+// maxWords is the maximum number of characters of a person's note for the agent and the record.
 const maxWords = 500
 
 // appendWords adds a person's words to a text for the agent.
@@ -18,8 +17,8 @@ func appendWords(what, words string) string {
 	return what
 }
 
-// oneLine returns s as one line of at most n characters, without invisible ones:
-// controls, bidi marks, zero-width characters.
+// oneLine returns s as one line of at most n characters. It removes invisible characters: controls,
+// bidi marks, zero-width characters.
 func oneLine(s string, n int) string {
 	var out []rune
 	blank := false

@@ -8,12 +8,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkAmbiguous returns the reason why two servers could read a judged call's params differently,
-// or nil: members whose names fold together, or numbers that parsers round. internal/wire/frame has
-// checked the members of params themselves. checkAmbiguous checks the deeper objects whose members
-// readers decode by name: the arguments of a tool or prompt at any depth, the messages of a
-// sampling request and their blocks. unambiguous is Frame.Unambiguous. In schemas, tool inputs and
-// structured results, names that differ only in case are data.
+// checkAmbiguous returns the reason why two servers could read the params of a judged call
+// differently, or nil. The reasons are two members whose names fold together, and numbers that
+// parsers round. internal/wire/frame has checked the members of params themselves. checkAmbiguous
+// checks the objects inside params that readers decode by name: the arguments of a tool or prompt
+// at any depth, and the messages of a sampling request with their blocks. unambiguous is
+// Frame.Unambiguous. In schemas, tool inputs and structured results, names that differ only in case
+// are data.
 func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	switch row.Subject {
 	case policy.ToolSubject, policy.PromptSubject:
@@ -28,18 +29,18 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 		if foldingMessages(fs.at[fMessages], 0) {
 			return &frame.Refusal{Code: frame.CodeFolded, Reason: "members of a message differ in case only, or lie too deep"}
 		}
-	default: // readers decode no deeper member by name
+	default: // other params have no inner members that readers decode by name
 	}
 	return nil
 }
 
-// deepestMessage is the greatest depth, counted from params.messages, at which a resource inside a
-// tool result can be. It allows one more level of nested tool results than any version of MCP.
+// deepestMessage is the maximum depth below params.messages of a resource inside a tool result. It
+// allows one more level of nested tool results than any version of MCP.
 const deepestMessage = 2 + 2*maxResults + 2
 
-// foldingMessages reports whether a sampling message, a block of it, or a block of a tool result in
-// it has two members whose names fold together. Below deepestMessage it does not search and reports
-// true, because each level costs another pass.
+// foldingMessages reports whether two members of one object have names that fold together. It looks
+// at a sampling message, its blocks, and the blocks of tool results in it. Below deepestMessage it
+// returns true without a search, because each level costs another pass.
 func foldingMessages(v jsonscan.Value, depth int) bool {
 	if v.Kind() < jsonscan.Array {
 		return false
@@ -60,8 +61,8 @@ func foldingMessages(v jsonscan.Value, depth int) bool {
 	return false
 }
 
-// hasFoldedMembers reports whether an object has two members whose names fold together, or more
-// than 32 members, which no object that is checked here needs.
+// hasFoldedMembers reports whether an object has two members whose names fold together. It also
+// returns true for more than 32 members, which no valid object here has.
 func hasFoldedMembers(o jsonscan.Value) bool {
 	var members [32]string
 	seen := members[:0]
@@ -75,7 +76,7 @@ func hasFoldedMembers(o jsonscan.Value) bool {
 	return false
 }
 
-// foldsTo reports whether a lenient reader reads name as one of the names in protocol.
+// foldsTo reports whether a reader that ignores case takes name for one of the names in protocol.
 func foldsTo(name string, protocol ...string) bool {
 	return slices.ContainsFunc(protocol, func(p string) bool { return frame.FoldsTo(name, p) })
 }

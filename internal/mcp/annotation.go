@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxToolName is the maximum length, in bytes, of the name of a tool whose annotations are kept.
+// maxToolName is the maximum length in bytes of a tool's name if its annotations are kept.
 const maxToolName = 1 << 10
 
-// ToolAssurances returns, by tool name, the favourable annotations in the result of a tools/list
-// (MCP 2025-03-26 server/tools, ToolAnnotations). For a tool that is listed twice it returns what
-// both entries declare. The size is limited, so a listed tool may be missing.
+// ToolAssurances returns the favourable annotations in the result of a tools/list, by tool name
+// (MCP 2025-03-26 server/tools, ToolAnnotations). If a tool is listed twice, it returns only what
+// both entries declare. Its size is limited, so a listed tool may be missing.
 func ToolAssurances(result []byte) map[string]policy.Assurances {
 	tools := map[string]policy.Assurances{}
 	size := 0
@@ -35,8 +35,9 @@ func ToolAssurances(result []byte) map[string]policy.Assurances {
 	return tools
 }
 
-// ReadAssurances reads the annotations of a tool. unread is a member that is not a hint of the
-// protocol, or whose value is neither true nor false; it is ignored.
+// ReadAssurances reads the annotations of a tool. unread is the name of a member that was ignored:
+// it is no hint of the protocol, or its value is neither true nor false. unread is "" if there is
+// none.
 func ReadAssurances(annotations []byte) (said policy.Assurances, unread string) {
 	return readAssurances(jsonscan.ValueOf(annotations))
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Limits on one session's memory of input requests. The answer to a dropped request is judged by
-// its own texts, which is no weaker than judging an answer to no request.
+// Limits of a session's memory of input requests. If a request was dropped from the memory, its
+// answer is judged by the answer's own texts, like an answer to no request.
 const (
 	maxAsked      = 256
 	maxAskedBytes = 1 << 20
 )
 
-// Asked remembers the input requests that one session let through, so that the answers in a
-// client's retry (params.inputResponses) are judged like the requests. The zero value remembers
-// nothing. It is safe for concurrent use.
+// Asked remembers the input requests that the gate has let through in one session. With it, the
+// answers in a client's retry (params.inputResponses) are judged like the requests. The zero value
+// is empty and ready. It is safe for concurrent use.
 type Asked struct {
 	mu      sync.Mutex
 	entries []askedInput // oldest first
@@ -54,9 +54,9 @@ func (a *Asked) RememberInputs(in Inputs) {
 	}
 }
 
-// KnowsInputs reports whether every one of these requests was let through before, byte for byte
-// and under the same key. A polled task repeats its open requests, so this saves asking a person
-// at each poll.
+// KnowsInputs reports whether the gate has let all these requests through before, with the same
+// bytes and keys. A task repeats its open requests at each poll. Without this check a person would
+// be asked at each poll.
 func (a *Asked) KnowsInputs(in Inputs) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,11 +68,11 @@ func (a *Asked) KnowsInputs(in Inputs) bool {
 	return len(in.Calls) > 0
 }
 
-// AnswerCalls returns the calls that the rules judge for a message's inputResponses, besides the
-// message's own call. For an answer it returns the call of each remembered request that has the
-// answer's key and kind. If there is no such request, it returns one call made from the texts in the
-// answer, or from the text "" if it has none. An answer of unknown shape is malformed. A refusal is
-// for the whole frame.
+// AnswerCalls returns the calls that the rules judge for the inputResponses of a message. The
+// message's own call is not among them. For an answer it returns the call of each remembered
+// request with the answer's key and kind. If there is no such request, it returns one call with the
+// texts in the answer, or with the text "" if there are none. An answer of unknown form is
+// malformed. A refusal is for the whole frame.
 func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
 	if m.InputResponses == nil {
 		return nil, nil
@@ -92,7 +92,7 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 		if n++; n > maxInputs {
 			return nil, refuseFrame(f, CodeResponses, "more answers than a result may ask for")
 		}
-		if answer.Kind() != jsonscan.Object { // the server would call this request malformed too, so there is no call to deny
+		if answer.Kind() != jsonscan.Object { // the whole frame is refused, because the server would find it malformed too
 			return nil, refuseFrame(f, CodeResponses, "inputResponses holds an answer that is not an object")
 		}
 		name := key.Text()
@@ -110,8 +110,8 @@ func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy
 	return calls, nil
 }
 
-// callOfAnswer returns the call that the rules judge for an answer. A member that only one kind of
-// answer has shows the kind: roots, action (elicitation) or role (sampling).
+// callOfAnswer returns a call that represents an answer to the rules. One member shows the kind of
+// the answer: roots, action (elicitation) or role (sampling).
 func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	c := policy.Call{Server: server}
 	kinds := 0
@@ -147,7 +147,7 @@ func callOfAnswer(answer jsonscan.Value, server string) policy.Call {
 	return c
 }
 
-// appendScalars adds every string, number and boolean in v, at any depth.
+// appendScalars appends every string, number and boolean in v, at any depth.
 func appendScalars(v jsonscan.Value, to *[]string) {
 	v.VisitLeaves(func(_ string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String {
@@ -175,7 +175,7 @@ func (e *askedInput) entrySize() int {
 	return n
 }
 
-// CloneCall returns a copy of a call that does not keep its frame alive.
+// CloneCall returns a copy of a call. The copy does not keep the call's frame in memory.
 func CloneCall(c policy.Call) policy.Call {
 	names := make([]string, len(c.Names))
 	for i, name := range c.Names {

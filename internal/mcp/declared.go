@@ -6,15 +6,15 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Limits on what one list result adds to the record.
+// Limits of the names that one list result adds to the record.
 const (
 	maxDeclared      = 4096
 	maxDeclaredBytes = 256 << 10
 )
 
-// DeclaredNames returns what the result of a list method declares, in order: the names of tools
-// and prompts, the URIs (or URI templates) of resources and skills. It is for the record: its
-// size is limited, and it is empty for a result of another shape.
+// DeclaredNames returns the names in the result of a list method, in order: names of tools and
+// prompts, URIs (or URI templates) of resources and skills. They are for the record, so their size
+// is limited. It returns none for a result of another form.
 func DeclaredNames(method string, result []byte) []string {
 	var names []string
 	size, list := 0, ListOf(method)
@@ -35,8 +35,8 @@ func DeclaredNames(method string, result []byte) []string {
 	return names
 }
 
-// ListsTold returns the kinds of lists for which a server's answer to initialize announces change
-// notifications.
+// ListsTold returns the kinds of lists for which a server promises change notifications in its
+// answer to initialize.
 func ListsTold(result []byte) (kinds []string) {
 	all := jsonscan.ValueOf(result).Member("capabilities")
 	for _, kind := range []string{"tools", "prompts", "resources"} {
@@ -47,7 +47,7 @@ func ListsTold(result []byte) (kinds []string) {
 	return kinds
 }
 
-// HasCursor reports whether a list request asks for a page after the first.
+// HasCursor reports whether a list request asks for the second or a later page.
 func HasCursor(params []byte) bool {
 	return jsonscan.ValueOf(params).Member("cursor").Kind() == jsonscan.String
 }

@@ -8,20 +8,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// coveredFields are, by shape, the members of params that a call's Names and Args contain. All
-// other members reach the other side too: they are the call's Extra.
+// coveredFields has, for each shape, the members of params that are in a call's Names and Args. All
+// other members are in the call's Extra, because the other side gets them too.
 var coveredFields = [...]fieldSet{
 	none:          0,
 	named:         1<<fName | 1<<fArguments,
 	oneURI:        1 << fURI,
-	subscriptions: 0, // see readExtra
+	subscriptions: 0, // readExtra handles them
 	sampling:      1 << fSystemPrompt,
 	elicitation:   1<<fMessage | 1<<fURL,
 }
 
-// metaKinds are the keys of _meta that tell the receiver nothing about the call: the protocol's own
-// (MCP basic, _meta; traceparent of SEP-414), and marks that clients put on calls for their own
-// logs. A key whose value does not have the expected form counts like any other key.
+// metaKinds are the keys of _meta that tell the receiver nothing about the call. Some are the
+// protocol's own (MCP basic, _meta; traceparent of SEP-414). The others are marks that clients put
+// on calls for their own logs. If the value of a key does not have the expected form, the key
+// counts like any other key.
 var metaKinds = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
 	"traceparent":   markKind,
@@ -34,23 +35,23 @@ var metaKinds = map[string]func(jsonscan.Value) kind{
 	MetaPrefix + "subscriptionId":     ownKind,
 	MetaPrefix + "related-task":       ownKind,
 
-	"claudecode/toolUseId":  markKind, // Claude Code 2.1
-	"sessionId":             markKind, // Codex 0.169, this and the next four
+	"claudecode/toolUseId":  markKind, // used by Claude Code 2.1
+	"sessionId":             markKind, // this and the next four are used by Codex 0.169
 	"threadId":              markKind,
 	"callId":                markKind,
 	"itemId":                markKind,
 	"x-codex-turn-metadata": markKind,
-	"vscode.conversationId": markKind, // VS Code, this and the next
+	"vscode.conversationId": markKind, // this and the next are used by VS Code
 	"vscode.requestId":      markKind,
 }
 
-// kind is how a member of _meta is treated.
+// kind tells how a member of _meta is treated.
 type kind uint8
 
 const (
-	callPart     kind = iota // a part of the call: it belongs to Extra
-	protocolPart             // set by the protocol, not a part of the call; but an approval for one value does not hold for another
-	messagePart              // about this one message only, not a part of the call
+	callPart     kind = iota // a part of the call, so it is in Extra
+	protocolPart             // not a part of the call, but an approval with one value does not hold for another value
+	messagePart              // not a part of the call, because it is about only this message
 )
 
 func tokenKind(v jsonscan.Value) kind {
@@ -60,11 +61,11 @@ func tokenKind(v jsonscan.Value) kind {
 	return callPart
 }
 
-// ownKind is for members that the protocol defines: they are never a part of the call, whatever
-// their value is.
+// ownKind is for members that the protocol defines. They are never a part of the call, whatever
+// value they have.
 func ownKind(jsonscan.Value) kind { return protocolPart }
 
-// markKind is for an identifier, or a flat object of identifiers, which tells the receiver nothing.
+// markKind is for an identifier, or a flat object of identifiers. These tell the receiver nothing.
 // A value of another form is a part of the call.
 func markKind(v jsonscan.Value) kind {
 	if v.Kind() != jsonscan.Object {
@@ -78,7 +79,8 @@ func markKind(v jsonscan.Value) kind {
 	return messagePart
 }
 
-// longestMark is more than the longest identifier of the clients above.
+// longestMark is the maximum length in bytes of an identifier. All identifiers of the clients above
+// are shorter.
 const longestMark = 128
 
 func kindOfMark(v jsonscan.Value) kind {
@@ -103,11 +105,11 @@ func kindOfMark(v jsonscan.Value) kind {
 	return messagePart
 }
 
-// seed is the seed of all Quiet values: those of two calls can be compared, but only in one
+// seed is the seed of all Quiet values. So the values of two calls can be compared, but only in one
 // process.
 var seed = maphash.MakeSeed()
 
-// metaKind returns the kind of a member of _meta.
+// metaKind tells how this member of _meta is treated.
 func metaKind(name string, value jsonscan.Value) kind {
 	if kindOf := metaKinds[name]; kindOf != nil {
 		return kindOf(value)
@@ -118,14 +120,14 @@ func metaKind(name string, value jsonscan.Value) kind {
 // meta is the parsed _meta.
 type meta struct {
 	read          bool
-	progressToken []byte // a JSON token; nil when absent
-	modern        bool   // _meta names the version
-	more          bool   // _meta has a member that is a callPart
-	quiet         uint64 // see policy.Call
-	session       string // see policy.Call
+	progressToken []byte // a JSON token; nil if there is none
+	modern        bool   // _meta states the protocol version
+	more          bool   // _meta has a member of kind callPart
+	quiet         uint64 // see Quiet in policy.Call
+	session       string // see Session in policy.Call
 }
 
-// readMeta parses _meta, once.
+// readMeta parses _meta the first time it is called.
 func (fs *fields) readMeta() *meta {
 	m, object := &fs.meta, fs.at[fMeta]
 	if m.read {
@@ -141,13 +143,13 @@ func (fs *fields) readMeta() *meta {
 		case "progressToken":
 			if IsToken(value) {
 				m.progressToken = value.Bytes()
-				continue // handled by tokenKind
+				continue // tokenKind handles it
 			}
 		case MetaPrefix + "protocolVersion":
 			m.modern = value.Kind() == jsonscan.String
 		}
 		if (name == "sessionId" || name == "threadId" && m.session == "") && value.Kind() == jsonscan.String && markKind(value) == messagePart {
-			m.session = value.Text() // Codex 0.169; a session may have several threads
+			m.session = value.Text() // from Codex 0.169, in which a session may have several threads
 		}
 		switch metaKind(name, value) {
 		case callPart:
@@ -169,7 +171,7 @@ func digestMember(name, value string) uint64 {
 	return h.Sum64()
 }
 
-// readExtra fills in a call's Extra and Quiet.
+// readExtra sets the Extra and the Quiet of a call.
 func (fs *fields) readExtra(s shape, c *policy.Call) {
 	if fs.seen == 0 {
 		return
@@ -189,16 +191,16 @@ func (fs *fields) readExtra(s shape, c *policy.Call) {
 		return
 	}
 	if fs.seen&known == 0 {
-		c.Extra = fs.params.Bytes() // all of params
+		c.Extra = fs.params.Bytes() // Extra is all of params
 		return
 	}
 	c.Extra = fs.extraParams(known, m.more)
 }
 
-// extraParams returns params without the known members and, if more is set, with the part of
+// extraParams returns params without the known members. If more is true, the result has the part of
 // _meta that belongs to the call.
 func (fs *fields) extraParams(known fieldSet, more bool) []byte {
-	b := []byte{'{'} // grows on demand: small compared with the rest of params
+	b := []byte{'{'} // starts small, because the result is usually small compared with params
 	for key, value := range fs.params.Members() {
 		switch name := key.Text(); {
 		case name == "_meta" && !more:
@@ -224,7 +226,7 @@ func appendMember(b []byte, key, value jsonscan.Value) []byte {
 	return append(append(append(b, key...), ':'), value...)
 }
 
-// onlyMember reports whether an object has no members except these.
+// onlyMember reports whether an object has no other members than these.
 func onlyMember(o jsonscan.Value, names ...string) bool {
 	for key := range o.Members() {
 		if !slices.Contains(names, key.Text()) {
@@ -234,7 +236,7 @@ func onlyMember(o jsonscan.Value, names ...string) bool {
 	return o == "" || o.Kind() == jsonscan.Object
 }
 
-// allTexts reports whether all sampling messages are texts of the user.
+// allTexts reports whether all sampling messages are plain texts of the user.
 func allTexts(messages jsonscan.Value) bool {
 	for message := range messages.Elements() {
 		content := message.Member("content")

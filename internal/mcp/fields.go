@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A field is a member of params that the gate reads, or that a server uses.
+// A field is a member of params that the gate or a server reads.
 type field uint8
 
 const (
@@ -24,12 +24,12 @@ const (
 	fTaskID
 	fRequestID
 	fRequestState
-	fieldsRead // later fields are known but not read
+	fieldsRead // the fields after this one are known but not read
 )
 
-// fieldNames are the known members of params by field, in the protocol's spelling. Go and C#
-// servers bind members without regard to case (CVE-2026-27896), so an unknown member that folds
-// to a known name is refused.
+// fieldNames are the names of the known members of params, in the order of the fields and in the
+// protocol's spelling. Go and C# servers ignore the case of these names (CVE-2026-27896). So an
+// unknown member is refused if it folds to a known name.
 var fieldNames = [...]string{
 	"name", "arguments", "uri", "_meta", "inputResponses", "notifications",
 	"systemPrompt", "messages", "tools", "message", "url", "taskId", "requestId",
@@ -40,21 +40,21 @@ var fieldNames = [...]string{
 	"protocolVersion", "capabilities", "progressToken", "inputRequests",
 }
 
-// fields are the members of one params object.
+// fields holds the members of one params object.
 type fields struct {
 	params jsonscan.Value // the whole object
 	at     [fieldsRead]jsonscan.Value
-	seen   fieldSet // the members that params has
-	near   string   // an unknown member that folds to a known name
+	seen   fieldSet // the set of the members in params
+	near   string   // name of an unknown member that folds to a known name
 	meta   meta
 }
 
-// fieldSet is a set of members of params; unknown stands for all members that no version has.
+// fieldSet is a set of members of params. unknown stands for all members that no version has.
 type fieldSet uint64
 
 const unknown fieldSet = 1 << 63
 
-// fieldNamed returns the set of the member of that name.
+// fieldNamed returns the set with only the member of this name.
 func fieldNamed(name string) fieldSet {
 	if i := slices.Index(fieldNames[:], name); i >= 0 {
 		return 1 << i
@@ -62,7 +62,7 @@ func fieldNamed(name string) fieldSet {
 	return unknown
 }
 
-// readFields reads params once. Missing params have no members.
+// readFields reads params in one pass. Missing params have no members.
 func readFields(params jsonscan.Value, index *jsonscan.Index) (fs fields) {
 	fs.params = params
 	for key, value := range params.IndexedMembers(index) {

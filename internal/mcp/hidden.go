@@ -9,11 +9,12 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// longestMethod limits the work of nearMethod; the longest method of the protocol has 41 bytes.
+// longestMethod is the maximum length in bytes of a method. It limits the work of nearMethod. The
+// longest method of the protocol has 41 bytes.
 const longestMethod = 256
 
-// hasHidden reports whether a name holds an invisible character, a character that moves visible
-// text, or bytes that are not UTF-8.
+// hasHidden reports whether a name has an invisible character, a character that moves visible text,
+// or bytes that are not UTF-8.
 func hasHidden(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f {
@@ -23,9 +24,9 @@ func hasHidden(s string) bool {
 	return false
 }
 
-// nearMethod reports whether a method is not the protocol's but becomes one in a lenient server:
-// blanks and invisible characters dropped, percent-decoded, full-width forms and backslashes made
-// plain, path cleaned, case folded.
+// nearMethod reports whether a lenient server would turn an unknown method into a protocol method.
+// Such a server drops blanks and invisible characters, decodes percent signs, makes full-width
+// forms and backslashes plain, cleans the path, or ignores case.
 func nearMethod(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		switch {

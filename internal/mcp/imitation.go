@@ -12,20 +12,20 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// imitates is the reason for refusing a server's form.
+// imitates is the reason for the refusal of a server's form.
 const imitates = "it speaks in clawai's name, or as only clawai's own questions do"
 
-// ourName and ourPhrases identify clawai's own questions, in the letters that likenessWords
-// returns. Our own forms are never checked here.
+// ourName and ourPhrases identify clawai's own questions. They are written in the letters that
+// likenessWords returns. Our own forms are never checked here.
 const ourName = "clawal"
 
 var ourPhrases = [...][]string{
-	{"let", "thls", "call", "through"},                           // the first line of elicit's message
-	{"nothlng", "ls", "done", "before", "you", "answer"},         // the last line of that message
-	{"allow", "thls", "call", "untll", "the", "sesslon", "ends"}, // a choice of elicit's form
+	{"let", "thls", "call", "through"},                           // from the first line of elicit's message
+	{"nothlng", "ls", "done", "before", "you", "answer"},         // from the last line of that message
+	{"allow", "thls", "call", "untll", "the", "sesslon", "ends"}, // from a choice in elicit's form
 }
 
-// speaksAsUs reports whether a person could mistake a text for a question of clawai, when it is
+// speaksAsUs reports whether a person could take a text for a question of clawai. The text may be
 // shown as plain text, Markdown or HTML.
 func speaksAsUs(text string) bool {
 	if oursIn(likenessWords(text)) {
@@ -38,7 +38,7 @@ func speaksAsUs(text string) bool {
 	return oursIn(likenessWords(shown)) || oursIn(likenessWords(stripTags(shown)))
 }
 
-// stripTags returns HTML without its tags.
+// stripTags returns HTML text without the tags.
 func stripTags(s string) string {
 	var b strings.Builder
 	for {
@@ -66,8 +66,8 @@ func oursIn(words []string) bool {
 	return false
 }
 
-// spellsUs reports whether words begin with our name: in one word, or spelled across several
-// ("Claw AI", "c l a w a i").
+// spellsUs reports whether words begin with our name, as one word or spelled in several ("Claw AI",
+// "c l a w a i").
 func spellsUs(words []string) bool {
 	if strings.Contains(words[0], ourName) {
 		return true
@@ -81,9 +81,9 @@ func spellsUs(words []string) bool {
 	return spelled == ourName
 }
 
-// likenessWords returns the words of a text as a person reads them: without differences in case,
-// accents, width or look-alike letters of other scripts, and without invisible characters. I, l
-// and 1 become one letter.
+// likenessWords returns the words of a text as a person sees them. It removes differences in case,
+// accents and width, and invisible characters. It replaces look-alike letters of other scripts. I,
+// l and 1 become the same letter.
 func likenessWords(text string) []string {
 	s := strings.Map(func(r rune) rune {
 		r = unicode.ToLower(r)
@@ -104,8 +104,8 @@ func likenessWords(text string) []string {
 	return strings.Fields(strings.ReplaceAll(s, "vv", "w"))
 }
 
-// asLetter returns the letter of our name or phrases that a character looks like (Unicode TR 39
-// confusables, and signs that logos use instead), in lower case; 0 for none.
+// asLetter returns the letter of our name or phrases that r looks like, in lower case, or 0. It
+// knows look-alikes (Unicode TR 39 confusables) and signs that logos use for letters.
 func asLetter(r rune) rune {
 	for _, l := range [...]struct {
 		letter rune
@@ -124,8 +124,8 @@ func asLetter(r rune) rune {
 	return 0
 }
 
-// anySpeaksAsUs reports whether speaksAsUs holds for any string or member name of a form's
-// schema.
+// anySpeaksAsUs reports whether speaksAsUs is true for a string or a member name in the schema of a
+// form.
 func anySpeaksAsUs(schema jsonscan.Value) (found bool) {
 	schema.VisitLeaves(func(name string, leaf jsonscan.Value) {
 		found = found || speaksAsUs(name) || speaksAsUs(leaf.Text())

@@ -8,22 +8,24 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Inputs are requests to the client that a server puts into an answer or a notification instead
-// of sending them itself. The slices have equal length.
+// Inputs are input requests: requests to the client that a server puts into an answer or a
+// notification. The slices have the same length.
 type Inputs struct {
 	Calls []policy.Call
-	Keys  []string // the server's key for each request; may repeat in one session
+	Keys  []string // the server's key for each request; the same key may occur again in a session
 
 	digests [][sha256.Size]byte // SHA-256 of each request's bytes
 }
 
-// InputCalls returns the requests to the client in a server's response or notification. They are in
-// the member inputRequests of a result (MCP 2026-07-28 basic/mrtr) or of a task's state, which is
-// in the answer to tasks/get, in notifications/tasks (tasks extension) or in a result's task. They
-// are also in the result or error of a finished task, and in the elicitations of the error -32042
-// (MCP 2025-11-25 client/elicitation). Each request is judged like the same request sent by itself.
-// A request whose method is not allowed there is malformed. A wrong shape of inputRequests is a
-// refusal of the frame. resultType is not checked, because a client may not check it either.
+// InputCalls returns the requests to the client in a server's response or notification. They may be
+// in the member inputRequests of a result (MCP 2026-07-28 basic/mrtr) or of a task's state. A
+// task's state is in the answer to tasks/get, in notifications/tasks (tasks extension), or in the
+// task of a result. Requests may also be in the result or error of a finished task, and in the
+// elicitations of the error -32042 (MCP 2025-11-25 client/elicitation).
+//
+// Each request is judged as if the server had sent it by itself. A request with a method that is
+// not allowed there is malformed. If inputRequests has a wrong form, the frame is refused.
+// resultType is not checked, because a client may not check it either.
 func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 	c := collector{server: server}
 	switch f.Kind {
@@ -35,7 +37,7 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 		}
 	case frame.Notification:
 		c.collectState(jsonscan.ValueOf(f.Params), &f.Index, 2)
-	default: // Read reads a server's own requests
+	default: // Read handles a server's own requests
 	}
 	if c.why != "" {
 		return Inputs{}, refuseFrame(f, CodeRequests, c.why)
@@ -46,14 +48,14 @@ func InputCalls(f *frame.Frame, server string) (Inputs, *frame.Refusal) {
 // maxInputs is the maximum number of requests in one frame, and of answers in one retry.
 const maxInputs = 256
 
-// collector collects input requests; why is the first error in them.
+// collector collects input requests. why is the first fault in them, or "".
 type collector struct {
 	server string
 	in     Inputs
 	why    string
 }
 
-// collectState reads a result or a task's state. depth limits how deep results may be nested.
+// collectState reads a result or the state of a task. depth limits the nesting of results.
 func (c *collector) collectState(o jsonscan.Value, index *jsonscan.Index, depth int) {
 	for key, value := range o.IndexedMembers(index) {
 		switch name := key.Text(); {
@@ -99,8 +101,8 @@ func (c *collector) collectRequests(v jsonscan.Value) {
 	}
 }
 
-// reasonNoInput is the reason for an input request whose method no server may ask for. The method
-// is the server's text, so a denial does not quote it.
+// reasonNoInput is the reason for an input request with a method that no server may use there. A
+// denial does not quote the method, because the method is the server's text.
 const reasonNoInput = "a server may not ask for this method in an answer"
 
 // addRequest adds one input request.
@@ -130,7 +132,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	default:
 		judged.calls[0].Malformed = reasonNoInput
 	}
-	if key == formKey { // the answer to it would be read as the answer to our form
+	if key == formKey { // the proxy would take the answer to it for the answer to its own form
 		judged.calls[0].Malformed = imitates
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])
@@ -138,7 +140,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	c.in.digests = append(c.in.digests, sha256.Sum256(entry.Bytes()))
 }
 
-// collectFailure reads the elicitations in an error: URLs that the user should visit.
+// collectFailure reads the elicitations in an error. They are URLs that the user should visit.
 func (c *collector) collectFailure(e jsonscan.Value) {
 	list := e.Member("data").Member("elicitations")
 	if list == "" || c.why != "" {

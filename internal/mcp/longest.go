@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// readBuffer is the longest line that a client on the TypeScript SDK accepts on stdio: its buffer
-// ends the session above 10 MiB, and may also hold the start of the next line.
+// readBuffer is the length in bytes of the longest line that a client with the TypeScript SDK
+// accepts on stdio. The SDK's buffer ends the session above 10 MiB. It may also hold the beginning
+// of the next line.
 const readBuffer = 10<<20 - 128<<10
 
-// Clients by the start of the name in their clientInfo, in lower case.
+// Clients, by the beginning of the name in their clientInfo, in lower case.
 var (
-	buffered = []string{ // clients on the TypeScript SDK
+	buffered = []string{ // clients with the TypeScript SDK
 		"claude-code", "claude-ai", "cline", "roo", "cursor", "gemini-cli", "qwen", "opencode", "continue", "mcp-inspector", "inspector", "librechat", "n8n",
 	}
-	unbuffered = []string{"codex", "goose", "zed", "windsurf", "crush", "mcp-go"} // clients without a limit on lines
+	unbuffered = []string{"codex", "goose", "zed", "windsurf", "crush", "mcp-go"} // clients without a limit on the length of lines
 )
 
-// LongestLine returns the longest line, in bytes, that a client of this name accepts on stdio; 0 if
-// no limit is known. bridged means that the server is remote: without clawai, the client would get
-// the answer over HTTP, which has no lines. Such a client is assumed to have the limit unless it is
-// known to have none.
+// LongestLine returns the length in bytes of the longest line that a client of this name accepts on
+// stdio, or 0 if no limit is known. bridged means that the server is remote. Without clawai, the
+// client would get its answers over HTTP, which has no lines. So a client of a bridged server
+// counts as limited, unless it is known to have no limit.
 func LongestLine(name string, bridged bool) int {
 	name = strings.ToLower(name)
 	switch {

@@ -8,50 +8,50 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Message is the meaning of one frame. Its slices alias the frame's.
+// Message is the meaning of one frame. Its slices share the memory of the frame.
 type Message struct {
-	Method *Method // the row of the method table; nil for a response or a method of no version
+	Method *Method // row of the method table; nil for a response and for a method that no version has
 	Class  Class
 
-	// Calls are the calls that the rules judge; the strictest decision wins. Without calls, the
-	// message is only recorded.
+	// Calls are the calls for the rules; the strictest decision wins. A message without calls is
+	// only recorded.
 	Calls []policy.Call
 
-	ProgressToken  []byte // JSON token of params._meta.progressToken; nil when missing
-	Cancels        []byte // JSON id token that a notifications/cancelled names; nil otherwise
-	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil when missing
-	RequestState   []byte // JSON token of params.requestState; nil when it is not a string
+	ProgressToken  []byte // JSON token of params._meta.progressToken; nil if there is none
+	Cancels        []byte // JSON token of the id in a notifications/cancelled; nil for other messages
+	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil if there are none
+	RequestState   []byte // JSON token of params.requestState; nil unless it is a string
 
-	// Tasks are the handles of the tasks that a request or a notification concerns. The calls that
-	// created the tasks decide what the message may do.
+	// Tasks are the ids of the tasks that a request or a notification is about. The calls that
+	// became these tasks decide whether the message is allowed.
 	Tasks []string
 
-	// Modern means that the frame belongs to the era of 2026-07-28, in which results have a
-	// resultType. It is a property of each frame, not of a connection.
+	// Modern means that the frame states version 2026-07-28 or later. In these versions results
+	// have a resultType. Other frames of the same connection may have another value.
 	Modern bool
 
 	room singleCall // memory for the first of Calls
 }
 
-// IsInitialize reports whether this is the request whose answer fixes a legacy session's version
-// (see NegotiatedVersion).
+// IsInitialize reports whether this is an initialize request. Its answer sets the version of the
+// session (see NegotiatedVersion).
 func (m *Message) IsInitialize() bool { return m.Method != nil && m.Method.Name == "initialize" }
 
-// The codes of the refusals that this package adds to internal/wire/frame's. They never change
-// their meaning.
+// The codes of this package's refusals, in addition to those of internal/wire/frame. Their meaning
+// never changes.
 const (
-	CodeDirection = "direction"        // this side does not send this method
-	CodeKind      = "kind"             // a request without an id, a notification with one
-	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader reads it as one
-	CodeHidden    = "method_hidden"    // control or invisible characters in the method
+	CodeDirection = "direction"        // this side may not send this method
+	CodeKind      = "kind"             // a request without an id, or a notification with an id
+	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader would make one of it
+	CodeHidden    = "method_hidden"    // the method has control or invisible characters
 	CodeLong      = "method_long"
-	CodeRequests  = "input_requests"  // inputRequests have the wrong shape
-	CodeResponses = "input_responses" // inputResponses have the wrong shape
+	CodeRequests  = "input_requests"  // inputRequests has the wrong form
+	CodeResponses = "input_responses" // inputResponses has the wrong form
 )
 
 const reasonFolded = "a member differs from one of the protocol's in case only"
 
-// singleCall holds a call and its only name.
+// singleCall holds a call with one name.
 type singleCall struct {
 	calls [1]policy.Call
 	names [1]string
@@ -59,9 +59,9 @@ type singleCall struct {
 
 // Read interprets a request, notification or response that was sent in direction d. server is the
 // server's name in the client's configuration. A refusal means that the frame must not be
-// forwarded. A shape that only makes a judged call invalid is reported in policy.Call.Malformed
-// instead, so that the call is denied and recorded like any other. The elements of a batch are read
-// one by one.
+// forwarded. If the form of the params only makes a call invalid, policy.Call.Malformed has the
+// reason, so that the call is denied and recorded like any other. Read does not accept a batch: the
+// caller reads its elements one by one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
 	m := &Message{}
 	if r := m.ReadFrame(f, d, server); r != nil {
@@ -70,7 +70,8 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	return *m, nil
 }
 
-// ReadFrame does the work of Read in m, which must be zero; m holds the first of its Calls.
+// ReadFrame is Read, but it fills m. m must be zero. It also holds the memory of the first of its
+// Calls.
 func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.Refusal {
 	if d != ClientToServer && d != ServerToClient {
 		return refuseFrame(f, CodeDirection, "nobody sent this message")
@@ -103,8 +104,9 @@ func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.R
 	}
 	m.readEnvelope(f, &fs)
 	if m.Modern && m.Method != nil && m.Method.In&(V20260728|Extension) == 0 && m.Method.params == oneURI && fs.at[fURI] == "" {
-		// This version has dropped the method, and no reader could find a resource in the params:
-		// the server itself reports that the method is gone.
+		// This version has no such method any more, and no reader could find a resource in the
+		// params. So the message passes, and the server itself reports that the method does not
+		// exist.
 		m.Class, m.Calls = Pass, m.room.setCall(policy.MethodSubject, m.Method.Name, server)
 		fs.readExtra(none, &m.Calls[0])
 	}
@@ -112,7 +114,7 @@ func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.R
 }
 
 // refusesMethod returns the reason why a frame with this method must not be forwarded in this
-// direction and form, whatever the rules are.
+// direction and form. The reason does not depend on the rules.
 func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
 	switch {
 	case row == nil:
@@ -138,7 +140,7 @@ func refusesMethod(f *frame.Frame, row *Method, d Direction) *frame.Refusal {
 	return nil
 }
 
-// readCalls fills in the calls of a method in the table.
+// readCalls sets the calls of a method in the table.
 func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Refusal {
 	m.Class = m.Method.Class
 	if m.Method.Subject == policy.NoSubject {
@@ -153,7 +155,7 @@ func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Re
 	c.calls[0].Names = c.names[:0]
 	fs.fillCall(m.Method.params, &c.calls[0])
 	if m.Method.params == subscriptions && len(c.calls[0].Names) == 0 && c.calls[0].Malformed == "" {
-		m.Class, m.Calls = Pass, nil // a subscription to no resource reads nothing
+		m.Class, m.Calls = Pass, nil // a subscription without a resource reads nothing
 	}
 	if r := checkAmbiguous(fs, m.Method, f.Unambiguous); r != nil {
 		return refuseFrame(f, r.Code, r.Reason)
@@ -161,14 +163,14 @@ func (m *Message) readCalls(f *frame.Frame, fs *fields, server string) *frame.Re
 	return nil
 }
 
-// setCall sets and returns a call whose only name is its method.
+// setCall sets a call whose only name is its method, and returns the call.
 func (c *singleCall) setCall(s policy.Subject, method, server string) []policy.Call {
 	c.names[0] = method
 	c.calls[0] = policy.Call{Server: server, Method: method, Subject: s, Names: c.names[:]}
 	return c.calls[:]
 }
 
-// readEnvelope fills in what package proxy needs besides the calls.
+// readEnvelope sets the fields of m that package proxy needs. It does not set the calls.
 func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	m.InputResponses = fs.at[fInputResponses].Bytes()
 	if state := fs.at[fRequestState]; state.Kind() == jsonscan.String {
@@ -183,8 +185,8 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	}
 }
 
-// NegotiatedVersion returns the protocol version in an initialize result, "" when it names none.
-// Only BatchVersion allows arrays.
+// NegotiatedVersion returns the protocol version in the result of initialize, or "". Only with
+// BatchVersion are arrays allowed.
 func NegotiatedVersion(result []byte) string {
 	return jsonscan.ValueOf(result).Member("protocolVersion").Text()
 }

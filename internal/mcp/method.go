@@ -2,10 +2,10 @@ package mcp
 
 import "github.com/clawai/clawai/policy"
 
-// Direction is the sender of a message. The zero value is no sender: its messages are refused.
+// Direction is the sender of a message. The zero value means no sender; such a message is refused.
 type Direction uint8
 
-// The two directions; Both is the set of them and never a message's direction.
+// The two directions. Both is the set of them and is never the direction of a message.
 const (
 	ClientToServer Direction = 1 << iota
 	ServerToClient
@@ -13,7 +13,7 @@ const (
 	Both = ClientToServer | ServerToClient
 )
 
-// String returns the records' word for the sender.
+// String returns the word for the sender in records.
 func (d Direction) String() string {
 	switch d {
 	case ClientToServer:
@@ -25,21 +25,21 @@ func (d Direction) String() string {
 	}
 }
 
-// Class is how the gate treats a message. The zero value is Judge.
+// Class tells how the gate treats a message. The zero value is Judge.
 type Class uint8
 
 // The classes of messages.
 const (
-	Judge Class = iota // judged by the rules for its subject: tool, resource, prompt, sampling or elicitation
-	Pass               // forwarded and recorded; a method rule may still stop it
-	List               // as Pass, and the declarations in its result are recorded
+	Judge Class = iota // the rules for its subject judge it: tool, resource, prompt, sampling or elicitation
+	Pass               // forwarded and recorded, but a method rule may still stop it
+	List               // like Pass, and the names in its result are recorded
 )
 
-// shape is how a judged method's params name their subject.
+// shape tells where the params of a judged method have the names of the call.
 type shape uint8
 
 const (
-	none shape = iota // the method itself is the name
+	none shape = iota // the method itself is the only name
 	named
 	oneURI
 	subscriptions
@@ -50,14 +50,14 @@ const (
 // Version is a set of released protocol versions.
 type Version uint8
 
-// The released versions, and the extensions of the newest.
+// The released versions, and the extensions of the newest version.
 const (
 	V20241105 Version = 1 << iota
 	V20250326
 	V20250618
 	V20251125
 	V20260728
-	Extension // of an extension of 2026-07-28: tasks, skills
+	Extension // an extension of 2026-07-28, such as tasks or skills
 )
 
 const (
@@ -65,21 +65,21 @@ const (
 	all    = legacy | V20260728
 )
 
-// Method is one row of the method table.
+// Method is a row of the method table.
 type Method struct {
 	Name         string
-	From         Direction // who may send the method
-	In           Version   // the versions that define the method as a message of its own
+	From         Direction // the side that may send the method
+	In           Version   // the versions that have the method as a message of its own
 	Class        Class
-	Subject      policy.Subject // NoSubject: no rule ever applies
+	Subject      policy.Subject // NoSubject means that no rule ever applies
 	Notification bool
 
-	params shape // where a judged call has its names and arguments
+	params shape // where the params have the names and arguments of a call
 }
 
-// table holds every method of every released version, the most frequent first. In 2026-07-28
+// table has every method of every released version, the most frequent first. In 2026-07-28
 // sampling/createMessage, elicitation/create and roots/list exist only inside results (see
-// InputCalls), but such a request is judged too if a server still sends it.
+// InputCalls). But if a server still sends such a request, it is judged too.
 var table = [...]Method{
 	{"tools/call", ClientToServer, all, Judge, policy.ToolSubject, false, named},
 	{"resources/read", ClientToServer, all, Judge, policy.ResourceSubject, false, oneURI},
@@ -126,10 +126,10 @@ var table = [...]Method{
 	{"notifications/tasks", ServerToClient, Extension, Pass, policy.NoSubject, true, none},
 }
 
-// Methods returns a copy of the method table, for documentation and tests.
+// Methods returns a copy of the method table for documentation and tests.
 func Methods() []Method { return append([]Method(nil), table[:]...) }
 
-// methodNamed returns the row of a decoded method name, nil when no version has it.
+// methodNamed returns the row of a method, or nil if no version has the method.
 func methodNamed(name string) *Method {
 	for i := range table {
 		if table[i].Name == name {

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// readSampling reads sampling/createMessage: the system prompt, each text in each message, and
-// the texts about the tools that the model may use. A request without text has the single text
+// readSampling reads sampling/createMessage. It adds the system prompt, each text in each message,
+// and the texts about the tools that the model may use. A request without text gets the single text
 // "".
 func readSampling(fs *fields, c *policy.Call) {
 	if system := fs.at[fSystemPrompt]; system.Kind() == jsonscan.String {
@@ -24,20 +24,20 @@ func readSampling(fs *fields, c *policy.Call) {
 		readMessage(message, c, 0)
 	}
 	if tools := fs.at[fTools]; tools.Kind() == jsonscan.Array {
-		appendTexts(tools, &c.Names, "description", "title") // the texts of a tool's schema that a model reads
+		appendTexts(tools, &c.Names, "description", "title") // only the texts in a tool's schema that a model reads
 	}
 	if len(c.Names) == 0 {
 		appendName(&c.Names, "")
 	}
 }
 
-// maxResults limits how deep tool results may be nested. No version nests them, and each level is
-// walked again.
+// maxResults limits the nesting of tool results. No version nests them, and each level is read
+// again.
 const maxResults = 2
 
-// readMessage adds the texts of one sampling message, or of one tool result. The parameter results
-// is the nesting depth of the tool result; 0 for a message. The content is one block or, since
-// 2025-11-25, an array of blocks.
+// readMessage adds the texts of one sampling message or of one tool result. results is the nesting
+// depth of the tool result, or 0 for a message. The content is one block. Since 2025-11-25 it may
+// also be an array of blocks.
 func readMessage(message jsonscan.Value, c *policy.Call, results int) {
 	content := message.Member("content")
 	switch content.Kind() {
@@ -52,7 +52,7 @@ func readMessage(message jsonscan.Value, c *policy.Call, results int) {
 	}
 }
 
-// readBlock adds the texts of one content block. Pictures and sound have no text; for a block of
+// readBlock adds the texts of one content block. Pictures and sound have no text. For a block of
 // unknown kind it adds every string.
 func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 	if block.Kind() != jsonscan.Object {
@@ -92,8 +92,7 @@ func readBlock(block jsonscan.Value, c *policy.Call, results int) {
 	}
 }
 
-// readElicitation reads elicitation/create: the message and, in URL mode, the URL. A URL counts
-// in every mode.
+// readElicitation reads elicitation/create. It adds the message and, in any mode, the URL.
 func readElicitation(fs *fields, c *policy.Call) {
 	message, url := fs.at[fMessage], fs.at[fURL]
 	if message.Kind() == jsonscan.String {
@@ -111,8 +110,8 @@ func readElicitation(fs *fields, c *policy.Call) {
 	}
 }
 
-// appendTexts adds every string in v, at any depth; with names, only those in members of these
-// names.
+// appendTexts appends every string in v, at any depth. If names are given, it appends only the
+// strings in members with these names.
 func appendTexts(v jsonscan.Value, to *[]string, names ...string) {
 	v.VisitLeaves(func(name string, leaf jsonscan.Value) {
 		if leaf.Kind() == jsonscan.String && (names == nil || slices.Contains(names, name)) {

@@ -5,8 +5,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxNames limits the texts or URIs of one call, so that a frame with many tiny texts does not
-// take far more memory than its size. One more is kept, to show that there are too many.
+// maxNames is the maximum number of texts or URIs in one call. Without it, a frame with many tiny
+// texts would take far more memory than its size. One more is stored, to show that there are too
+// many.
 const maxNames = 1 << 16
 
 func appendName(names *[]string, s string) {
@@ -15,7 +16,7 @@ func appendName(names *[]string, s string) {
 	}
 }
 
-// fillCall fills in a call's Names, Args and Malformed.
+// fillCall sets the Names, Args and Malformed of a call.
 func (fs *fields) fillCall(s shape, c *policy.Call) {
 	switch s {
 	case none:
@@ -42,7 +43,7 @@ func tooMany(c *policy.Call) {
 // isMissing reports whether a value is missing or null.
 func isMissing(v jsonscan.Value) bool { return v.Kind() <= jsonscan.Null }
 
-// readNamed reads params.name and params.arguments of tools/call and prompts/get.
+// readNamed reads params.name and params.arguments of a tools/call or prompts/get.
 func readNamed(fs *fields, c *policy.Call) {
 	name, args := fs.at[fName], fs.at[fArguments]
 	text := name.Text()
@@ -60,7 +61,7 @@ func readNamed(fs *fields, c *policy.Call) {
 	appendName(&c.Names, text)
 }
 
-// readURI reads params.uri of the methods that take one resource.
+// readURI reads params.uri of a method about one resource.
 func readURI(fs *fields, c *policy.Call) {
 	uri := fs.at[fURI]
 	if uri.Kind() != jsonscan.String {
@@ -70,8 +71,8 @@ func readURI(fs *fields, c *policy.Call) {
 	appendName(&c.Names, uri.Text())
 }
 
-// readSubscriptions reads each URI of params.notifications.resourceSubscriptions of
-// subscriptions/listen. Without a URI there is no name.
+// readSubscriptions reads the URIs in params.notifications.resourceSubscriptions of a
+// subscriptions/listen. Each URI becomes a name of the call.
 func readSubscriptions(fs *fields, c *policy.Call) {
 	asked := fs.at[fNotifications]
 	if asked != "" && asked.Kind() != jsonscan.Object {

@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// ReadOutcome reads from an answer whether the call failed, and the handles under which the call
-// continues. The handles are the taskId of a result's task (MCP 2025-11-25
-// basic/utilities/tasks), and of a result with the resultType "task" (tasks extension of
-// 2026-07-28); a client may use either.
+// ReadOutcome reads an answer. failed reports whether the call failed. tasks are the ids of the
+// tasks in which the call continues. Such an id is the taskId of a result's task (MCP 2025-11-25
+// basic/utilities/tasks), or of a result with the resultType "task" (tasks extension of
+// 2026-07-28). There may be both, and a client may use either.
 func ReadOutcome(f *frame.Frame) (failed bool, tasks []string) {
 	var task, own, kind jsonscan.Value
 	for name, value := range jsonscan.ValueOf(f.Result).IndexedMembers(&f.Index) {
@@ -31,20 +31,20 @@ func ReadOutcome(f *frame.Frame) (failed bool, tasks []string) {
 	}
 	for _, id := range []jsonscan.Value{task, own} {
 		if id.Kind() == jsonscan.String {
-			tasks = append(tasks, strings.Clone(id.Text())) // a copy, so that the string does not keep a large result alive
+			tasks = append(tasks, strings.Clone(id.Text())) // a copy, because otherwise the string would keep a large result in memory
 		}
 	}
 	return failed || f.Error != nil, tasks
 }
 
-// AsksForTask reports whether a call may be answered with a task: before 2026-07-28, only a call
-// that asks for one (MCP 2025-11-25 basic/utilities/tasks).
+// AsksForTask reports whether a call may be answered with a task. Before 2026-07-28 only a call
+// that asks for a task may (MCP 2025-11-25 basic/utilities/tasks).
 func AsksForTask(c policy.Call) bool {
 	return jsonscan.ValueOf(c.Extra).Member("task").Kind() != jsonscan.Absent
 }
 
-// readTasks adds the tasks that a message concerns. The message's sender must have made the calls
-// that created the tasks; package proxy checks this.
+// readTasks adds the tasks that a message is about. The sender of the message must have made the
+// calls that became these tasks. Package proxy checks this.
 func (m *Message) readTasks(fs *fields) {
 	switch m.Method.Name {
 	case "tasks/get", "tasks/cancel", "tasks/result", "tasks/update", "notifications/tasks", "notifications/tasks/status":
@@ -70,7 +70,7 @@ func (m *Message) addTask(id jsonscan.Value, otherwise string) {
 	}
 }
 
-// addMalformed adds a malformed call, so that no rule allows the message.
+// addMalformed adds a malformed call, so that the rules deny the message.
 func (m *Message) addMalformed(why string) {
 	m.Calls = append(m.Calls, policy.Call{
 		Method: m.Method.Name, Subject: policy.MethodSubject, Names: []string{m.Method.Name}, Malformed: why,

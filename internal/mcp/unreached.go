@@ -1,12 +1,12 @@
 package mcp
 
-// UnreachedAnswer answers a request that a remote server did not answer; why is the transport
-// error, which may list files.
+// UnreachedAnswer returns the error answer to a request that a remote server did not answer. why is
+// the error of the transport, which may contain names of files.
 func UnreachedAnswer(id []byte, why string) []byte {
 	return errorReply(id, CodeGone, "No answer from the server: "+visibleText(why, 600)+".", nil)
 }
 
-// UnheardAnswer answers a server's request that did not reach its client.
+// UnheardAnswer returns the error answer to a server's request that did not reach its client.
 func UnheardAnswer(id []byte, why string) []byte {
 	return errorReply(id, CodeGone, "No answer from the client: "+visibleText(why, 300)+".", nil)
 }

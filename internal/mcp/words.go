@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// subjectWord describes a call for a reader: the tool "x", the resource "u", ...
+// subjectWord names a call for a reader, as in: the tool "x", the resource "u".
 func subjectWord(c policy.Call) string {
 	word := ""
 	switch c.Subject {
@@ -37,15 +37,15 @@ func subjectWord(c policy.Call) string {
 	return word + " " + quoteName(c.Names[0])
 }
 
-// quoteName returns a name from the wire, escaped and in quotes.
+// quoteName returns a name from a message, escaped and in quotes.
 func quoteName(s string) string { return `"` + escapeText(s, 200, `"\`) + `"` }
 
-// visibleText returns a text, escaped for a place outside quotes.
+// visibleText returns a text that is escaped for a place outside quotes.
 func visibleText(s string, limit int) string { return escapeText(s, limit, "") }
 
-// escapeText returns at most limit characters of a text, with invisible characters as escapes and
-// a backslash before the characters in special. The text can then neither hide a part of itself
-// nor end the quotes around it.
+// escapeText returns at most limit characters of a text. It shows invisible characters as escapes
+// and puts a backslash before the characters in special. So the text cannot hide a part of itself
+// or end the quotes around it.
 func escapeText(s string, limit int, special string) string {
 	var b strings.Builder
 	n := 0

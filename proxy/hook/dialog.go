@@ -9,10 +9,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Dialog makes the client itself ask the person. It returns false if the client cannot ask.
+// Dialog asks a person through the client's own dialog. It returns false if the client cannot do
+// this.
 type Dialog func(q gate.Question) (gate.Answer, bool)
 
-// Ask makes a Dialog the approver of a program that can ask only through the client's dialog.
+// Ask makes a Dialog an Approver. It is for a program whose only way to ask is the client's dialog.
 func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	if answer, can := d(q); can {
 		return answer, nil
@@ -20,8 +21,8 @@ func (d Dialog) Ask(_ context.Context, q gate.Question) (gate.Answer, error) {
 	return gate.Answer{}, errors.New("nobody can be asked from here")
 }
 
-// answerByDialog returns the answer that leaves a question to the client's dialog, and false where
-// that is not safe.
+// answerByDialog returns the answer that leaves the question to the client's dialog. It returns
+// false if that is not safe.
 func (h *hookRun) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	if !h.canAskClient(&q.Rule) {
 		return gate.Answer{}, false
@@ -34,9 +35,8 @@ func (h *hookRun) answerByDialog(q gate.Question) (gate.Answer, bool) {
 	return a, true
 }
 
-// canAskClient reports whether the client would show its dialog, the rule allows that, and a
-// person is there. In a mode in which the dialog is not known to appear, the client may answer by
-// itself.
+// canAskClient reports whether the client would show its dialog, the rule allows this, and a person
+// is there. In a mode in which the dialog may not appear, the client might answer by itself.
 func (h *hookRun) canAskClient(rule *policy.Rule) bool {
 	if rule == nil || rule.OutOfBand {
 		return false

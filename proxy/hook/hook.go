@@ -19,51 +19,54 @@ import (
 
 // Options are the parameters of Run. Every field is required unless its comment says otherwise.
 type Options struct {
-	Client  string // name in wrap's catalogue
-	Event   string // name of the event that the command line gives; "" for none
-	Program string // name of this program for the record: "clawai VERSION"
+	Client  string // the client's name in wrap's catalogue
+	Event   string // name of the event in the command line; "" if it has none
+	Program string // this program for the record, such as "clawai VERSION"
 	Getenv  func(string) string
 
-	// Open returns the Door for the call, after the payload is parsed. project is the folder that
-	// the client works in. The gate asks through the dialog first.
+	// Open returns the Door for the call. It is called after the payload is parsed. project is the
+	// folder in which the client works. ask is the client's dialog, which the gate must try first.
 	Open func(project string, req *client.Request, ask Dialog) (*Door, error)
-	// Proxied reports whether the client reaches this server through a clawai proxy, so that the
-	// proxy's gate will judge the call. A nil Proxied means that this program does not know the
-	// client's files; then Elsewhere judges the calls to servers.
+	// Proxied reports whether the client uses this server through a clawai proxy. Then the gate of
+	// the proxy will judge the call. A nil Proxied means that this program does not know the
+	// client's files. Then Elsewhere judges the calls to servers.
 	Proxied func(r *client.Row, server, project string) bool
-	// Servers returns the servers in the client's files, for tools whose name does not show where
-	// the server's name ends. owners are the servers in the owner's own files; others are those in
-	// files that an agent can write. A nil Servers means that this program does not know them.
+	// Servers returns the servers in the client's files. They are needed for tool names in which
+	// the end of the server's name is not visible. owners are the servers in the owner's own files,
+	// and others are the servers in files that an agent can write. A nil Servers means that this
+	// program does not know them.
 	Servers func(r *client.Row, project string) (owners, others []string)
-	// Heard stores what the user said in the client's session, for policies that check information
-	// flow. nil means that this program cannot store it; then Elsewhere does.
+	// Heard stores the user's words in the client's session, for policies that check information
+	// flow. nil means that this program cannot store them; then Elsewhere does it.
 	Heard func(session, said string) error
-	// Elsewhere passes the payload to another program, which can do more than this one, and returns
-	// the answer of that program. nil: there is no other program.
+	// Elsewhere passes the payload to another program that can do more than this one. It returns
+	// the answer of that program. nil means that there is no other program.
 	Elsewhere func() client.Answer
-	// Preview returns what the command of a question would do, on one line. nil means that this
-	// program cannot find out; then Elsewhere judges calls that a rule with preview asks about.
+	// Preview returns the effects that the command of a question would have, as one line. nil means
+	// that this program cannot find them out. Then Elsewhere judges a call if a rule with preview
+	// asks about it.
 	Preview func(q gate.Question) string
 }
 
-// Door holds the gate and the policy of one call, and the checks that come before the gate.
+// Door holds the gate and the policy for one call, and functions for checks before the gate.
 type Door struct {
 	Gate   *gate.Session
 	Policy gate.Policy
-	Flow   bool // the policy checks information flow: the session's earlier events matter
-	Before bool // the session's earlier events matter, for the information flow or for rules with labels
-	// Labels holds what the session has seen, for the rules with labels. Called adds the labels of
-	// the answers to calls, before the calls run. nil: no labels are kept.
+	Flow   bool // the policy checks information flow, so the session's earlier events matter
+	Before bool // the session's earlier events matter, for information flow or for rules with labels
+	// Labels holds what the session has seen, for rules with labels. Called adds the labels of the
+	// calls' answers before the calls run. nil means that no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
 	}
-	// Carries finds keys and other kinds of data in the arguments of a call, for the rules that ask
-	// for this. nil: this program does not search, and Elsewhere judges such a call.
+	// Carries finds secrets and other kinds of data in the arguments of a call, for rules about
+	// them. nil means that this program cannot search. Then Elsewhere judges such a call.
 	Carries func(c *policy.Call, p gate.Policy) ([]gate.Found, error)
-	// Identify sets the facts about the caller (see gate.Options.Identify). nil: only the gate sets them.
+	// Identify sets the facts about the caller (see gate.Options.Identify). nil means that only the
+	// gate sets them.
 	Identify func(*policy.Facts)
-	Note     string // the result of clearing the client's session, for the record
+	Note     string // result of clearing the client's session, for the record
 	Close    func() // may be called several times
 }
 
@@ -95,23 +98,23 @@ func Run(ctx context.Context, payload []byte, o Options) (a client.Answer) {
 	return h.judgeCall(ctx)
 }
 
-// hookRun is one run of a hook: the request, and then its answer.
+// hookRun is one run of a hook, with its request and its answer.
 type hookRun struct {
 	Options
 	req     client.Request
 	payload []byte
-	answer  *client.Answer // nil before the answer is known
-	preview string         // what the command would do; "" if nobody asked
+	answer  *client.Answer // nil until the answer is known
+	preview string         // the effects that the command would have; "" if no preview was made
 }
 
 func (h *hookRun) refuseCall(why string) client.Answer {
 	return h.req.Row.AnswerDeny(h.req.Event, why)
 }
 
-// judgeCall passes the call to the gate.
+// judgeCall passes the call to the gate and returns the answer.
 func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	project := h.projectFolder()
-	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files
+	unproxied := h.req.MCP && h.Proxied == nil && h.Elsewhere != nil // this program does not know the client's files, but the other program does
 	if unproxied && !h.req.IsCertain() {
 		return h.Elsewhere()
 	}
@@ -121,27 +124,27 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	door, err := h.Open(project, &h.req, h.answerByDialog)
 	switch {
 	case err != nil && h.Elsewhere != nil:
-		return h.Elsewhere() // the other program may be able to load this policy (it has the time zones), or explains the error
+		return h.Elsewhere() // the other program may be able to load this policy (it has the time zones), or it explains the error
 	case err != nil:
 		return h.refuseCall("Refused: clawai cannot judge it: " + err.Error() + ". Tell the owner.")
 	}
 	defer door.Close()
 	elsewhere := func() client.Answer {
-		door.Close() // the other program writes to the same record
+		door.Close() // closed first, because the other program writes to the same record
 		return h.Elsewhere()
 	}
 	_, looks := door.Policy.Screens(policy.OnCall)
 	looks = looks && door.Carries == nil || slices.ContainsFunc(h.req.Calls, func(c policy.Call) bool { return door.Policy.Pin(c.Server) > policy.PinRecord })
 	if (looks || door.Before) && h.Elsewhere != nil {
-		return elsewhere() // only the other program has the code for findings in arguments, approvals and earlier events
+		return elsewhere() // only the other program can search arguments, compare with approved lists and use earlier events
 	}
 	switch d := door.Policy.DecideAll(h.stampCalls(door)); {
 	case len(d.Rates) > 0 && h.Elsewhere != nil:
-		return elsewhere() // the other program counts calls
+		return elsewhere() // only the other program counts calls
 	case d.Action != policy.Deny && unproxied:
-		return elsewhere() // the other program knows whether a proxy decides
+		return elsewhere() // the other program knows whether a proxy will judge the call
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.isProxied(project):
-		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy decides, asks and records
+		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy judges the call, asks a person and records
 	case d.Action == policy.Prompt && h.Elsewhere != nil && (!h.canAskClient(d.Rule) || d.Rule.Preview):
 		return elsewhere()
 	}
@@ -151,8 +154,8 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	return h.finalAnswer()
 }
 
-// finalAnswer returns the answer. A missing answer becomes a denial, because silence would let
-// the tool run.
+// finalAnswer returns the answer. If there is none, it returns a denial, because no output would
+// let the tool run.
 func (h *hookRun) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")
@@ -160,9 +163,9 @@ func (h *hookRun) finalAnswer() client.Answer {
 	return *h.answer
 }
 
-// stampCalls sets the time of the calls, the kinds of data found in their arguments, and what the
-// session has seen. If the arguments could not be searched, the call counts as one that may carry
-// everything that a rule asks about.
+// stampCalls sets the time of the calls, the kinds of data in their arguments, and the labels of
+// the session. If the arguments of a call could not be searched, the call counts as one with every
+// kind that a rule asks about.
 func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
@@ -189,8 +192,8 @@ func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// isProxied reports whether the client reaches every server that the call may be for through a
-// clawai proxy.
+// isProxied reports whether the client uses each server that the call may be for through a clawai
+// proxy.
 func (h *hookRun) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {
@@ -200,8 +203,8 @@ func (h *hookRun) isProxied(project string) bool {
 	return true
 }
 
-// projectFolder returns the folder in which the client was started; if that is unknown, the
-// client's present folder.
+// projectFolder returns the folder in which the client was started. If that is unknown, it returns
+// the client's current folder.
 func (h *hookRun) projectFolder() string {
 	for _, name := range h.req.Row.Project {
 		if dir := h.Getenv(name); filepath.IsAbs(dir) {
@@ -211,11 +214,11 @@ func (h *hookRun) projectFolder() string {
 	if h.req.Cwd != "" {
 		return h.req.Cwd
 	}
-	dir, _ := os.Getwd() // "" after an error: there is no project
+	dir, _ := os.Getwd() // "" after an error, which means that there is no project
 	return dir
 }
 
-// newCallEvent returns the exchange's event for the record.
+// newCallEvent returns the event for the exchange.
 func (h *hookRun) newCallEvent() event.Event {
 	c := &h.req.Calls[0]
 	ev := event.Event{
@@ -228,7 +231,7 @@ func (h *hookRun) newCallEvent() event.Event {
 	return ev
 }
 
-// renderOrigin returns the client, the event and the session of the call as text.
+// renderOrigin returns a text with the client, the event and the session of the call.
 func (h *hookRun) renderOrigin() string {
 	s := event.HookDetail + h.req.Row.ID + " " + h.req.Event.Name
 	if h.req.Row.ID != h.Client {
@@ -240,8 +243,8 @@ func (h *hookRun) renderOrigin() string {
 	return s
 }
 
-// recordClientEvent records that a client's session has begun, or that its user said something, but
-// never the words. If this cannot be recorded, the client still continues, and its next call is
+// recordClientEvent records that a session of the client has begun or that its user said something.
+// It never records the words. After an error the client still continues, and its next call is
 // denied.
 func (h *hookRun) recordClientEvent() {
 	ev := event.Event{Server: h.req.Row.ID, Detail: h.renderOrigin()}
@@ -268,7 +271,7 @@ func (h *hookRun) recordClientEvent() {
 	}
 	if ev.Kind == event.Start && door.Before && h.Elsewhere != nil {
 		door.Close()
-		h.Elsewhere() // the other program joins the client's session to the session of its proxies, and records the event
+		h.Elsewhere() // the other program joins the client's session with the sessions of its proxies and records the event
 		return
 	}
 	if says := door.Flow && h.req.Said != "" && h.req.Session != ""; says && h.Heard != nil {
@@ -277,24 +280,24 @@ func (h *hookRun) recordClientEvent() {
 		}
 	} else if says && h.Elsewhere != nil {
 		door.Close()
-		h.Elsewhere() // the other program also records the event
+		h.Elsewhere() // the other program records the event too
 		return
 	}
 	_ = door.Gate.NoteEvents(&ev)
 }
 
-// recordUnreadable records, for doctor, that a payload could not be parsed. It records nothing of
-// the payload.
+// recordUnreadable records that a payload could not be parsed, so that doctor can show it. It
+// records no text of the payload.
 func (h *hookRun) recordUnreadable(err error) {
 	door, failed := h.Open(h.projectFolder(), &h.req, h.answerByDialog)
 	if failed != nil {
-		return // the call is denied even if this is not recorded
+		return // ignored, because the call is denied even without this record
 	}
 	defer door.Close()
 	_ = door.Gate.NoteEvents(&event.Event{Kind: event.Dropped, Server: h.Client, Direction: "client", Method: client.UnreadMethod, Detail: h.renderOrigin(), Reason: err.Error(), Bytes: len(h.payload)})
 }
 
-// outlet is the gate's outlet: it sets the answer that the gate's decision leads to.
+// outlet is the gate's Outlet for the call. It sets the hook's answer from the gate's decision.
 type outlet struct {
 	*hookRun
 	door *Door
@@ -306,7 +309,7 @@ func (o *outlet) setRefusal(why string) {
 	o.answer = &answer
 }
 
-// Forward lets the client run the call, or makes the client ask the person.
+// Forward sets an answer that lets the client run the call or makes the client ask the person.
 func (o *outlet) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	if o.door != nil && o.door.Labels != nil {
@@ -327,7 +330,7 @@ func (o *outlet) Forward(x *gate.Exchange) error {
 	return nil
 }
 
-// renderQuestion returns the line that the client's dialog shows with the call.
+// renderQuestion returns the line that the client shows in its dialog about the call.
 func (o *outlet) renderQuestion(x *gate.Exchange) string {
 	s := "The owner's policy asks"
 	if x.Event.RuleText != "" {
@@ -339,12 +342,12 @@ func (o *outlet) renderQuestion(x *gate.Exchange) string {
 	return s + "."
 }
 
-// Refuse denies the call with the same text as the proxy.
+// Refuse denies the call with the text that the proxy would use.
 func (o *outlet) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	defer close(o.done)
 	d := v.NewDenial(o.req.Calls[0])
 	o.setRefusal(d.DescribeDenial())
 }
 
-// Waiting does nothing: the only output of a hook is its answer.
+// Waiting does nothing, because the answer is the only output of a hook.
 func (o *outlet) Waiting(*gate.Exchange, time.Duration) {}

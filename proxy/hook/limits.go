@@ -7,11 +7,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Uncounted is the gate.Limits of a process that ends with its one call. It cannot count calls, so
-// a rule with a limit never allows a call here.
+// Uncounted implements gate.Limits for a process that ends after one call. It cannot count calls,
+// so a rule with a limit never allows a call here.
 type Uncounted struct{}
 
-// Charge charges nothing; the gate treats the nil receipt as a denial.
+// Charge charges nothing. The gate treats the nil receipt as a denial.
 func (Uncounted) Charge(time.Time, gate.Receipt, []policy.Charge, []policy.Call) (gate.Receipt, gate.Excess) {
 	return nil, gate.Excess{}
 }

@@ -16,59 +16,59 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// conn is the connection to a running server, with its requests in flight. Request ids are unique
-// to the connection, so an answer can only reach the caller that asked on this connection.
+// conn is the connection to a running server, with its requests in flight. A request id is unique
+// in its connection. So an answer can only reach the caller that asked on this connection.
 type conn struct {
 	server     *server
 	up         proxy.Upstream
-	since      time.Time         // when the connection was made
+	since      time.Time         // time at which the connection was made
 	fromClient *proxy.Stream     // used only by the server's goroutine
 	fromServer *proxy.Stream     // used only by readServer
-	ended      chan struct{}     // closed when the server writes nothing more
+	ended      chan struct{}     // closed when the server's output has ended
 	subscribed bool              // the client has a resource subscription at this server
 	logs       bool              // the server has the logging capability
-	level      []byte            // log level that the hub has set at the server; nil: none
-	listens    map[string][]byte // ids of the hub's listen requests by resource, for a client of an earlier version
-	meta       []byte            // _meta of requests to a server of 2026-07-28; nil: the server speaks an earlier version
-	together   [][]byte          // messages for the server that wait to go to the gate together; used only by the server's goroutine
+	level      []byte            // log level that the hub has set at the server; nil if it has set none
+	listens    map[string][]byte // ids of the hub's listen requests, by resource URI; only for a client of an earlier version
+	meta       []byte            // _meta of requests to a server of 2026-07-28; nil for a server of an earlier version
+	together   [][]byte          // messages for the server that the gate will get in one call; used only by the server's goroutine
 	size       int               // bytes in together
 
-	recalled  bool         // the connection is to a player of kept answers: no server runs
-	catalogue Catalogue    // stores the server's lists; nil: they are not kept
-	toKeep    atomic.Int32 // number of outstanding answers to keep as the server sends them, before the gate changes them
+	recalled  bool         // the connection leads to a player of kept answers, and no server runs
+	catalogue Catalogue    // store for the server's lists; nil if the lists are not kept
+	toKeep    atomic.Int32 // number of outstanding answers to keep in the form that they have before the gate changes them
 
-	modernClient bool        // the client is of 2026-07-28
-	modern       atomic.Bool // the server is of 2026-07-28
+	modernClient bool        // the client speaks 2026-07-28
+	modern       atomic.Bool // the server speaks 2026-07-28
 
-	mu       sync.Mutex          // guards what follows
-	last     int                 // the last id
-	asked    map[string]asker    // the askers that wait for answers, by the connection's request id
+	mu       sync.Mutex          // guards the fields below
+	last     int                 // the last request id
+	asked    map[string]asker    // askers whose answer has not come, by the connection's request id
 	tokens   map[string][]byte   // the client's progress tokens, by the connection's request ids
-	theirs   map[string]string   // the server's requests to the client: frame.IDKey of the id for the client, by frame.IDKey of the server's id
-	buffered map[string][][]byte // answers before the gate changed them, by method: results, nil for an error
+	theirs   map[string]string   // the server's requests to the client: from frame.IDKey of the server's id to frame.IDKey of the client's id
+	buffered map[string][][]byte // answers as they were before the gate changed them, by method: a result, or nil for an error
 
-	keeping sync.Mutex  // guards what follows, and the catalogue
-	cached  keptAnswers // the content of the catalogue
+	keeping sync.Mutex  // guards the fields below and the catalogue
+	cached  keptAnswers // the contents of the catalogue
 	relists [kinds]bool // kinds that relistOnce has handled
 }
 
-// asker is the party that waits for an answer of the server: a call of the client, or the hub itself.
+// asker is the party that asked the server: a call of the client, or the hub itself.
 type asker struct {
 	call   *call
-	hub    chan<- frame.Frame // gets the answer to a request of the hub: has room for one, and is closed when no answer comes
-	open   bool               // the request is answered only when the connection or the listen ends
-	kept   string             // method of the request, if its answer is kept as the server sends it; "": the answer is not kept
-	came   bool               // an answer to keep has come, and the gate has not let it through yet
-	latest []byte             // the latest such answer: a result, nil for an error
+	hub    chan<- frame.Frame // channel for the answer to a request of the hub; it has room for one answer and is closed when no answer comes
+	open   bool               // the request gets its answer only when the connection or the listen ends
+	kept   string             // method of the request if its answer is kept in the server's form; "" if it is not kept
+	came   bool               // an answer to keep has come, but the gate has not yet let it through
+	latest []byte             // the latest answer to keep: a result, or nil for an error
 }
 
 // request is a server's request to the client.
 type request struct {
 	on        *conn
-	id, token []byte // the server's id and progress token; no token: nil
+	id, token []byte // the server's id and progress token; token is nil if there is none
 
-	inquiry     *inquiry // inquiry that the request belongs to; nil for a separate request
-	key, method string   // key in inputRequests and method, for an inquiry
+	inquiry     *inquiry // the inquiry that contains the request; nil if the server sent it as a request
+	key, method string   // for an inquiry: the key in inputRequests, and the method
 }
 
 func newConn(s *server, up proxy.Upstream) *conn {
@@ -82,7 +82,7 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	s.h.mu.Unlock()
 	options := proxy.Options{Gate: s.h.o.Gate, Name: s.ID, Limits: s.h.o.Limits, DenyAsError: s.h.o.DenyAsError}
 	if s.h.o.LongestLine != nil {
-		options.LongestLine = func(string) int { return s.h.o.LongestLine(client) } // the session sees only the hub's own initialize
+		options.LongestLine = func(string) int { return s.h.o.LongestLine(client) } // the session sees no initialize of the client, only the hub's own
 	}
 	session := proxy.NewSession(options)
 	toServer := proxy.NewWriter(up)
@@ -92,11 +92,11 @@ func newConn(s *server, up proxy.Upstream) *conn {
 	return c
 }
 
-// readServer reads the server's output until it ends.
+// readServer reads the server's output until the output ends.
 func (c *conn) readServer() {
 	defer close(c.ended)
 	r := frame.NewReader(c.up, c.server.h.o.Limits.MaxBytes)
-	var together [][]byte // lines of one read
+	var together [][]byte // lines of one read from the server
 	handle := func() {
 		c.fromServer.HandleLines(c.server.h.ctx, together...)
 		clear(together)
@@ -106,7 +106,7 @@ func (c *conn) readServer() {
 		line, err := r.ReadLine()
 		if err == nil {
 			keeps := c.toKeep.Load() > 0
-			if keeps { // each line must pass the gate before the next one is collected
+			if keeps { // the gate must handle each line before the next line is collected
 				handle()
 				c.collectAnswers(line)
 			}
@@ -124,8 +124,8 @@ func (c *conn) readServer() {
 	}
 }
 
-// endedSignal returns two channels: quiet is closed when the server writes nothing more, although
-// it may still run; gone is closed when it has ended. For a nil conn both are nil.
+// endedSignal returns two channels. quiet is closed when the server's output has ended, even if the
+// server still runs. gone is closed when the server has ended. Both are nil for a nil conn.
 func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	if c == nil {
 		return nil, nil
@@ -133,11 +133,11 @@ func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	return c.ended, c.up.Done()
 }
 
-// howItEnded returns, as text for people, how the server ended. It first waits for the rest of
-// the server's output.
+// howItEnded returns a text for people: how the server ended. First it waits for the rest of the
+// server's output.
 func (c *conn) howItEnded() string {
 	proxy.WaitFor(c.ended, drainGrace)
-	proxy.WaitFor(c.up.Done(), drainGrace) // the server may be about to end
+	proxy.WaitFor(c.up.Done(), drainGrace) // the process may end a moment after its output
 	select {
 	case <-c.up.Done():
 		return "it ended: " + c.up.Status()
@@ -157,7 +157,7 @@ func (c *conn) isOver() bool {
 	}
 }
 
-// expectAnswer returns the next request id and registers its asker.
+// expectAnswer returns the next request id and stores the asker under this id.
 func (c *conn) expectAnswer(a asker) (id []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,8 +170,8 @@ func (c *conn) expectAnswer(a asker) (id []byte) {
 	return id
 }
 
-// sendRequest sends a call of the client. The edits are applied to its frame f, and the
-// connection's id and progress token replace those of the client.
+// sendRequest sends a call of the client. It applies the edits to the call's frame f and replaces
+// the client's id and progress token by those of the connection.
 func (c *conn) sendRequest(call *call, f *frame.Frame, edits []frame.Edit) {
 	if c.meta != nil && !c.modernClient {
 		if c.handleSubscription(call, f, edits) {
@@ -183,7 +183,7 @@ func (c *conn) sendRequest(call *call, f *frame.Frame, edits []frame.Edit) {
 }
 
 // sendCall sends a call for the first time, or again (round.again). members are JSON members that
-// are added to its params, for a server of 2026-07-28.
+// it adds to the params for a server of 2026-07-28.
 func (c *conn) sendCall(call *call, f *frame.Frame, edits []frame.Edit, members string) {
 	h := c.server.h
 	id := c.expectAnswer(asker{call: call})
@@ -212,8 +212,8 @@ func (c *conn) sendCall(call *call, f *frame.Frame, edits []frame.Edit, members 
 	c.queueLine(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// queueLine queues a message for the server of the connection target. If c is not target but a
-// later connection, the message is dropped.
+// queueLine queues a message for the server of the connection target. It drops the message if c is
+// a later connection than target.
 func (c *conn) queueLine(target *conn, line []byte) {
 	if c != target {
 		return
@@ -235,7 +235,7 @@ func (c *conn) flushLines() {
 }
 
 // claimAsker removes and returns the asker of a request id of this connection. ok is false for an
-// unknown id, and from the second time on.
+// unknown id. For a known id, ok is true only the first time.
 func (c *conn) claimAsker(id []byte) (a asker, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,8 +258,8 @@ func (c *conn) dropCall(id []byte) {
 	delete(c.tokens, string(id))
 }
 
-// requestAnswer sends a request of the hub. The answer comes on the channel `answer`, which must
-// have room for it and is closed when no answer comes.
+// requestAnswer sends a request of the hub. The answer comes on the channel `answer`. The channel
+// must have room for the answer. It is closed when no answer comes.
 func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.Frame) {
 	a := asker{hub: answer}
 	if _, list := kindOf(method); c.catalogue != nil && (list || method == "initialize" || method == "server/discover") {
@@ -271,10 +271,10 @@ func (c *conn) requestAnswer(method string, params []byte, answer chan<- frame.F
 
 func (c *conn) queueRequest(method string, params, id []byte) {
 	c.queueLine(c, mcp.RequestLine(id, `"`+method+`"`, params))
-	c.flushLines() // the caller may wait for the answer in this goroutine
+	c.flushLines() // flushed at once, because the caller may wait for the answer in the goroutine that flushes
 }
 
-// awaitAnswer returns the answer to a request of the hub.
+// awaitAnswer waits for the answer to a request of the hub, at most for the time within.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
 	select {
 	case f, ok := <-answer:
@@ -293,8 +293,8 @@ func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time
 	}
 }
 
-// introduceClient begins the session with the server, by server/discover, or by initialize with the
-// client's description of itself.
+// introduceClient begins the session with the server. It sends server/discover, or initialize with
+// the client's description of itself.
 func (c *conn) introduceClient() error {
 	h := c.server.h
 	h.mu.Lock()
@@ -312,7 +312,7 @@ func (c *conn) introduceClient() error {
 	switch {
 	case err != nil:
 		return err
-	case f.Error != nil: // the server may know only 2026-07-28
+	case f.Error != nil: // the error may mean that the server knows only 2026-07-28
 		o := jsonscan.ValueOf(params)
 		if modern, err := c.discoverVersion(requestMeta(o.Member("capabilities"), o.Member("clientInfo"))); modern || err != nil {
 			return err
@@ -331,8 +331,9 @@ func (c *conn) introduceClient() error {
 	return nil
 }
 
-// beginError returns the error for a server that answered initialize with an error. If the server
-// could not be reached, the error has the words of our transport.
+// beginError returns the error for a server that answered initialize with an error. If our
+// transport could not reach the server, it made this answer itself. Then the error has the
+// transport's text.
 func beginError(answer []byte) error {
 	failed := jsonscan.ValueOf(answer)
 	if string(failed.Member("code").Bytes()) == strconv.Itoa(mcp.CodeGone) {
@@ -351,7 +352,7 @@ func (c *conn) setLevel(level []byte) {
 	}
 }
 
-// hasOutstanding reports whether an answer is outstanding on either side.
+// hasOutstanding reports whether the server or the client still has to answer a request.
 func (c *conn) hasOutstanding() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -363,8 +364,8 @@ func (c *conn) hasOutstanding() bool {
 	return len(c.theirs) > 0
 }
 
-// endConnection answers all waiting callers with an error, because the server is gone, and
-// cancels the server's requests to the client.
+// endConnection ends the work on a connection whose server is gone: it answers all waiting callers
+// with an error and cancels the server's requests to the client.
 func (c *conn) endConnection(why string) {
 	h := c.server.h
 	c.flushLines()
@@ -378,11 +379,11 @@ func (c *conn) endConnection(why string) {
 			continue
 		}
 		if c.fromClient.FailRequest([]byte(id), why) == nil {
-			c.fromClient.WithdrawRequest([]byte(id)) // not forwarded yet: the call waits for a person
+			c.fromClient.WithdrawRequest([]byte(id)) // takes the call back if it still waits for a person
 		}
 		f, err := frame.Parse(mcp.UnreachedAnswer([]byte(id), "server "+c.server.ID+": "+why), h.o.Limits)
 		if err != nil {
-			panic(err) // the hub itself made this frame
+			panic(err) // cannot happen, because the hub itself made this frame
 		}
 		if line := h.concludeCall(a.call, &f); line != nil {
 			h.writeToClient(line)
@@ -396,7 +397,7 @@ func (c *conn) endConnection(why string) {
 		if r != nil && r.inquiry != nil {
 			h.failCall(r.inquiry.call, "server "+c.server.ID+": "+why)
 		}
-		if !c.modernClient { // a modern client has the question in an answer, so there is no request to cancel
+		if !c.modernClient { // a modern client got the question in an answer, so there is no request to cancel
 			h.writeToClient(mcp.CancelNotification([]byte(key), "the server that asked is gone"))
 		}
 	}

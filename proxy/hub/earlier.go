@@ -9,23 +9,23 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A client of an earlier version may have a server that knows only 2026-07-28. The hub adds the
-// members that this version needs to each request. When the server asks something in an answer,
-// the hub asks the client by requests while the call waits.
+// A client of an earlier version may use a server that knows only 2026-07-28. Then the hub adds the
+// members that the new version needs to each request. When the server asks something in an answer,
+// the hub asks the client by requests, and the call waits.
 
-// maxRounds is the number of times that a server may ask before it answers one call.
+// maxRounds is the maximum number of answers to one call in which a server may ask.
 const maxRounds = 10
 
-// inquiry holds the questions that a server asks in one answer.
+// inquiry holds the questions that a server asks in one answer to a call.
 type inquiry struct {
 	call    *call
 	left    int    // number of questions without an answer
-	answers []byte // the members of inputResponses, as JSON text
-	state   string // the member requestState and a comma; "" if the server has sent none
+	answers []byte // the members of inputResponses so far, as JSON text
+	state   string // the JSON member requestState with a comma; "" if the server has sent none
 }
 
 // modernizeRequest returns the edits that turn a request of an earlier version into one of
-// 2026-07-28: its _meta states the version, and members are added to its params.
+// 2026-07-28. The edits write the version into _meta and add members to the params.
 func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	h := c.server.h
 	says := string(c.meta[1 : len(c.meta)-1])
@@ -46,7 +46,7 @@ func (c *conn) modernizeRequest(f *frame.Frame, members string) []frame.Edit {
 	return edits
 }
 
-// prependEdit returns the edit that puts members before the members of an object.
+// prependEdit returns the edit that adds members at the start of an object.
 func prependEdit(object jsonscan.Value, members string) frame.Edit {
 	if members != "" && !object.IsEmpty() {
 		members += ","
@@ -54,8 +54,8 @@ func prependEdit(object jsonscan.Value, members string) frame.Edit {
 	return frame.Edit{Part: object.Bytes()[:1], Token: []byte("{" + members)}
 }
 
-// askClient sends the client the questions in an answer of a 2026-07-28 server. It returns false
-// for an answer without questions.
+// askClient sends the client the questions in an answer of a 2026-07-28 server. It returns false if
+// the answer has no questions.
 func (c *conn) askClient(call *call, f *frame.Frame) bool {
 	result := jsonscan.ValueOf(f.Result)
 	if result.Member("resultType").Text() != "input_required" {
@@ -76,7 +76,7 @@ func (c *conn) askClient(call *call, f *frame.Frame) bool {
 	var lines [][]byte
 	for key, entry := range result.Member("inputRequests").Members() {
 		q.left++
-		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // servers of this version send no requests of their own, so this id is free
+		own := strconv.AppendQuote(nil, string(f.ID)+"."+strconv.Itoa(q.left)) // this id is free, because a server of this version sends no requests
 		id := c.registerRequest(&request{on: c, id: own, inquiry: q, key: string(key), method: entry.Member("method").Text()})
 		params := entry.Member("params").Bytes()
 		if message := entry.Member("params").Member("message"); entry.Member("method").Text() == "elicitation/create" && message.Kind() == jsonscan.String {
@@ -95,8 +95,8 @@ func (c *conn) askClient(call *call, f *frame.Frame) bool {
 	return true
 }
 
-// takeInquiryAnswer handles the client's answer to a question of an inquiry. An error for a form
-// counts as "cancel"; an error for any other question fails the call.
+// takeInquiryAnswer handles the client's answer to a question of an inquiry. If the client answers
+// a form with an error, this counts as "cancel". An error for any other question fails the call.
 func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	q, answer := r.inquiry, f.Result
 	if f.Error != nil && r.method == "elicitation/create" {
@@ -118,7 +118,7 @@ func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	}
 }
 
-// resumeCall sends the call again, now with the client's answers.
+// resumeCall sends the call again with the client's answers.
 func (c *conn) resumeCall(q *inquiry) {
 	c.server.postJob(job{starts: true, run: func(on *conn, _ error) {
 		if on == c {
@@ -129,15 +129,15 @@ func (c *conn) resumeCall(q *inquiry) {
 	}})
 }
 
-// failCall answers a call with an error in place of its server.
+// failCall answers a call with an error, in place of its server.
 func (h *hub) failCall(c *call, why string) {
 	if h.finishCall(c) {
 		h.writeToClient(mcp.UnreachedAnswer(c.id, why))
 	}
 }
 
-// handleSubscription handles a subscribe or unsubscribe request of a client of an earlier version
-// at a server of 2026-07-28. It returns false for any other request.
+// handleSubscription handles a subscribe or unsubscribe request of an earlier version for a server
+// of 2026-07-28. It returns false for any other request.
 func (c *conn) handleSubscription(call *call, f *frame.Frame, edits []frame.Edit) bool {
 	if f.Method != "resources/subscribe" && f.Method != "resources/unsubscribe" {
 		return false
@@ -156,14 +156,15 @@ func (c *conn) handleSubscription(call *call, f *frame.Frame, edits []frame.Edit
 	if id := c.listens[uri]; id != nil {
 		delete(c.listens, uri)
 		c.queueLine(c, mcp.CancelNotification(id, "nobody listens any more"))
-		c.flushLines() // before the client gets its answer
+		c.flushLines() // the cancellation goes out before the client gets its answer
 		c.claimAsker(id)
 	}
 	c.subscribedNow(call)
 	return true
 }
 
-// subscribedNow answers a subscribe or unsubscribe request with success.
+// subscribedNow answers a subscribe or unsubscribe request with an empty result, which means
+// success.
 func (c *conn) subscribedNow(call *call) {
 	if c.server.h.finishCall(call) {
 		c.server.h.writeToClient(mcp.ResultLine(call.id, []byte("{}")))

@@ -1,7 +1,7 @@
 // Package hub presents several servers to one client as one server. It has a proxy session for each
-// server. The package keeps the servers and their names apart, and tracks who waits for which
-// answer. The gate decides what is forwarded, and it sees every message in the form that the server
-// uses.
+// server. The package maps the names that the client uses to servers, and matches each answer with
+// its request. The gate decides what is forwarded. The gate sees every message in the form that the
+// server uses.
 package hub
 
 import (
@@ -21,84 +21,86 @@ import (
 
 // Options are the parameters of Run. The first four fields are required.
 type Options struct {
-	ClientIn  io.Reader // closed at the end if it is an io.Closer
+	ClientIn  io.Reader // Run closes it at the end if it is an io.Closer
 	ClientOut io.Writer
-	Gate      *gate.Session // for all the servers; closed by Run
+	Gate      *gate.Session // for all the servers; Run closes it
 	Servers   []Server      // in the order in which their tools are listed
-	// Updates delivers new lists of servers, each list complete; nil: the servers never change.
+	// Updates delivers complete lists of servers. nil means that the servers never change.
 	Updates <-chan []Server
 
-	// ClientGone is closed when nobody reads ClientOut any more; nil: this cannot be detected.
+	// ClientGone is closed when no program reads ClientOut any more. nil means that this cannot be
+	// detected.
 	ClientGone <-chan struct{}
 
-	Version            string                  // version of clawai, for the client
-	Limits             frame.Limits            // zero: frame.DefaultLimits
+	Version            string                  // version of clawai, as shown to the client
+	Limits             frame.Limits            // limits of frames; zero means frame.DefaultLimits
 	DenyAsError        bool                    // see proxy.Options
 	LongestLine        func(client string) int // see proxy.Options
-	PrefixDescriptions bool                    // put "[ID] " before the descriptions of tools
-	// ListWait is how long a list waits for a server. If a server's list comes later, the client
-	// gets a list_changed notification then.
+	PrefixDescriptions bool                    // put "[ID] " in front of the descriptions of tools
+	// ListWait is how long a list waits for a server. If the server's list comes later, the client
+	// then gets a list_changed notification.
 	ListWait time.Duration
 }
 
-// Server is one server of a hub. It is started on its first use.
+// Server is one server of a hub. The hub starts it on its first use.
 type Server struct {
-	ID     string // the name for rules; must satisfy upstream.CheckID
-	Prefix string // prefix of its names for the client; must satisfy upstream.CheckID, or "" for at most one server
-	// Open starts the server. It is called again when the server has ended and is needed.
+	ID     string // the server's name in rules; must satisfy upstream.CheckID
+	Prefix string // prefix of the server's names for the client; satisfies upstream.CheckID, or is "" for at most one server
+	// Open starts the server. The hub calls it again when the server has ended and is needed again.
 	Open   func() (proxy.Upstream, error)
-	Offers func(tool string) bool // reports whether this client gets the tool; nil: every tool
-	// Idle is how long the server may be unused before it is stopped; 0: for ever.
+	Offers func(tool string) bool // reports whether this client gets the tool; nil means every tool
+	// Idle is how long the server may be unused before the hub stops it. 0 means forever.
 	Idle    time.Duration
-	Timeout time.Duration // for answers to initialize and lists; default 30 s
-	// Kept returns the store for the lists that this server, as it would be started now, shows to a
-	// client with this description of itself. The store outlives the session. nil: the lists are
-	// not kept.
+	Timeout time.Duration // time limit for answers to initialize and lists; default 30 s
+	// Kept returns the store for the lists that a client sees from this server. The store depends
+	// on the server program that would be started now and on the client's description of itself.
+	// The store outlives the session. nil means that the lists are not kept.
 	Kept func(client []byte) Catalogue
 	// Digest is the digest of the server's whole configuration. In an update, the same ID and
-	// Digest mean the same server, which keeps running; another Digest means another server.
+	// Digest mean the same server, which keeps running. The same ID with another Digest means
+	// another server.
 	Digest string
 }
 
 // Time limits of a session.
 const (
 	defaultTimeout = 30 * time.Second
-	answerGrace    = 200 * time.Millisecond  // for sending the last answers to a client that does not read
-	lastGrace      = 1500 * time.Millisecond // for requests in flight when the client's input has ended
+	answerGrace    = 200 * time.Millisecond  // for the last answers to a client that does not read
+	lastGrace      = 1500 * time.Millisecond // for requests in flight after the end of the client's input
 )
 
 // hub holds one client and its servers.
 type hub struct {
 	o       Options
-	ctx     context.Context // ends all waiting; lives as long as the session
+	ctx     context.Context // lives as long as the session; its end stops every wait
 	out     *proxy.Writer
 	own     *own                      // answers requests that belong to no server
-	servers atomic.Pointer[[]*server] // a new configuration replaces the slice, which is never modified
+	servers atomic.Pointer[[]*server] // the slice is never modified; a new configuration replaces it
 	tasks   sync.WaitGroup
 	changes changes
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	client   client
 	inFlight map[string]*call    // the client's requests to servers, by frame.IDKey
 	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the client's id
-	asked    int                 // number of servers' requests so far
-	handles  map[string]*server  // server of each task id; nil when two servers used the id
-	away     map[string]*call    // calls whose client got a question and has not sent its retry, by requestState
+	asked    int                 // number of the servers' requests so far
+	handles  map[string]*server  // the server of each task id; nil if two servers used the id
+	away     map[string]*call    // calls whose client got a question and must send the call again, by requestState
 	listens  map[string]*listen  // the client's listens, by frame.IDKey of the request
 }
 
-// client is the client's description of itself: from initialize, or from its first request of
-// version 2026-07-28.
+// client is the client's description of itself. It comes from initialize or from the first request
+// of version 2026-07-28.
 type client struct {
-	params  []byte // params of its initialize, or params that the hub made for a modern client; nil before that
-	meta    []byte // _meta of requests in the client's name since 2026-07-28; nil for a client of an earlier version
+	params  []byte // params of the client's initialize, or params that the hub made for a modern client; nil before the session begins
+	meta    []byte // _meta of the hub's requests for a client of 2026-07-28; nil for a client of an earlier version
 	version string // negotiated version
-	level   []byte // log level as a JSON token; nil: not set
+	level   []byte // log level as a JSON token; nil if the client has set none
 }
 
-// Run carries messages until the client closes one of its streams or ctx ends. Before Run
-// returns, every server is gone, the requests in flight have been answered or the client does not
-// read any more, and the gate is closed.
+// Run carries messages until the client closes one of its streams or ctx ends. Before Run returns,
+// every server has ended and the gate is closed. Also, the requests in flight have been answered,
+// or the client has stopped reading.
 func Run(ctx context.Context, o Options) error {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
@@ -145,7 +147,7 @@ func (h *hub) readClient() {
 		if err == nil {
 			h.routeLine(line)
 			if !r.HasLine() {
-				runtime.Gosched() // the server's goroutine runs at once, without waiting for another thread to wake up
+				runtime.Gosched() // lets the server's goroutine run at once, without waiting for another thread to wake up
 			}
 		} else if refusal, ok := errors.AsType[*frame.Refusal](err); ok {
 			h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, r.RefusedHead(), refusal) })
@@ -155,8 +157,8 @@ func (h *hub) readClient() {
 	}
 }
 
-// drainRequests waits for the requests that are open when the client's input ends, but at most
-// for lastGrace.
+// drainRequests waits until the open requests are answered after the client's input has ended. It
+// waits at most lastGrace.
 func (h *hub) drainRequests(ctx context.Context) {
 	late, look := time.After(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
@@ -212,9 +214,9 @@ func (h *hub) finishClient() {
 	}
 }
 
-// writeToClient sends the client a line of the hub.
+// writeToClient sends the client a message that the hub made.
 func (h *hub) writeToClient(line []byte) {
 	out := h.out.AsyncSink()
-	_ = out.Add(line) // on an error the client is gone
+	_ = out.Add(line) // an error means that the client is gone
 	out.Flush()
 }

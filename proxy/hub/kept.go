@@ -16,28 +16,30 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A server's lists are kept from one session to the next, so that the server is started only when
-// it is called. The kept answers are the server's own, before rules changed anything. A player
-// sends them in place of the server, and they pass the gate like the server's answers, so rules,
-// pins and records treat them in the same way. When the real server is started, its lists are
-// compared with the kept lists before it gets any message, because calls are judged by these lists.
+// The hub keeps a server's lists from one session to the next, so that it starts the server only
+// for a call. The kept answers are in the server's own form, as they were before rules changed
+// them. A player sends these answers in place of the server. They pass the gate like the server's
+// answers, so rules, pins and records treat them in the same way.
+//
+// The gate judges calls by these lists. So when the real server starts, the hub first compares the
+// server's lists with the kept ones. Only then does it send the server any other message.
 
-// Catalogue stores the lists that one server program shows to one kind of client.
+// Catalogue stores the lists that one server program shows to one sort of client.
 type Catalogue interface {
-	Load() []byte // returns nil if there is no content that can be trusted
+	Load() []byte // returns the contents; nil if there are none, or none that can be trusted
 	Keep(text []byte)
 }
 
-// keptFormat is the version of the format of a stored catalogue. It is a part of listedTo, so that
-// a catalogue of another version is not found.
+// keptFormat is the version of the format of a stored catalogue. listedTo contains this version, so
+// that a catalogue with another format is not found.
 const keptFormat = 1
 
-// keptAnswers maps a method to the server's answer after its start: the result of initialize or
-// server/discover, and for each list method all the entries on one page. The value is empty when
-// the server has no such list.
+// keptAnswers maps a method to the server's answer. The methods are initialize or server/discover,
+// and the list methods. The answer to a list method has all the entries on one page. It is empty
+// when the server has no such list.
 type keptAnswers map[string][]byte
 
-// formatLines returns one line for each method.
+// formatLines returns the answers as text, one line for each method.
 func (d keptAnswers) formatLines() (b []byte) {
 	for _, method := range slices.Sorted(maps.Keys(d)) {
 		b = append(append(append(append(b, method...), ' '), d[method]...), '\n')
@@ -58,8 +60,8 @@ func readSaid(text []byte) keptAnswers {
 // openingAnswers returns the server's answer to initialize or server/discover.
 func (d keptAnswers) openingAnswers() []byte { return append(d["initialize"], d["server/discover"]...) }
 
-// listedTo returns the parts of the client's description of itself on which a server's lists may
-// depend.
+// listedTo identifies the client for the catalogue: it returns the parts of the client's
+// description of itself on which a server's lists may depend.
 func (h *hub) listedTo() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,8 +69,8 @@ func (h *hub) listedTo() []byte {
 	return fmt.Appendf(nil, "%d %t %q %q %q", keptFormat, h.client.meta != nil, h.client.version, p.Member("capabilities"), p.Member("clientInfo"))
 }
 
-// openCatalogue returns the store for the server as it would be started now; nil: its lists are
-// not kept.
+// openCatalogue returns the store for the lists of the server program that would be started now.
+// nil means that the lists are not kept.
 func (s *server) openCatalogue() Catalogue {
 	if s.Kept == nil {
 		return nil
@@ -76,8 +78,8 @@ func (s *server) openCatalogue() Catalogue {
 	return s.Kept(s.h.listedTo())
 }
 
-// recallList sets the list to its kept answer while the server has not been started. It returns
-// false when the server has to be asked.
+// recallList fills the list with its kept answer while the server has not been started. It returns
+// false when only the server itself can give the list.
 func (l *list) recallList(s *server, k kind) bool {
 	c := s.recallConn()
 	if c == nil {
@@ -95,8 +97,8 @@ func (l *list) recallList(s *server, k kind) bool {
 	return true
 }
 
-// fetchEntries requests a list from the server, or from the player, and returns the entries. Only
-// the server's goroutine may call it.
+// fetchEntries requests a list from the server or from the player and returns the entries. Only the
+// server's goroutine may call it.
 func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	ask := func(_ *conn, k kind, cursor []byte) <-chan frame.Frame {
 		answer := make(chan frame.Frame, 1)
@@ -106,7 +108,7 @@ func (c *conn) fetchEntries(k kind) ([]entry, error) {
 	return c.server.collectPages(c, k, ask(c, k, nil), ask)
 }
 
-// recallConn returns the connection to the player of the kept answers; nil: nothing was kept.
+// recallConn returns the connection to the player of the kept answers, or nil if nothing was kept.
 func (s *server) recallConn() *conn {
 	if s.asked {
 		return s.kept
@@ -128,7 +130,7 @@ func (s *server) recallConn() *conn {
 	return s.kept
 }
 
-// dropRecalled closes the connection to the player: from now on the server itself answers.
+// dropRecalled closes the connection to the player. From then on the server itself answers.
 func (s *server) dropRecalled() {
 	s.asked = true
 	for k := range s.lists {
@@ -143,9 +145,9 @@ func (s *server) dropRecalled() {
 	}
 }
 
-// compareLists fetches from a newly started server the lists that were recalled, and refetches the
-// other lists that the client has seen. It fails if the server does not answer a recalled list,
-// because then calls to the server cannot be judged.
+// compareLists fetches the recalled lists from a newly started server and compares them. It also
+// fetches the other lists again that the client has seen. It fails if the server does not answer a
+// recalled list, because then the gate cannot judge calls to the server.
 func (s *server) compareLists() error {
 	for k := range s.lists {
 		l, k := &s.lists[k], kind(k)
@@ -168,8 +170,9 @@ func (s *server) compareLists() error {
 	return nil
 }
 
-// collectAnswers remembers the answers in a line that will be kept once the gate has let them through.
-// For each request the latest answer counts, even if the server sends several.
+// collectAnswers remembers answers in a line of the server. The hub keeps such an answer after the
+// gate has let it through. For each request only the latest answer counts, even if the server sends
+// several.
 func (c *conn) collectAnswers(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true
@@ -187,7 +190,7 @@ func (c *conn) collectAnswers(line []byte) {
 	}
 }
 
-// takeBufferedAnswers returns the kept answers to a method (conn.buffered), and removes them.
+// takeBufferedAnswers removes and returns the answers to a method in conn.buffered.
 func (c *conn) takeBufferedAnswers(method string) (all [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,8 +199,8 @@ func (c *conn) takeBufferedAnswers(method string) (all [][]byte) {
 	return all
 }
 
-// keepIntroduction stores the server's opening answer. If that differs from the kept answer, the
-// kept lists are dropped.
+// keepIntroduction stores the server's opening answer in the catalogue. If this answer differs from
+// the kept one, the kept lists are dropped.
 func (c *conn) keepIntroduction(method string) {
 	answers := c.takeBufferedAnswers(method)
 	if len(answers) != 1 || c.catalogue == nil {
@@ -214,13 +217,13 @@ func (c *conn) keepIntroduction(method string) {
 	}
 }
 
-// keepList stores the server's list if the list is complete and the server has not reported a
-// change since.
+// keepList stores the server's list in the catalogue, if the list is complete and the server has
+// not reported a change since.
 func (c *conn) keepList(k kind, answers [][]byte) {
 	if len(answers) == 0 {
 		return
 	}
-	var list []byte // stays empty for a server that has no such list
+	var list []byte // empty for a server that has no such list
 	for _, page := range answers {
 		if page == nil && len(answers) > 1 {
 			return
@@ -234,7 +237,7 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
-	l := &c.server.lists[k] // read while c.keeping is held, so that outdateList runs before or after, not between
+	l := &c.server.lists[k] // l is read while c.keeping is held, so that outdateList runs either before or after this
 	l.mu.Lock()
 	good := l.fresh && l.why == nil
 	l.mu.Unlock()
@@ -247,7 +250,8 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	}
 }
 
-// outdateList removes a stored list, because the server has reported a change of it.
+// outdateList removes a list from the catalogue, because the server has reported a change of the
+// list.
 func (c *conn) outdateList(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
@@ -257,12 +261,12 @@ func (c *conn) outdateList(k kind) {
 	}
 }
 
-// relistAfter is how long the hub waits for the client to request a changed list, before the hub
-// fetches it.
+// relistAfter is how long the hub waits for the client to request a changed list. After that the
+// hub fetches the list itself.
 var relistAfter = time.Second
 
-// relistOnce fetches a list again, once, when the server reports a change right after its start.
-// So the list is kept even if the client does not ask for it.
+// relistOnce fetches a list once more when the server reports a change right after its start. This
+// way the list is kept even if the client does not ask for it.
 func (c *conn) relistOnce(k kind) {
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
@@ -279,7 +283,7 @@ func (c *conn) relistOnce(k kind) {
 	})
 }
 
-// player is an upstream that answers with the kept answers of a server.
+// player is an upstream that gives the kept answers of a server.
 type player struct {
 	cached keptAnswers
 	in     *io.PipeReader
@@ -291,7 +295,7 @@ func newPlayer(what keptAnswers) *player {
 	return &player{what, in, out}
 }
 
-// Write takes whole lines, as a proxy.Writer writes them.
+// Write takes whole lines from a proxy.Writer.
 func (p *player) Write(b []byte) (int, error) {
 	for line := range bytes.Lines(b) {
 		f, err := frame.Parse(bytes.TrimSuffix(line, []byte("\n")), frame.DefaultLimits())

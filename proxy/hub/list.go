@@ -16,7 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// kind is a kind of list that servers have.
+// kind is a kind of list, such as tools.
 type kind uint8
 
 const (
@@ -27,12 +27,13 @@ const (
 	kinds // number of kinds
 )
 
-// methods are the methods that list the kinds.
+// methods are the list methods, by kind.
 var methods = [kinds]string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"}
 
 func (k kind) shape() mcp.ListShape { return mcp.ListOf(methods[k]) }
 
-// changeTopic returns the topic of the kind's list_changed notification.
+// changeTopic returns the word for the kind in the method of a list_changed notification, such as
+// "tools".
 func (k kind) changeTopic() string {
 	topic, _, _ := strings.Cut(methods[k], "/")
 	return topic
@@ -43,31 +44,31 @@ func kindOf(method string) (kind, bool) {
 	return kind(max(k, 0)), k >= 0
 }
 
-// list is a server's list of one kind.
+// list is one server's list of one kind.
 type list struct {
-	mu       sync.Mutex      // guards what follows
-	fresh    bool            // the entries are up to date
-	rules    <-chan struct{} // the gate's RulesChanged channel when the last fetch began
-	fetching chan struct{}   // closed when the running fetch has ended; nil: no fetch runs
+	mu       sync.Mutex      // guards the fields below, except recalled
+	fresh    bool            // the entries are known to be up to date
+	rules    <-chan struct{} // the RulesChanged channel of the gate when the last fetch began; another channel means other rules
+	fetching chan struct{}   // closed when the running fetch has ended; nil if none runs
 	outdated bool            // the server has reported a change since the last fetch began
-	missed   bool            // the client got a merged list without this list
-	why      error           // error of the last fetch
+	missed   bool            // the client got a merged list that lacks this list
+	why      error           // error of the last fetch; nil if it succeeded
 	entries  []entry
-	own      map[string]bool // the names that the server lists, before rules leave any out; nil: not known
-	at       map[string]int  // index of the entry with this advertised name or URI; -1: two entries have it
+	own      map[string]bool // the names in the server's list, before rules remove any; nil if unknown
+	at       map[string]int  // index of the entry by advertised name or URI; -1 if two entries have the same one
 
-	recalled bool // the list is the kept one, and the server has not been asked; used only by the server's goroutine
+	recalled bool // the entries are the kept ones, because the server has not been asked; used only by the server's goroutine
 }
 
 // entry is one entry of a server's list, in the form for the client.
 type entry struct {
 	original   string // name or URI
-	advertised string // name for the client; equals original for a URI
+	advertised string // name for the client; a URI is not changed, so it equals original
 	raw        []byte // the entry's JSON object, for the client
 }
 
-// fetchList brings the list up to date. The returned channel is closed when the fetch has ended,
-// also after a failure.
+// fetchList brings the list up to date. It returns a channel that is closed when the fetch has
+// ended, even with an error.
 func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 	done, begun := l.beginFetch(s.h.o.Gate.RulesChanged())
 	if !begun {
@@ -91,7 +92,8 @@ func (l *list) fetchList(s *server, k kind) <-chan struct{} {
 	return done
 }
 
-// beginFetch returns the channel of the running fetch, and begins a new fetch if one is needed.
+// beginFetch begins a fetch if the list needs one. It returns the channel of the new or running
+// fetch, or a closed channel.
 func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,14 +105,14 @@ func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool
 		close(done)
 		return done, false
 	}
-	if l.at != nil && l.rules != rules { // entries that other rules let through are not shown any more, even if the fetch fails
+	if l.at != nil && l.rules != rules { // other rules let these entries through, so they are removed even if the fetch fails
 		l.entries, l.at, l.missed = nil, nil, true
 	}
 	l.fresh, l.outdated, l.rules, l.fetching = false, false, rules, done
 	return done, true
 }
 
-// finishFetch stores the result of a fetch. After a failure the former entries stay.
+// finishFetch stores the result of a fetch. After an error the old entries stay.
 func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	if err != nil {
 		_ = s.h.o.Gate.NoteEvents(&event.Event{Kind: event.Chatter, Server: s.ID, Code: "absent", Detail: methods[k] + ": " + err.Error()})
@@ -122,7 +124,8 @@ func (l *list) finishFetch(s *server, k kind, entries []entry, err error) {
 	l.fetching = nil
 }
 
-// noteOwn notes which names the server lists, from its answers before the gate changed them.
+// noteOwn stores which names the server lists. answers are the server's answers before the gate
+// changed them.
 func (l *list) noteOwn(k kind, answers [][]byte) {
 	var own map[string]bool
 	for _, page := range answers {
@@ -138,14 +141,14 @@ func (l *list) noteOwn(k kind, answers [][]byte) {
 	l.own = own
 }
 
-// lacks reports whether it is known that the server does not list a name.
+// lacks reports whether the server is known not to list a name.
 func (l *list) lacks(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.own != nil && !l.own[name]
 }
 
-// storeEntries stores entries without ending a fetch. The caller holds l.mu.
+// storeEntries stores entries but does not end a fetch. The caller holds l.mu.
 func (l *list) storeEntries(s *server, k kind, entries []entry, err error) {
 	changed := false
 	if l.why = err; err == nil {
@@ -177,7 +180,7 @@ func sameEntries(a, b []entry) bool {
 	return true
 }
 
-// followRules tells the client when new rules may change a list.
+// followRules tells the client that a list may have changed, each time the rules change.
 func (h *hub) followRules() {
 	for {
 		rules := h.o.Gate.RulesChanged()
@@ -196,30 +199,31 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale reports whether the client got the list under other rules, or is about to get it.
+// isStale reports whether the client got the list under other rules, or will get it from a fetch
+// that began under other rules.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return (l.at != nil || l.missed || l.fetching != nil) && l.rules != rules
 }
 
-// markStale notes that the list may have changed. outdated is true when the server has reported
-// the change.
+// markStale notes that the list may have changed. outdated is true when the server reported the
+// change.
 func (l *list) markStale(outdated bool) {
 	l.mu.Lock()
 	l.fresh, l.outdated = false, outdated
 	l.mu.Unlock()
 }
 
-// wasListed reports whether the client got the list, or a merged list without it.
+// wasListed reports whether the client got the list, or got a merged list without it.
 func (l *list) wasListed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at != nil || l.missed
 }
 
-// refetchList fetches the list again if the client has seen or missed it, because a restarted
-// server may have another list.
+// refetchList fetches the list again if the client got it, or got a merged list without it. A
+// restarted server may have another list.
 func (l *list) refetchList(s *server, k kind) {
 	l.mu.Lock()
 	seen := l.at != nil || l.missed
@@ -237,15 +241,15 @@ func (l *list) refetchList(s *server, k kind) {
 // Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // a list is also limited to the server's share of Limits.MaxBytes
+	maxListBytes = 4 << 20 // a second limit is the server's share of Limits.MaxBytes
 )
 
-// pager requests one page of a list. cursor is the JSON member "cursor" for the params, with its
-// name; nil for the first page.
+// pager requests one page of a list. cursor is a whole JSON member, such as "cursor":"x", for the
+// params. It is nil for the first page.
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
-// collectPages reads all the pages of a list and returns its entries. answer delivers the first
-// page.
+// collectPages reads all the pages of a list and returns the entries. The first page comes on the
+// channel answer. The function further requests each other page.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))
@@ -263,7 +267,7 @@ func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, furth
 		case !ok:
 			return nil, fmt.Errorf("no answer to %s", methods[k])
 		case f.Error != nil && jsonscan.ValueOf(f.Error).Member("code") == "-32601":
-			return entries, nil // the server has no such list
+			return entries, nil // an error here means that the server has no such list
 		case f.Error != nil:
 			return nil, fmt.Errorf("%s is refused", methods[k])
 		}
@@ -289,7 +293,7 @@ func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, furth
 	return nil, errors.New("its list has too many pages")
 }
 
-// nextPage is a pager for callers outside the server's goroutine.
+// nextPage is a pager for goroutines other than the server's.
 func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	answer := make(chan frame.Frame, 1)
 	s.postJob(job{starts: true, run: func(now *conn, _ error) {
@@ -302,10 +306,10 @@ func (s *server) nextPage(on *conn, k kind, cursor []byte) <-chan frame.Frame {
 	return answer
 }
 
-// readEntry returns one entry in the form for the client. ok is false when the entry has no name
-// or is not for this client.
+// readEntry returns one entry in the form for the client. ok is false when the entry has no name or
+// this client must not get it.
 func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
-	raw := bytes.Clone(value.Bytes()) // the original buffer is large
+	raw := bytes.Clone(value.Bytes()) // a copy, so that the large buffer of the answer can be freed
 	value = jsonscan.ValueOf(raw)
 	name := value.Member(k.shape().Name)
 	if name.Kind() != jsonscan.String {
@@ -318,7 +322,7 @@ func (s *server) readEntry(k kind, value jsonscan.Value) (e entry, ok bool) {
 	e = entry{original: original, advertised: original, raw: raw}
 	if k == resources || k == templates {
 		other, _ := s.h.findByURIPrefix(original)
-		return e, other == nil || other == s // a URI with another server's prefix belongs to that server only
+		return e, other == nil || other == s // a URI with the prefix of a server belongs only to that server
 	}
 	e.advertised = upstream.AdvertisedName(s.ID, s.Prefix, original)
 	edits := []frame.Edit{{Part: name.Bytes(), Token: quoteJSON(e.advertised)}}

@@ -11,34 +11,34 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// listen is a subscriptions/listen request of a 2026-07-28 client, until the client cancels it
-// (basic/patterns/subscriptions). The hub itself reports list changes. Each resource is watched
-// by its server, through a subscription or a listen for this resource. The hub's mutex guards a
-// listen.
+// listen is a subscriptions/listen request of a 2026-07-28 client. It lasts until the client
+// cancels it (basic/patterns/subscriptions). The hub itself reports list changes. The server of a
+// resource watches the resource, through a subscription or through a listen for only this resource.
+// The hub's mutex guards a listen.
 type listen struct {
 	request  frame.Frame
-	kinds    []string // topics of lists: tools, prompts, resources
-	uris     []string // URIs that the client has asked for
+	kinds    []string // topics of list changes: tools, prompts, resources
+	uris     []string // URIs in the client's request
 	watching []*watch // resources that servers have agreed to watch
-	open     bool     // the listen has been acknowledged
+	open     bool     // the client got the acknowledgement
 }
 
-// watch is a resource that a server watches.
+// watch is one resource that a server watches for a listen.
 type watch struct {
-	uri, original string // the URI for the client, and the URI at the server
+	uri, original string // the URI in the client's form and in the server's form
 	on            *conn  // nil while the server does not run
-	ownID         []byte // id of the listen at the server; nil for a subscription
-	released      bool   // no listen needs the watch any more
+	ownID         []byte // id of the hub's listen at the server; nil for a subscription
+	released      bool   // the listen has ended
 }
 
-// listKinds holds the filter members for list changes.
+// listKinds maps the members of the listen filter to the topics of list changes.
 var listKinds = [...]struct{ member, kind string }{
 	{"toolsListChanged", "tools"}, {"promptsListChanged", "prompts"}, {"resourcesListChanged", "resources"},
 }
 
-// registerListen registers a listen. It removes the resources from the request that the hub's
-// gate judges, because each resource is judged at its server. It returns false if the filter is
-// not usable.
+// registerListen stores a listen. It removes the resources from the request that the gate judges in
+// the hub's name, because the gate judges each resource at its own server. It returns false if the
+// filter is not usable.
 func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	if !h.isModern() || filter.Kind() != jsonscan.Object {
 		return false
@@ -76,8 +76,8 @@ func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	return true
 }
 
-// answerListen acknowledges a listen after its servers have agreed or declined to watch the
-// resources.
+// answerListen acknowledges a listen. It waits until the servers have agreed or declined to watch
+// the resources.
 func (o *own) answerListen(f *frame.Frame) {
 	o.h.mu.Lock()
 	l := o.h.listens[frame.IDKey(f.ID)]
@@ -94,8 +94,8 @@ func (o *own) answerListen(f *frame.Frame) {
 	}
 }
 
-// watchResources asks the servers to watch the resources of a listen, and waits for them as long
-// as for a list.
+// watchResources asks the servers to watch the resources of a listen. It waits for their answers at
+// most ListWait.
 func (h *hub) watchResources(l *listen) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
 	defer cancel()
@@ -110,7 +110,7 @@ func (h *hub) watchResources(l *listen) {
 			gathered = true
 			s, original = h.findByURI(uri)
 		}
-		answer := make(chan frame.Frame, 2) // room for the agreement and for the end
+		answer := make(chan frame.Frame, 2) // room for two frames: the agreement, and the end of the listen
 		agreed[i], all[i] = answer, &watch{uri: uri, original: original}
 		if s == nil {
 			close(answer)
@@ -127,7 +127,7 @@ func (h *hub) watchResources(l *listen) {
 	for i, w := range all {
 		said, late := false, ctx.Done()
 		if len(agreed[i]) > 0 {
-			late = nil // the answer is here already: select must not choose the deadline
+			late = nil // the answer is here already, so select must not choose the deadline
 		}
 		select {
 		case f, ok := <-agreed[i]:
@@ -149,7 +149,8 @@ func (h *hub) watchResources(l *listen) {
 	}
 }
 
-// subscribeResource asks the server to report changes of a resource.
+// subscribeResource asks the server to report changes of a resource. The server's agreement comes
+// on the channel agreed.
 func (c *conn) subscribeResource(w *watch, agreed chan<- frame.Frame) {
 	h := c.server.h
 	uri := string(quoteJSON(w.original))
@@ -173,8 +174,8 @@ func (c *conn) subscribeResource(w *watch, agreed chan<- frame.Frame) {
 	c.queueRequest("subscriptions/listen", c.requestParams(`"notifications":{"resourceSubscriptions":[`+uri+`]}`), id)
 }
 
-// followLists asks a server of 2026-07-28 to report list changes. Servers of earlier versions do
-// so without being asked.
+// followLists asks a server of 2026-07-28 to report list changes. Servers of earlier versions
+// report them without a request.
 func (c *conn) followLists(capabilities jsonscan.Value) {
 	filter := ""
 	for _, k := range listKinds {
@@ -187,7 +188,7 @@ func (c *conn) followLists(capabilities jsonscan.Value) {
 	}
 }
 
-// noteAcknowledgement handles a server's acknowledgement of a listen.
+// noteAcknowledgement handles a server's acknowledgement of a listen that the hub sent.
 func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	id := params.Member("_meta").Member(mcp.MetaPrefix + "subscriptionId").Bytes()
 	var f frame.Frame
@@ -201,9 +202,9 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	c.mu.Lock()
 	a := c.asked[string(id)]
 	switch {
-	case a.call != nil && a.open && agreed: // for a client of an earlier version
+	case a.call != nil && a.open && agreed: // the listen is for a subscription of a client of an earlier version
 		c.asked[string(id)] = asker{hub: make(chan frame.Frame, 2), open: true}
-	case a.hub != nil && a.open: // sent under c.mu: the asker is still in asked, so endConnection has not closed its channel
+	case a.hub != nil && a.open: // sent while c.mu is held: the asker is still in asked, so endConnection has not closed its channel
 		select {
 		case a.hub <- f:
 		default:
@@ -215,7 +216,7 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	}
 }
 
-// releaseWatch ends a server's watch of a resource, unless another listen needs the same
+// releaseWatch ends a server's watch of a resource, unless another listen uses the same
 // subscription.
 func (h *hub) releaseWatch(w *watch) {
 	h.mu.Lock()
@@ -244,8 +245,8 @@ func (h *hub) releaseWatch(w *watch) {
 	}})
 }
 
-// acknowledgeListen tells the client which changes it will get. A listen that will get no changes
-// ends at once.
+// acknowledgeListen tells the client which changes it will get. It ends a listen that will get no
+// changes.
 func (o *own) acknowledgeListen(l *listen) {
 	o.h.mu.Lock()
 	here := o.h.listens[frame.IDKey(l.request.ID)] == l
@@ -273,12 +274,12 @@ func (o *own) acknowledgeListen(l *listen) {
 	}
 }
 
-// subscriptionMeta returns the _meta that shows which listen a message belongs to.
+// subscriptionMeta returns the _meta for the messages of a listen. It holds the id of the listen.
 func (l *listen) subscriptionMeta() string {
 	return `{"` + mcp.MetaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
 
-// cancelListen ends a listen that the client has cancelled.
+// cancelListen ends a listen because the client has cancelled it.
 func (h *hub) cancelListen(id jsonscan.Value) {
 	if !mcp.IsToken(id) {
 		return
@@ -287,12 +288,12 @@ func (h *hub) cancelListen(id jsonscan.Value) {
 	l := h.listens[frame.IDKey(id.Bytes())]
 	h.mu.Unlock()
 	if l != nil && h.forgetListen(l) {
-		h.own.fromClient.SettleRequest(id.Bytes()) // the id is free again
+		h.own.fromClient.SettleRequest(id.Bytes()) // from here on the client may use the id again
 	}
 }
 
-// forgetListen removes a listen and releases its watches. It returns false if the listen is
-// removed already.
+// forgetListen removes a listen and releases its watches. It returns false if the listen was
+// removed before.
 func (h *hub) forgetListen(l *listen) bool {
 	key := frame.IDKey(l.request.ID)
 	h.mu.Lock()
@@ -309,15 +310,15 @@ func (h *hub) forgetListen(l *listen) bool {
 	return here
 }
 
-// endListen ends a listen that the client has not cancelled, and answers its request.
+// endListen ends a listen that the client has not cancelled. It answers the listen request.
 func (h *hub) endListen(l *listen) {
 	if h.forgetListen(l) {
 		h.own.sendResult(&l.request, []byte(`{"_meta":`+l.subscriptionMeta()+"}"))
 	}
 }
 
-// endWatches ends every listen that uses connection c. With an id, it ends only those that use
-// the hub's listen with this id. The client may listen again.
+// endWatches ends every listen that watches something on connection c. With an id, it ends only the
+// listens that use the hub's listen with this id. The client may then listen again.
 func (h *hub) endWatches(c *conn, id []byte) {
 	var lost []*listen
 	h.mu.Lock()
@@ -332,7 +333,7 @@ func (h *hub) endWatches(c *conn, id []byte) {
 	}
 }
 
-// announceChange tells the client that lists of a kind have changed.
+// announceChange tells the client that the lists of a kind have changed.
 func (h *hub) announceChange(kind, method string) {
 	if !h.isModern() {
 		h.own.sendMessage([]byte(`{"jsonrpc":"2.0","method":"` + method + `"}`))
@@ -351,11 +352,11 @@ func (h *hub) announceChange(kind, method string) {
 	}
 }
 
-// announceUpdate reports a changed resource to every listen for this resource or for a parent of
-// it.
+// announceUpdate reports a changed resource to each listen that watches this resource or a parent
+// of it.
 func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
-	subscription := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil for a server of an earlier version
+	subscription := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil if the server speaks an earlier version
 	var lines [][]byte
 	h.mu.Lock()
 	for _, l := range h.listens {

@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// gatherLists brings every server's list up to date within ListWait. why[i] is the reason if the
-// list of servers[i] is not up to date.
+// gatherLists brings every server's list up to date within ListWait. why[i] is nil, or the reason
+// why the list of servers[i] is not up to date.
 func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
 	defer cancel()
@@ -32,8 +32,8 @@ func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 	return why
 }
 
-// checkFresh returns why a list is not up to date. If it returns an error, a later change of the
-// list is reported to the client.
+// checkFresh returns nil if a list is up to date, or the reason why it is not. After an error, the
+// hub tells the client when the list changes later.
 func (l *list) checkFresh(waited time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,12 +47,12 @@ func (l *list) checkFresh(waited time.Duration) error {
 		l.missed = true
 		return l.why
 	}
-	return nil // the list changed a moment ago, and the client gets a list_changed
+	return nil // the list changed a moment ago, so the client gets a list_changed anyway
 }
 
-// mergeLists returns the result of a list request: the entries of all the servers, in the order of
-// the configuration and of each server's list. For a server that has not answered, the result holds
-// the last known list, if any, and the reason in _meta.
+// mergeLists returns the result of a list request. It has the entries of all the servers, in the
+// order of the configuration and then of each server's list. If a server has not answered, the
+// result has the server's last known list, if any, and the reason in _meta.
 func (h *hub) mergeLists(k kind) []byte {
 	servers := h.currentServers()
 	why := h.gatherLists(k, servers)
@@ -61,7 +61,7 @@ func (h *hub) mergeLists(k kind) []byte {
 	for i, s := range servers {
 		l := &s.lists[k]
 		l.mu.Lock()
-		all[i] = l.entries // the slice is never modified
+		all[i] = l.entries // safe to read later, because the slice is never modified
 		l.mu.Unlock()
 		for _, e := range all[i] {
 			count[e.advertised]++
@@ -75,7 +75,7 @@ func (h *hub) mergeLists(k kind) []byte {
 			switch {
 			case k == tools || k == prompts:
 				if count[e.advertised] > 1 {
-					continue // an ambiguous name is not listed
+					continue // two entries have this name, so neither is listed
 				}
 			case k == resources && shown[e.original]:
 				raw = renameResource(s.ID, e.raw)
@@ -90,7 +90,8 @@ func (h *hub) mergeLists(k kind) []byte {
 	return append(appendAbsent(append(b, ']'), servers, why), '}')
 }
 
-// appendAbsent adds the ids of the servers whose lists are not up to date, with the reasons.
+// appendAbsent adds a _meta with the ids of the servers whose lists are not up to date, and the
+// reasons.
 func appendAbsent(b []byte, servers []*server, why []error) []byte {
 	var absent []string
 	for i, s := range servers {
@@ -104,16 +105,18 @@ func appendAbsent(b []byte, servers []*server, why []error) []byte {
 	return append(b, `,"_meta":{"clawai/absent":{`+strings.Join(absent, ",")+"}}"...)
 }
 
-// renameResource returns a resource under "ID+URI", because an earlier server has the same URI.
+// renameResource changes the URI of a resource to "ID+URI", because an earlier server in the list
+// has the same URI.
 func renameResource(id string, raw []byte) []byte {
 	v := gjson.GetBytes(raw, "uri")
 	part := raw[v.Index : v.Index+len(v.Raw)]
 	return frame.SplicePart(raw, part, quoteJSON(id+"+"+v.String()))
 }
 
-// findByName returns the server of an advertised name, and the server's own name for it. A name
-// that is not listed is split at its prefix, or belongs to the server without a prefix, because a
-// server may have new tools. An ambiguous name belongs to no server.
+// findByName returns the server of an advertised name, and the server's own name for it. If no list
+// has the name, findByName splits the name at its prefix, because a server may have new tools. A
+// name without a prefix belongs to the server without a prefix. If two entries have the name, no
+// server is returned.
 func (h *hub) findByName(k kind, advertised string) (s *server, original string) {
 	prefix, rest, split := upstream.SplitName(advertised)
 	if !split {
@@ -148,10 +151,10 @@ func (h *hub) findByName(k kind, advertised string) (s *server, original string)
 	return unlisted, rest
 }
 
-// findByURI returns the server of a resource, and the URI at that server. It looks for the server
-// whose id is the URI's prefix, then for the first server that lists the URI, and then for the
-// server whose template has the longest matching literal start. With a single server, that server
-// gets every URI.
+// findByURI returns the server of a resource, and the URI at that server. First it looks for the
+// server whose id is the URI's prefix. Then it looks for the first server that lists the URI. Then
+// it looks for the server whose template has the longest literal start that matches. If there is
+// only one server, that server gets every URI.
 func (h *hub) findByURI(uri string) (s *server, original string) {
 	servers := h.currentServers()
 	if len(servers) == 1 {
@@ -173,8 +176,8 @@ func (h *hub) findByURI(uri string) (s *server, original string) {
 	return best, uri
 }
 
-// findByURIPrefix returns the server whose id and + begin the URI, and the rest of the URI. The
-// server is nil if there is no such server.
+// findByURIPrefix returns the server for a URI of the form "ID+REST", and the REST. The server is
+// nil if no server has this ID.
 func (h *hub) findByURIPrefix(uri string) (*server, string) {
 	id, rest, ok := strings.Cut(uri, "+")
 	servers := h.currentServers()
@@ -184,7 +187,7 @@ func (h *hub) findByURIPrefix(uri string) (*server, string) {
 	return nil, ""
 }
 
-// isListed reports whether the list has an entry with this advertised name or URI.
+// isListed reports whether an entry of the list has this advertised name or URI.
 func (l *list) isListed(advertised string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,8 +195,9 @@ func (l *list) isListed(advertised string) bool {
 	return ok
 }
 
-// matchTemplate returns the length of the longest literal start of a template (the text before its
-// first {) with which uri begins, or -1 if there is none. A template that equals uri matches best.
+// matchTemplate compares uri with the literal starts of the templates (the text before the first
+// {). It returns the length of the longest literal start of uri, or -1 if there is none. A template
+// that equals uri gives the highest result.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,13 +13,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Since MCP 2026-07-28 there is no initialize: each request states in its _meta its version and the
-// client's capabilities (basic, _meta; basic/versioning). The first request of a client decides
-// whether its session has this style or the earlier one. A server/discover request does not decide
+// Since MCP 2026-07-28 there is no initialize. Each request states its version and the client's
+// capabilities in its _meta (basic, _meta; basic/versioning). The first request of a client decides
+// whether the session has this style or the earlier one. A server/discover request does not decide
 // this.
 
-// messageVersion returns the version that a message states in its _meta, or "" for a message
-// without one.
+// messageVersion returns the version in the _meta of a message, and the _meta. The version is "" if
+// the message states none.
 func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	meta = jsonscan.ValueOf(params).Member("_meta")
 	if v := meta.Member(mcp.MetaPrefix + "protocolVersion"); v.Kind() == jsonscan.String {
@@ -28,9 +28,9 @@ func messageVersion(params []byte) (version string, meta jsonscan.Value) {
 	return version, meta
 }
 
-// isForServers reports whether servers may get the request: whether it has the style of the
-// session. The first request decides the style. The hub itself answers or refuses the other
-// requests.
+// isForServers reports whether servers may get the request. They may if the request has the style
+// of the session. The first request of the session decides this style. The hub itself answers or
+// refuses the other requests.
 func (h *hub) isForServers(f *frame.Frame) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,7 +47,7 @@ func (h *hub) isForServers(f *frame.Frame) bool {
 	return true
 }
 
-// readMeta stores what the client says about itself in the _meta of a request.
+// readMeta stores the client's description of itself from the _meta of a request.
 func (c *client) readMeta(meta jsonscan.Value, hubVersion string) {
 	can, info := meta.Member(mcp.MetaPrefix+"clientCapabilities"), meta.Member(mcp.MetaPrefix+"clientInfo")
 	c.meta = requestMeta(can, info)
@@ -58,14 +58,15 @@ func (c *client) readMeta(meta jsonscan.Value, hubVersion string) {
 	c.params = fmt.Appendf(nil, `{"protocolVersion":"%s","capabilities":%s,"clientInfo":%s}`, c.version, can, info)
 }
 
-// hubInfo returns the hub's description of itself.
+// hubInfo returns the hub's own description (serverInfo) as JSON.
 func hubInfo(version string) string {
 	return fmt.Sprintf(`{"name":"clawai hub","version":%s}`, quoteJSON(version))
 }
 
 func quoteJSON(text string) []byte { return gjson.AppendJSONString(nil, text) }
 
-// requestMeta returns the _meta of a request in the name of a client with these capabilities.
+// requestMeta returns the _meta for requests of the hub in the name of a client. can are the
+// client's capabilities and info is its description.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
@@ -84,8 +85,8 @@ func (h *hub) isModern() bool {
 	return h.client.meta != nil
 }
 
-// versionError returns the error for a request that states a version but is not valid in
-// 2026-07-28, or nil for a valid request.
+// versionError checks a request that states a version. It returns nil if the request is valid in
+// 2026-07-28, and the error otherwise.
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
 	case version != mcp.ModernVersion:
@@ -99,15 +100,15 @@ func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	return nil
 }
 
-// allVersions returns the versions that a client may speak, the newest first.
+// allVersions returns the supported versions as a JSON array, the newest first.
 func allVersions() string {
 	all := append(slices.Clone(mcp.LegacyVersions), mcp.ModernVersion)
 	slices.Reverse(all)
 	return `["` + strings.Join(all, `","`) + `"]`
 }
 
-// refusalError returns the error for a request that no server gets and that the hub must not
-// answer either, or nil when the hub answers it.
+// refusalError returns the error for a request that neither a server nor the hub may answer. It
+// returns nil when the hub answers the request.
 func (o *own) refusalError(f *frame.Frame) []byte {
 	o.h.mu.Lock()
 	begun, modern := o.h.client.params != nil, o.h.client.meta != nil
@@ -130,12 +131,12 @@ func (o *own) refusalError(f *frame.Frame) []byte {
 	return nil
 }
 
-// offers has the hub's capabilities as JSON, for initialize and server/discover. They are fixed,
-// because the capabilities of the servers are not known before they are started.
+// offers has the hub's capabilities as JSON, for initialize and server/discover. They are constant,
+// because the hub learns the servers' capabilities only when it starts the servers.
 const offers = `"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
 
-// answerDiscover answers server/discover at once, without any server.
+// answerDiscover answers server/discover at once and asks no server.
 func (o *own) answerDiscover(f *frame.Frame) {
 	instructions := ""
 	if text := o.h.joinInstructions(); text != "" {
@@ -144,11 +145,11 @@ func (o *own) answerDiscover(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"supportedVersions":%s,`+offers+`%s}`, allVersions(), instructions))
 }
 
-// maxInstructions is the size in bytes of instructions that clients are known to read.
+// maxInstructions is how many bytes of instructions clients are known to read.
 const maxInstructions = 2 << 10
 
-// joinInstructions returns the instructions of the servers that have run, each with the server's
-// id, up to maxInstructions.
+// joinInstructions returns the instructions of the servers that have run, each after the server's
+// id. It returns at most maxInstructions bytes.
 func (h *hub) joinInstructions() (all string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,9 +171,9 @@ func (c *conn) noteIntroduction(method string, result []byte) {
 	s.h.mu.Unlock()
 }
 
-// completeResult returns a result of the hub in the form that the client's version needs. For
-// 2026-07-28, a list gets a ttlMs of 0, because it may change at any moment, and the cacheScope
-// "private", because rules remove tools that this client may not use.
+// completeResult adds to a result of the hub the members that the client's version needs. In
+// 2026-07-28 a list gets a ttlMs of 0, because the list may change at any moment. It gets the
+// cacheScope "private", because rules remove tools that this client may not use.
 func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	if version, _ := messageVersion(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
 		return result
@@ -187,8 +188,8 @@ func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	return frame.SpliceAll(result, completionEdit(jsonscan.ValueOf(result), f.Method))
 }
 
-// completionEdit adds resultType to a result and, for the methods that need them, a ttlMs of 0
-// and a cacheScope of "private".
+// completionEdit returns the edit that adds resultType to a result. For the methods that need them,
+// it also adds a ttlMs of 0 and the cacheScope "private".
 func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	var missing []string
 	add := func(name, value string) {
@@ -205,9 +206,8 @@ func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	return prependEdit(result, strings.Join(missing, ","))
 }
 
-// modernEdits returns the edits that turn an answer of a server up to 2025-11-25 into one for a
-// client of 2026-07-28: a result gets its resultType, and "resource not found" gets its new error
-// code.
+// modernEdits returns the edits that turn an answer in an earlier version into one for a client of
+// 2026-07-28. A result gets its resultType. The error "resource not found" gets its new code.
 func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	if result := jsonscan.ValueOf(f.Result); result.Kind() == jsonscan.Object {
 		return []frame.Edit{completionEdit(result, method)}
@@ -218,13 +218,13 @@ func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	return nil
 }
 
-// The time limit for server/discover is the server's timeout divided by discoverDivisor. A server
-// that does not answer in this time is treated as one without this method.
+// discoverDivisor divides the server's timeout. The result is the time limit for server/discover. A
+// server that does not answer in this time is treated as a server without this method.
 const discoverDivisor = 3
 
 // discoverVersion reports whether the server speaks 2026-07-28 (basic/transports/stdio, backward
-// compatibility). meta is the _meta of all requests to such a server. If meta is nil, the server is
-// not asked and the result is false.
+// compatibility). meta is the _meta for all requests to such a server. With a nil meta it returns
+// false and does not ask the server.
 func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	s := c.server
 	if meta == nil || s.older {
@@ -237,7 +237,7 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 		if s.ctx.Err() != nil {
 			return false, err
 		}
-		s.older = true // the unknown method may have ended the server, so the server is asked only once
+		s.older = true // the unknown method may have ended the server, so it is not tried again
 		if c.isOver() {
 			return false, err
 		}
@@ -257,8 +257,8 @@ func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	return modern, nil
 }
 
-// requestParams returns the params of a request of the hub: these members, and the _meta that the
-// server's version needs.
+// requestParams returns the params of a request of the hub: the given members, and the _meta if the
+// server's version needs one.
 func (c *conn) requestParams(members string) []byte {
 	switch {
 	case c.meta == nil:
@@ -270,9 +270,9 @@ func (c *conn) requestParams(members string) []byte {
 }
 
 // legacyEdits returns the edits that turn a request of 2026-07-28 into one for a server of an
-// earlier version: its _meta loses the members of 2026-07-28. It returns nil, and refuses the
-// request, when the request is a retry that came too late: the server would execute the whole call
-// again.
+// earlier version. The edits remove the members of 2026-07-28 from _meta. It refuses the request,
+// and returns nil, if the request is a retry that came too late. Otherwise the server would execute
+// the whole call again.
 func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
 	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {
@@ -308,8 +308,8 @@ func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []fra
 }
 
 // mayLog reports whether a client of 2026-07-28 gets log messages of the server. Such a client asks
-// for them in each request. A server of 2026-07-28 sends only what was asked for; for an earlier
-// server, the hub checks the calls in flight.
+// for them in each request. A server of 2026-07-28 sends only log messages that were asked for. For
+// an earlier server the hub checks the calls in flight.
 func (c *conn) mayLog() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,16 +14,16 @@ import (
 )
 
 // own answers, in the hub's name, the client's requests that belong to no server. The gate judges
-// these requests like all others.
+// these requests like all other requests.
 type own struct {
 	h          *hub
-	receives   sync.Mutex // guards fromClient: one goroutine at a time
+	receives   sync.Mutex // guards fromClient, which one goroutine at a time may use
 	fromClient *proxy.Stream
-	sends      sync.Mutex // guards fromUs: one goroutine at a time
+	sends      sync.Mutex // guards fromUs, which one goroutine at a time may use
 	fromUs     *proxy.Stream
 	asked      chan func()    // jobs for answerRequests, in order
-	lists      sync.WaitGroup // goroutines that wait for servers to answer a request
-	open       atomic.Int64   // number of open requests
+	lists      sync.WaitGroup // goroutines in which a request waits for servers
+	open       atomic.Int64   // number of requests without an answer
 }
 
 func newOwn(h *hub) *own {
@@ -34,26 +34,27 @@ func newOwn(h *hub) *own {
 	return o
 }
 
-// useClientStream calls use with the stream for client messages that belong to no server.
+// useClientStream calls use with the stream for client messages that belong to no server. Only one
+// call of use runs at a time.
 func (o *own) useClientStream(use func(fromClient *proxy.Stream)) {
 	o.receives.Lock()
 	defer o.receives.Unlock()
 	use(o.fromClient)
 }
 
-// ownSink is the sink for messages to the hub itself that the gate has let through.
+// ownSink receives the messages to the hub itself after the gate has let them through.
 type ownSink own
 
 // Add passes one message to answerRequests.
 func (a *ownSink) Add(line []byte) error {
 	f, err := frame.Parse(line, a.h.o.Limits)
 	if err != nil || f.Kind == frame.Response {
-		return err // a response is ignored: the hub has sent no request on this stream
+		return err // a response is ignored, because the hub has sent no request on this stream
 	}
 	if f.Kind == frame.Request {
 		a.open.Add(1)
 	}
-	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // not in the job: the next message may be in the same read and needs the client's version
+	if version, _ := messageVersion(f.Params); f.Method == "initialize" && version == "" { // done here and not in the job: the next message may come in the same read and needs the client's version
 		a.h.noteClient(f.Params)
 	}
 	(*own)(a).postJob(func() {
@@ -76,7 +77,7 @@ func (o *own) postJob(job func()) bool {
 	}
 }
 
-// Flush does nothing.
+// Flush does nothing, because Add has already passed the message on.
 func (a *ownSink) Flush() {}
 
 // answerRequests answers requests until the session ends.
@@ -139,7 +140,7 @@ func (o *own) handleRequest(f *frame.Frame) {
 	}
 }
 
-// answerInitialize answers at once, because the answer depends on no server.
+// answerInitialize answers at once, because the answer needs no server.
 func (o *own) answerInitialize(f *frame.Frame) {
 	o.h.mu.Lock()
 	version := o.h.client.version
@@ -147,7 +148,7 @@ func (o *own) answerInitialize(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"protocolVersion":"%s",`+offers+`,"serverInfo":%s}`, version, hubInfo(o.h.o.Version)))
 }
 
-// noteClient stores what the client's first initialize says.
+// noteClient stores the client's description from its first initialize.
 func (h *hub) noteClient(params []byte) {
 	version := mcp.AgreeVersion(jsonscan.ValueOf(params).Member("protocolVersion").Text())
 	h.mu.Lock()
@@ -157,8 +158,8 @@ func (h *hub) noteClient(params []byte) {
 	}
 }
 
-// setLevel tells the running servers with logging the level, and stores it for servers that start
-// later.
+// setLevel stores the log level for servers that start later. It also sends the level to the
+// running servers that have the logging capability.
 func (o *own) setLevel(f *frame.Frame) {
 	level := jsonscan.ValueOf(f.Params).Member("level")
 	if level.Kind() != jsonscan.String {
@@ -184,14 +185,13 @@ func (o *own) sendError(f *frame.Frame, why []byte) {
 	o.answerClient(f, mcp.ErrorLine(f.ID, why))
 }
 
-// answerClient sends the client an answer of the hub. Each server's part of a merged list has
-// already passed the gate as an answer of that server. The merged answer does not pass the gate
-// again, because rules, limits and labels would treat it as the answer of a server without a name.
-// It is recorded before it is sent.
+// answerClient sends the client an answer of the hub. It records the answer first. A merged list
+// does not pass the gate again: each server's part has passed it as an answer of that server. A
+// second pass would apply rules, limits and labels as if a server without a name had answered.
 func (o *own) answerClient(f *frame.Frame, line []byte) {
 	ref, here := o.fromClient.SettleRequest(f.ID)
 	if !here {
-		return // the client has cancelled its request
+		return // not here: the client has cancelled its request
 	}
 	err := o.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Outcome, Ref: ref, ServerGuess: "hub", Direction: mcp.ServerToClient.String(), Method: f.Method, ID: f.ID, Bytes: len(line),
@@ -210,12 +210,12 @@ func (o *own) sendMessage(line []byte) {
 	o.fromUs.HandleLines(o.h.ctx, line)
 }
 
-// changes sends list_changed notifications to the client: one for all the changes of a topic within
-// the time coalesce.
+// changes sends list_changed notifications to the client. It joins the changes of a topic within
+// the time coalesce into one notification.
 type changes struct {
 	hub     *hub
-	mu      sync.Mutex      // guards what follows
-	waiting map[string]bool // methods of the notifications that will be sent
+	mu      sync.Mutex      // guards the fields below
+	waiting map[string]bool // methods of the notifications that a timer will send
 }
 
 // coalesce is how long a change waits for other changes of its topic.
@@ -233,7 +233,7 @@ func (c *changes) noteChange(k kind) {
 		c.mu.Lock()
 		delete(c.waiting, method)
 		c.mu.Unlock()
-		if c.hub.ctx.Err() == nil { // the session may have ended
+		if c.hub.ctx.Err() == nil { // the session may have ended in the meantime
 			c.hub.announceChange(k.changeTopic(), method)
 		}
 	})

@@ -13,33 +13,33 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// A client of 2026-07-28 gets no requests: it finds questions in the answer to its own call, and
-// sends its answers when it makes the same call again (MCP basic/patterns/mrtr). So the questions
-// of a server of an earlier version wait here. The server continues the call while the client is
-// away, that is until the client makes the call again.
+// A client of 2026-07-28 gets no requests. It gets questions in the answer to its own call, and
+// sends its answers when it makes the same call again (MCP basic/patterns/mrtr). A server of an
+// earlier version sends requests, so the hub stores them here as questions. The server continues
+// with the call while the client is away, which means until the client makes the call again.
 
-// round is the state of a call during which the server may ask the client. The hub's mutex guards
-// it, except method, params and logs.
+// round is the state of a call in which the server may ask the client. The hub's mutex guards it,
+// except method, params and logs.
 type round struct {
 	method string
 	params []byte
 	logs   bool // the client wants log messages
 
-	state string       // requestState that the client will send back; "" while the client waits
+	state string       // requestState that the client will send back; "" while the client waits for an answer
 	asks  []question   // questions that the client has not answered
-	held  *frame.Frame // answer that came while the client was away
-	late  *time.Timer  // ends the call if the client does not return
+	held  *frame.Frame // answer of the server that came while the client was away
+	late  *time.Timer  // timer that ends the call if the client does not return
 
-	asking bool                 // the hub has sent the questions to a client of an earlier version as requests; until the answers come, no server has the call
-	rounds int                  // number of answers in which the server has asked
-	again  func(members string) // sends the call again, with these JSON members added to its params
+	asking bool                 // the questions went to a client of an earlier version as requests; no server has the call until the answers come
+	rounds int                  // number of answers to this call in which the server has asked
+	again  func(members string) // sends the call again, with the given JSON members in its params
 }
 
-// question is a server's question to the client: the JSON token of the server's request id, and
-// the member of inputRequests.
+// question is a server's question to the client. key is the server's request id as a JSON token.
+// entry is the member for inputRequests.
 type question struct{ key, entry []byte }
 
-// awayFor is how long a client may take to return, and maxAsks is the largest number of open
+// awayFor is how long a client may stay away from its call. maxAsks is the maximum number of open
 // questions of a call.
 var awayFor = 10 * time.Minute
 
@@ -56,7 +56,7 @@ func methodCapability(method string) string {
 	return "roots"
 }
 
-// canBeAsked reports whether the answer to this call may ask the client with this method.
+// canBeAsked reports whether the answer to this call may contain a question with this method.
 func (c *call) canBeAsked(method string) bool {
 	switch c.method {
 	case "tools/call", "resources/read", "prompts/get":
@@ -68,7 +68,7 @@ func (c *call) canBeAsked(method string) bool {
 }
 
 // inquireClient puts a server's request to the client into the answer to a call of the client. The
-// gate has let the request through.
+// gate has already let the request through.
 func (c *conn) inquireClient(request []byte) error {
 	h := c.server.h
 	f, err := frame.Parse(request, h.o.Limits)
@@ -103,9 +103,9 @@ func (c *conn) inquireClient(request []byte) error {
 	return h.out.Add(line)
 }
 
-// findAsker returns the oldest call whose answer may ask the client with this method. The hub
-// cannot tell which call the server asks about, but all the calls are of one client. h.mu is
-// held.
+// findAsker returns the oldest call whose answer may contain a question with this method. The hub
+// cannot know which call the server asks about, but all the calls are from one client. The caller
+// holds h.mu.
 func (h *hub) findAsker(c *conn, method string) (oldest *call) {
 	for _, calls := range []map[string]*call{h.inFlight, h.away} {
 		for _, one := range calls {
@@ -117,13 +117,13 @@ func (h *hub) findAsker(c *conn, method string) (oldest *call) {
 	return oldest
 }
 
-// isOlderID reports whether id a of a connection is older than id b.
+// isOlderID reports whether a connection made request id a before id b.
 func isOlderID(a, b []byte) bool {
 	return len(a) < len(b) || len(a) == len(b) && string(a) < string(b)
 }
 
-// parkCall returns the answer that gives the client its questions; the client is away from then
-// on. It returns nil when the client is away already or nothing is asked. h.mu is held.
+// parkCall returns the answer with the questions for the client. From then on the client is away.
+// It returns nil when the client is away already or there is no question. The caller holds h.mu.
 func (h *hub) parkCall(c *call) []byte {
 	if c.state != "" || len(c.asks) == 0 {
 		return nil
@@ -141,7 +141,8 @@ func (h *hub) parkCall(c *call) []byte {
 }
 
 // takeReturn handles a request with which a client returns to its call. It returns false for any
-// other request, and for a retry of a call whose server itself put the question in its answer.
+// other request. It also returns false if the server itself had put the question into its answer,
+// because then the server gets the retry.
 func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	if state.Kind() != jsonscan.String {
 		return false
@@ -184,7 +185,7 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	c.held = nil
 	var line []byte
 	if held == nil {
-		line = h.parkCall(c) // with unanswered or new questions
+		line = h.parkCall(c) // the client has not answered all questions, or there are new ones
 	}
 	h.mu.Unlock()
 	if line != nil {
@@ -199,15 +200,15 @@ func (h *hub) takeReturn(f *frame.Frame, state jsonscan.Value) bool {
 	return true
 }
 
-// concludeCall returns the answer to a call, with the id under which the client waits for it now.
-// It returns nil when the client expects no answer, and also when the client is away: then the
-// answer is held until the client returns.
+// concludeCall returns the answer to a call, with the id that the client waits for now. It returns
+// nil when the client expects no answer. It also returns nil when the client is away: then the hub
+// holds the answer until the client returns.
 func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if c.state != "" {
 		held, err := frame.Parse(frame.SpliceAll(f.Raw, edits...), h.o.Limits)
-		if err != nil { // the hub's edits made it too long
+		if err != nil { // the edits made the answer too long
 			held, _ = frame.Parse(mcp.UnreachedAnswer(f.ID, "the answer is too long"), h.o.Limits)
 		}
 		c.held = &held
@@ -220,8 +221,8 @@ func (h *hub) concludeCall(c *call, f *frame.Frame, edits ...frame.Edit) []byte 
 	return frame.SpliceAll(f.Raw, append(edits, frame.Edit{Part: f.ID, Token: c.id})...)
 }
 
-// takeAnswers removes the questions that the client has answered, and returns the answers as
-// responses to the server's requests. h.mu is held.
+// takeAnswers removes the questions that the client has answered. It returns the answers as
+// responses to the server's requests. The caller holds h.mu.
 func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 	c.asks = slices.DeleteFunc(c.asks, func(q question) bool {
 		answer := responses.Member(jsonscan.ValueOf(q.key).Text())
@@ -234,20 +235,20 @@ func (c *call) takeAnswers(responses jsonscan.Value) (lines [][]byte) {
 	return lines
 }
 
-// answerServer sends a server the client's answer to its request. An answer that cannot be parsed
-// becomes an error.
+// answerServer sends a server the client's answer to the server's request. If the answer cannot be
+// parsed, the server gets an error.
 func (h *hub) answerServer(line []byte) {
 	f, err := frame.Parse(line, h.o.Limits)
 	if err != nil {
 		h.failQuestion(jsonscan.ValueOf(line).Member("id").Bytes(), "the client's answer is not a result")
 		return
 	}
-	if !h.routeResponse(&f) { // the server has cancelled its request: the gate records an unsolicited answer
+	if !h.routeResponse(&f) { // false means that the server has cancelled its request: the gate then records an unsolicited answer
 		h.own.useClientStream(func(c *proxy.Stream) { c.HandleFrame(h.ctx, &f) })
 	}
 }
 
-// failQuestion answers a server's question with an error.
+// failQuestion answers a server's question with an error, in place of the client.
 func (h *hub) failQuestion(key []byte, why string) {
 	f, err := frame.Parse(mcp.UnheardAnswer(key, why), h.o.Limits)
 	if err == nil {
@@ -255,8 +256,8 @@ func (h *hub) failQuestion(key []byte, why string) {
 	}
 }
 
-// progressTo sets the progress token under which the client gets the progress of a call. With a nil
-// token the client gets no progress. A call without a progress token stays without one.
+// progressTo sets the progress token for the client's progress messages about a call. With a nil
+// token the client gets no progress. A call that came without a progress token stays without one.
 func (c *conn) progressTo(call *call, token []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,7 +266,7 @@ func (c *conn) progressTo(call *call, token []byte) {
 	}
 }
 
-// abandonCall ends a call whose client does not return.
+// abandonCall ends a call because its client has not returned.
 func (h *hub) abandonCall(state string) {
 	h.mu.Lock()
 	c := h.away[state]

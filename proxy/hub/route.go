@@ -11,23 +11,22 @@ import (
 
 // call is a client's request to a server.
 type call struct {
-	id, token []byte // the client's id and progress token; no token: nil
+	id, token []byte // the client's id and progress token; token is nil if there is none
 	key       string // frame.IDKey of the id
 
-	list   kind   // the kind of list that has the entry listed
-	listed string // the server's name of the called entry, if the client's list has the entry; "" otherwise
+	list   kind   // the kind of the list that contains the entry in listed
+	listed string // the server's name of the called entry; "" unless the entry is in a list that the client got
 
-	// Guarded by the hub:
+	// The hub's mutex guards the fields below.
 	server    *server // nil while the hub looks for the server
-	withdrawn bool    // cancelled before the server got the call
-	on        *conn   // connection on which the call was sent; nil before
-	ownID     []byte  // id of the call on that connection
+	withdrawn bool    // the client cancelled the call before the server got it
+	on        *conn   // the connection to which the call was sent; nil before
+	ownID     []byte  // id of the call on the connection in on
 
-	round // for questions to the client
+	round // state for questions to the client
 }
 
-// routeLine sends a line of the client to the server that it belongs to, or else to the hub itself
-// (hub.own).
+// routeLine sends a line of the client to the right server, or to the hub itself (hub.own).
 func (h *hub) routeLine(line []byte) {
 	limits := h.o.Limits
 	h.mu.Lock()
@@ -38,7 +37,7 @@ func (h *hub) routeLine(line []byte) {
 	switch {
 	case err != nil:
 		h.own.useClientStream(func(c *proxy.Stream) { c.HandleLines(h.ctx, line) })
-	case f.Kind == frame.Batch: // its messages may be for several servers
+	case f.Kind == frame.Batch: // the messages of a batch may be for different servers
 		for i := range f.Elements {
 			h.routeLine(f.Elements[i].Raw)
 		}
@@ -49,7 +48,8 @@ func (h *hub) routeLine(line []byte) {
 	}
 }
 
-// routeRequest sends a request to its server. It returns false when no server has it.
+// routeRequest sends a request to its server. It returns false when the request belongs to no
+// server.
 func (h *hub) routeRequest(f *frame.Frame) bool {
 	params := jsonscan.ValueOf(f.Params)
 	if h.takeReturn(f, params.Member("requestState")) {
@@ -79,8 +79,8 @@ func (h *hub) routeRequest(f *frame.Frame) bool {
 	return false
 }
 
-// byName sends a request to the server of a name, with the server's own name in it. It returns
-// false when there is no such server.
+// byName sends a request to the server of a name. It replaces the name by the server's own name. It
+// returns false when no server has the name.
 func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	if name.Kind() != jsonscan.String {
 		return false
@@ -98,8 +98,8 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	return true
 }
 
-// byURI sends a request to the server of a resource. The URI stays the same, unless it has the
-// prefix that distinguishes a URI that two servers have.
+// byURI sends a request to the server of a resource. The URI stays the same, unless two servers
+// have it and it has the prefix of one of them.
 func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false
@@ -111,8 +111,8 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	return h.sendRequest(s, f, renameURI(uri, original)...)
 }
 
-// renameURI returns the edits that put the server's own URI into a request; none if the URI is the
-// same.
+// renameURI returns the edits that replace a URI by the server's own URI. It returns none if both
+// are the same.
 func renameURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil
@@ -120,8 +120,8 @@ func renameURI(uri jsonscan.Value, original string) []frame.Edit {
 	return []frame.Edit{{Part: uri.Bytes(), Token: quoteJSON(original)}}
 }
 
-// searchResource finds the server of a resource after all the servers have listed their
-// resources. If no server has the resource, the hub answers the request.
+// searchResource lets all the servers list their resources and then finds the server of a resource.
+// If no server has the resource, the hub answers the request.
 func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 	call := h.registerCall(f)
 	if call == nil {
@@ -137,7 +137,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 			return
 		}
 		h.own.useClientStream(func(c *proxy.Stream) {
-			if h.finishCall(call) { // the call is not withdrawn
+			if h.finishCall(call) { // true unless the client has withdrawn the call
 				c.HandleFrame(h.ctx, f)
 			}
 		})
@@ -148,7 +148,7 @@ func (h *hub) searchResource(f *frame.Frame, uri jsonscan.Value) bool {
 	return true
 }
 
-// sendRequest sends a request to a server, with these edits.
+// sendRequest applies the edits to a request and sends it to a server.
 func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
 	if c := h.registerCall(f); c != nil {
 		h.passCall(c, s, f, edits...)
@@ -156,8 +156,8 @@ func (h *hub) sendRequest(s *server, f *frame.Frame, edits ...frame.Edit) bool {
 	return true
 }
 
-// registerCall registers a request to a server. It returns nil, and refuses the request, when its
-// id is in use.
+// registerCall stores a request to a server as a call. If the id is in use, it refuses the request
+// and returns nil.
 func (h *hub) registerCall(f *frame.Frame) *call {
 	c := &call{id: f.ID, key: frame.IDKey(f.ID), token: mcp.ProgressToken(f.Params).Bytes()}
 	c.method, c.params = f.Method, f.Params
@@ -195,8 +195,8 @@ func (h *hub) passCall(c *call, s *server, f *frame.Frame, edits ...frame.Edit) 
 	}})
 }
 
-// errUnlisted is the answer to a call by a name of a kept list that the server does not list any
-// more.
+// errUnlisted is the error for a call by a name that is in a kept list but not in the server's list
+// any more.
 var errUnlisted = errors.New("it does not list this any more; list again")
 
 // refuseDuplicate refuses a request whose id is in use.
@@ -204,7 +204,7 @@ func (h *hub) refuseDuplicate(f *frame.Frame) {
 	h.own.useClientStream(func(c *proxy.Stream) { c.RefuseLine(h.ctx, f.Raw, proxy.DuplicateID(f.ID)) })
 }
 
-// failUnavailable answers a request to a server that does not run with an error.
+// failUnavailable answers a request with an error, because its server does not run.
 func (h *hub) failUnavailable(c *call, f *frame.Frame, err error) {
 	c.server.recordDrop(f, err)
 	if h.finishCall(c) {
@@ -212,8 +212,7 @@ func (h *hub) failUnavailable(c *call, f *frame.Frame, err error) {
 	}
 }
 
-// finishCall removes a call. It returns false when the call is answered already or expects no
-// answer.
+// finishCall removes a call. It returns false when the call has been answered or needs no answer.
 func (h *hub) finishCall(c *call) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -224,8 +223,8 @@ func (h *hub) finishCall(c *call) bool {
 	return true
 }
 
-// routeNotification sends a notification to the server that it is about. It returns false when
-// there is no such server.
+// routeNotification sends a notification to its server. It returns false when it belongs to no
+// server.
 func (h *hub) routeNotification(f *frame.Frame) bool {
 	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
@@ -246,7 +245,7 @@ func (h *hub) routeNotification(f *frame.Frame) bool {
 	case "notifications/roots/list_changed":
 		for _, s := range h.currentServers() {
 			s.postJob(job{carries: f, run: func(on *conn, _ error) {
-				if on.meta == nil { // 2026-07-28 has no such message
+				if on.meta == nil { // 2026-07-28 has no such notification
 					on.queueLine(on, f.Raw)
 				}
 			}})
@@ -256,7 +255,8 @@ func (h *hub) routeNotification(f *frame.Frame) bool {
 	return false
 }
 
-// cancelCall cancels a call at its server, unless the server has not got the call yet.
+// cancelCall passes a cancellation to the server of the call. A call that the server has not got
+// yet is only marked as withdrawn.
 func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	if !mcp.IsToken(id) {
 		return false
@@ -266,14 +266,14 @@ func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	var to *server
 	if c != nil {
 		to, c.withdrawn = c.server, c.on == nil || c.asking
-		delete(h.inFlight, c.key) // removed at once: the server may never answer
+		delete(h.inFlight, c.key) // removed at once, because the server may never answer
 	}
 	h.mu.Unlock()
 	if to == nil {
 		return false
 	}
 	to.postJob(job{carries: f, run: func(on *conn, _ error) {
-		if c.on != nil { // c.on is final: this job runs after the job that sets it
+		if c.on != nil { // c.on does not change any more, because this job runs after the job that sets it
 			on.queueLine(c.on, frame.SplicePart(f.Raw, id.Bytes(), c.ownID))
 			c.on.dropCall(c.ownID)
 		}
@@ -281,8 +281,8 @@ func (h *hub) cancelCall(f *frame.Frame, id jsonscan.Value) bool {
 	return true
 }
 
-// routeResponse sends a client's response to the server that asked. It returns false when no
-// server did.
+// routeResponse sends a client's response to the server that asked. It returns false when no server
+// asked.
 func (h *hub) routeResponse(f *frame.Frame) bool {
 	key := frame.IDKey(f.ID)
 	h.mu.Lock()

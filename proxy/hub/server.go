@@ -13,56 +13,56 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// server is one server of the hub, running or not. One goroutine starts it, stops it and writes
-// to it, so a server that does not read blocks only its own callers.
+// server is one server of the hub, running or not. Only one goroutine starts it, stops it and
+// writes to it. So a server that does not read blocks only the callers of that server.
 type server struct {
 	Server
 	h     *hub
-	ctx   context.Context // ends all waiting for the server
+	ctx   context.Context // its end stops every wait for the server
 	end   context.CancelFunc
 	inbox chan job
 	lists [kinds]list
 
-	conn      *conn     // nil while the server does not run; used only by runJobs
-	failures  int       // consecutive failures
+	conn      *conn     // nil while the server does not run; only runJobs uses it
+	failures  int       // number of consecutive failures
 	failed    error     // the last failure
 	notBefore time.Time // the server is not started again before this time
-	older     bool      // the server did not answer server/discover
-	kept      *conn     // connection to the player of kept answers; nil: nothing was kept, or recallConn has not run
-	asked     bool      // recallConn has run, or its result is not needed any more
+	older     bool      // the server did not answer server/discover, so it speaks an earlier version
+	kept      *conn     // connection to the player of kept answers; nil before recallConn runs and when nothing was kept
+	asked     bool      // recallConn has run, or it is too late for it because the server has been started
 
-	instructions string // the server's instructions; guarded by the hub
-	tasks        int    // number of its tasks that the hub knows; guarded by the hub
+	instructions string // the server's instructions; the hub's mutex guards it
+	tasks        int    // number of the server's tasks that the hub knows; the hub's mutex guards it
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	up     proxy.Upstream
-	closed bool // the server must not be started any more
+	closed bool // the server must not be started again
 
 	leaving chan struct{} // closed when a new configuration does not contain the server
-	posts   sync.RWMutex  // guards left; after left is set, nobody adds to inbox
+	posts   sync.RWMutex  // guards left; when left is true, no job may be added to inbox
 	left    bool
 }
 
-// job is work for the goroutine of a server. run gets the connection; if the server cannot be
-// started, it gets nil and the reason. A job that does not start the server is dropped while the
-// server does not run.
+// job is work for the goroutine of a server. run gets the connection. If the server cannot be
+// started, run gets nil and the reason. A job with starts false is dropped while the server does
+// not run.
 type job struct {
 	starts  bool
 	run     func(on *conn, err error)
-	recall  func() bool  // tries to do the job from kept answers while the server does not run; returns false if the server is needed; nil: it always is
-	carries *frame.Frame // client message to record as dropped if the job is rejected; nil: the job has none, or run reports the error
+	recall  func() bool  // does the job from kept answers while the server does not run; returns false if it cannot; nil if it never can
+	carries *frame.Frame // client message that is recorded as dropped if the job is rejected; nil if there is none, or if run reports the error
 }
 
-// maxJobs is the number of jobs that may wait for a server that starts or does not read.
+// maxJobs is how many jobs may wait for a server that is starting or does not read.
 const maxJobs = 1024
 
-// Pauses before a failed server is started again; each pause is twice the last one. A server that
-// ran for the time steady has not failed.
+// Pauses before a failed server is started again. Each pause is twice the last one. A server that
+// ran at least for the time steady has not failed.
 const (
 	firstPause = time.Second
 	longPause  = time.Minute
 	steady     = 10 * time.Second
-	drainGrace = 300 * time.Millisecond // for the rest of an ended server's output
+	drainGrace = 300 * time.Millisecond // for the rest of the output of an ended server
 )
 
 var (
@@ -80,7 +80,7 @@ func newServer(h *hub, s Server) *server {
 	return one
 }
 
-// endReason returns why waiting for the server has ended.
+// endReason returns why the wait for the server has ended.
 func (s *server) endReason() error {
 	if s.h.ctx.Err() != nil {
 		return errOver
@@ -106,7 +106,7 @@ func (s *server) postJob(j job) {
 	}
 }
 
-// rejectJob ends a job that the server does not get.
+// rejectJob ends a job that the server will not get.
 func (s *server) rejectJob(j job, err error) {
 	if j.starts {
 		j.run(nil, err)
@@ -115,7 +115,7 @@ func (s *server) rejectJob(j job, err error) {
 	}
 }
 
-// recordDrop records a message that does not reach the server.
+// recordDrop records a client message that does not reach the server.
 func (s *server) recordDrop(f *frame.Frame, why error) {
 	_ = s.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: "unavailable", Reason: why.Error(),
@@ -123,7 +123,8 @@ func (s *server) recordDrop(f *frame.Frame, why error) {
 	})
 }
 
-// runJobs runs the jobs in order until the session ends or the server is removed.
+// runJobs runs the jobs in order until the session ends or the server is removed from the
+// configuration.
 func (s *server) runJobs() {
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
@@ -151,16 +152,17 @@ func (s *server) runJobs() {
 	}
 }
 
-// Limits of the messages that go to the gate together: about as much as one read of a pipe.
+// Limits of the messages that the gate gets in one call. They are about as much as one read of a
+// pipe.
 const (
 	maxJobsTogether  = 256
 	maxBytesTogether = 64 << 10
 )
 
-// doJobs runs a job and the jobs that wait already. Their messages go to the gate together.
+// doJobs runs a job and then the jobs that already wait. The gate gets their messages in one call.
 func (s *server) doJobs(j job) {
 	s.doOne(j)
-	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // no other goroutine receives from inbox
+	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // safe, because no other goroutine receives from inbox
 		s.doOne(<-s.inbox)
 	}
 	s.conn.flushLines()
@@ -184,7 +186,7 @@ func (s *server) doOne(j job) {
 	}
 }
 
-// startServer starts the server and introduces the client to it.
+// startServer starts the server and begins a session with it.
 func (s *server) startServer() error {
 	select {
 	case <-s.leaving:
@@ -195,7 +197,7 @@ func (s *server) startServer() error {
 		return fmt.Errorf("%w; it is tried again in %s", s.failed, pause.Truncate(100*time.Millisecond)+100*time.Millisecond)
 	}
 	s.dropRecalled()
-	catalogue := s.openCatalogue() // before the start, because the store depends on the program that will be started
+	catalogue := s.openCatalogue() // opened before the start, because the store depends on the program that will be started
 	up, err := s.openUpstream()
 	if err != nil {
 		return s.delayRestart(err)
@@ -233,7 +235,7 @@ func (s *server) delayRestart(err error) error {
 	return err
 }
 
-// disconnect closes a connection that the server has ended.
+// disconnect closes the connection to a server that has ended.
 func (s *server) disconnect() {
 	c := s.conn
 	s.conn = nil
@@ -247,7 +249,7 @@ func (s *server) disconnect() {
 	_ = c.up.Close(s.h.ctx)
 }
 
-// stopIdle stops the server when it has no work.
+// stopIdle stops the server if it has no work.
 func (s *server) stopIdle() {
 	if s.Idle <= 0 || s.conn == nil || s.conn.subscribed || s.conn.hasOutstanding() {
 		return
@@ -258,8 +260,7 @@ func (s *server) stopIdle() {
 	c.endConnection("it was stopped")
 }
 
-// closeUpstream ends the server, which is not started again. It does not wait for the server's
-// goroutine.
+// closeUpstream ends the server for good. It does not wait for the server's goroutine.
 func (s *server) closeUpstream(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true

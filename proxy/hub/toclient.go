@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// toClient is the sink for a server's messages that the gate has let through. It replaces the ids
+// toClient receives a server's messages after the gate has let them through. It replaces their ids
 // and tokens by those of the client and sends the messages to the client.
 type toClient conn
 
@@ -19,12 +19,12 @@ func (t *toClient) Flush() { t.server.h.out.Flush() }
 // Add sends one message or one batch.
 func (t *toClient) Add(line []byte) error {
 	limits := t.server.h.o.Limits
-	limits.AllowBatch = true // the session has checked whether arrays are allowed
+	limits.AllowBatch = true // the session has already checked whether batches are allowed
 	f, err := frame.Parse(line, limits)
 	if err != nil {
 		return err
 	}
-	for one := range f.Messages { // the answers of an array may be for several askers
+	for one := range f.Messages { // the answers in a batch may be for several askers
 		if err := t.addFrame(one); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	if line == nil {
 		return nil
 	}
-	if f.Kind != frame.Response { // the edits may have made a request or a notification too long
+	if f.Kind != frame.Response { // the edits may have made a request or a notification longer than the limits allow
 		if _, err := frame.Parse(line, c.server.h.o.Limits); err != nil {
 			c.forgetRequest(f.ID)
 			return err
@@ -62,8 +62,8 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	return c.server.h.out.Add(line)
 }
 
-// rewriteAnswer returns an answer for the client, or nil when the hub itself waits for the answer
-// or nobody does.
+// rewriteAnswer returns an answer in the form for the client. It returns nil when the hub itself
+// waits for the answer or no party does.
 func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	a, ok := c.claimAsker(f.ID)
 	switch {
@@ -75,7 +75,7 @@ func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	}
 	_, tasks := mcp.ReadOutcome(f)
 	c.server.h.keepTasks(c.server, tasks)
-	if len(tasks) == 0 { // a task reports progress after its answer
+	if len(tasks) == 0 { // a task still reports progress after its answer
 		c.mu.Lock()
 		delete(c.tokens, string(f.ID))
 		c.mu.Unlock()
@@ -89,16 +89,16 @@ func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	return c.server.h.concludeCall(a.call, f, c.asksInside(f)...)
 }
 
-// maxTasks is the number of tasks that the hub remembers for each server.
+// maxTasks is how many tasks the hub remembers for each server.
 const maxTasks = 4096
 
-// keepTasks notes the server of these tasks.
+// keepTasks stores s as the server of these task ids.
 func (h *hub) keepTasks(s *server, tasks []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range tasks {
 		if other, taken := h.handles[id]; taken && other != s {
-			h.handles[id] = nil // the id is ambiguous
+			h.handles[id] = nil // two servers used the id, so it belongs to neither
 		} else if !taken && s.tasks < maxTasks {
 			h.handles[id] = s
 			s.tasks++
@@ -106,7 +106,8 @@ func (h *hub) keepTasks(s *server, tasks []string) {
 	}
 }
 
-// rewriteRequest returns a server's request for the client, with the server's name in it.
+// rewriteRequest returns a server's request in the form for the client. The form contains the
+// server's name.
 func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	meta := params.Member("_meta")
@@ -118,7 +119,7 @@ func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	}
 	switch message := params.Member("message"); {
 	case f.Method == "elicitation/create" && message.Kind() == jsonscan.String:
-		edits = append(edits, c.prefixEdit(message)) // a person reads this message
+		edits = append(edits, c.prefixEdit(message)) // a person reads this message, so it names the server
 	case f.Method != "sampling/createMessage":
 	case meta.Kind() == jsonscan.Object:
 		edits = append(edits, memberEdit(meta, "clawai/server", `"`+c.server.ID+`"`))
@@ -128,7 +129,7 @@ func (c *conn) rewriteRequest(f *frame.Frame) []byte {
 	return frame.SpliceAll(f.Raw, edits...)
 }
 
-// registerRequest registers a server's request and returns its id for the client.
+// registerRequest stores a server's request. It returns the id of the request for the client.
 func (c *conn) registerRequest(r *request) (id []byte) {
 	h := c.server.h
 	h.mu.Lock()
@@ -142,7 +143,7 @@ func (c *conn) registerRequest(r *request) (id []byte) {
 	return id
 }
 
-// forgetRequest removes a server's request and returns the key of its id for the client.
+// forgetRequest removes a server's request. It returns the key of the client's id for the request.
 func (c *conn) forgetRequest(id []byte) (key string) {
 	c.mu.Lock()
 	key = c.theirs[frame.IDKey(id)]
@@ -154,8 +155,8 @@ func (c *conn) forgetRequest(id []byte) (key string) {
 	return key
 }
 
-// rewriteNotification returns a notification for the client, or nil when the client does not get
-// it.
+// rewriteNotification returns a notification in the form for the client, or nil when the client
+// does not get it.
 func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 	params := jsonscan.ValueOf(f.Params)
 	switch f.Method {
@@ -205,8 +206,8 @@ func (c *conn) rewriteNotification(f *frame.Frame) []byte {
 	return f.Raw
 }
 
-// asksInside returns the edits that put the server's name before the messages in an answer's
-// questions, because a person reads them.
+// asksInside returns edits for the questions in an answer. They put the server's name before each
+// message, because a person reads the message.
 func (c *conn) asksInside(f *frame.Frame) (edits []frame.Edit) {
 	if !c.modern.Load() {
 		return nil
@@ -225,8 +226,8 @@ func (c *conn) prefixEdit(text jsonscan.Value) frame.Edit {
 	return frame.Edit{Part: text.Bytes(), Token: append([]byte(`"[`+c.server.ID+`] `), text[1:]...)}
 }
 
-// memberEdit returns the edit that sets a member of an object. It replaces a member with the same
-// name.
+// memberEdit returns the edit that sets a member of an object. If the object has this member, the
+// edit replaces its value.
 func memberEdit(object jsonscan.Value, name, value string) frame.Edit {
 	if there := object.Member(name); there != "" {
 		return frame.Edit{Part: there.Bytes(), Token: []byte(value)}

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// currentServers returns the current servers in their order. The slice is never modified.
+// currentServers returns the current servers in the order of the configuration. The slice is never
+// modified.
 func (h *hub) currentServers() []*server { return *h.servers.Load() }
 
-// applyUpdates applies new lists of servers as they come.
+// applyUpdates applies the new lists of servers from Options.Updates.
 func (h *hub) applyUpdates() {
 	for {
 		select {
@@ -24,8 +25,8 @@ func (h *hub) applyUpdates() {
 	}
 }
 
-// replaceServers keeps the unchanged servers running, adds the new servers and lets the removed
-// servers finish. It reports whether anything has changed.
+// replaceServers changes the servers to the list next. Unchanged servers keep running, new servers
+// are added, and removed servers finish their work. It reports whether anything has changed.
 func (h *hub) replaceServers(next []Server) bool {
 	before := h.currentServers()
 	after := make([]*server, 0, len(next))
@@ -43,17 +44,17 @@ func (h *hub) replaceServers(next []Server) bool {
 	for _, s := range before {
 		if !slices.Contains(after, s) {
 			close(s.leaving)
-			time.AfterFunc(leaveGrace, s.end) // also ends a server that is starting
+			time.AfterFunc(leaveGrace, s.end) // this also ends a server that is just starting
 		}
 	}
 	return !slices.Equal(before, after)
 }
 
-// leaveGrace is the time for requests in flight at a removed server.
+// leaveGrace is the time in which a removed server may still answer requests in flight.
 var leaveGrace = 5 * time.Second
 
-// retireServer ends a removed server after its outstanding answers have come or leaveGrace is
-// over.
+// retireServer ends a removed server. Before that it waits for the outstanding answers, at most
+// leaveGrace.
 func (s *server) retireServer() {
 	late, look := time.After(leaveGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()

@@ -1,6 +1,5 @@
-// Package listing starts a server with its own command, fetches its lists, and stops it again. The
-// server's output is validated as strictly as the proxy validates messages for a client, and the
-// server's time and memory are limited.
+// Package listing starts a server with its own command, fetches its lists, and stops it. It checks
+// the server's output as strictly as the proxy does. The server's time and memory are limited.
 package listing
 
 import (
@@ -22,39 +21,38 @@ import (
 	"github.com/clawai/clawai/proxy/stdio"
 )
 
-// Limits of a server's output. The largest known list has 185 KB.
+// Limits of a server's output. The largest list known has 185 KB.
 const (
 	MaxBytes   = 4 << 20
 	maxEntries = 5000
 	maxPages   = 500
 )
 
-// Within is the usual time limit of ListServer. It is long because starting some servers downloads
-// them first.
+// Within is the usual time limit of ListServer. It is long because some servers must first be
+// downloaded.
 const Within = 60 * time.Second
 
 // Options holds the command to start and its environment.
 type Options struct {
 	Args   []string      // the command and its arguments
-	Env    []string      // nil: the environment of this process
-	Cage   *cage.Plan    // limits what the process may reach; nil: no limits
+	Env    []string      // environment of the server; nil means that of this process
+	Cage   *cage.Plan    // the server's sandbox; nil means none
 	Within time.Duration // time limit of ListServer
 	// Refused is called for each host that the cage refuses. It may be nil.
 	Refused func(hosts.Refusal)
 }
 
-// List holds a server's lists. The entries are unchanged and were validated by
-// internal/wire/frame.
+// List holds a server's lists. The entries are unchanged. internal/wire/frame has checked them.
 type List struct {
-	Version      string // as the server states it
+	Version      string // the server's own version
 	Instructions string
 	Tools        []jsonscan.Value
 	Prompts      []jsonscan.Value
 	Templates    []jsonscan.Value
 }
 
-// Describe returns the lists in the form that pins compare. start is the server's command, in the
-// form that a lock file has. An error means that an entry cannot be compared.
+// Describe returns the lists in the form for comparing pins. start is the server's command in the
+// form of a lock file. It returns an error if an entry cannot be compared.
 func (l *List) Describe(start []string) (pin.SelfDescription, error) {
 	is := pin.SelfDescription{Start: start, Version: l.Version, Instructions: l.Instructions}
 	for kind, entries := range map[pin.EntryKind][]jsonscan.Value{pin.Tool: l.Tools, pin.Prompt: l.Prompts, pin.Template: l.Templates} {
@@ -71,8 +69,8 @@ func (l *List) Describe(start []string) (pin.SelfDescription, error) {
 	return is, nil
 }
 
-// ListServer starts a server and fetches its lists. When it returns, the server and its own
-// children are gone.
+// ListServer starts a server and fetches its lists. When it returns, the server and the server's
+// own processes have ended.
 func ListServer(ctx context.Context, o Options) (list List, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Within)
 	defer cancel()
@@ -102,7 +100,7 @@ func ListServer(ctx context.Context, o Options) (list List, err error) {
 type conversation struct {
 	to     io.Writer
 	from   *frame.Reader
-	budget *io.LimitedReader // limits the output that is read to MaxBytes
+	budget *io.LimitedReader // limits the server's whole output to MaxBytes
 	id     int
 }
 
@@ -111,8 +109,7 @@ func newConversation(server io.ReadWriter) *conversation {
 	return &conversation{to: server, from: frame.NewReader(budget, MaxBytes), budget: budget}
 }
 
-// fetchLists does the handshake and then fetches every page of every list that the server
-// declares.
+// fetchLists does the handshake. Then it fetches every page of every list that the server declares.
 func (c *conversation) fetchLists() (list List, err error) {
 	hello := map[string]any{"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "clawai", "version": "1"}}
 	said, err := c.requestAnswer("initialize", hello)
@@ -140,7 +137,7 @@ func (c *conversation) fetchLists() (list List, err error) {
 		}
 		*ask.into, err = c.collectPages(ask.method, ask.member)
 		if refused, ok := errors.AsType[*refusal](err); ok && refused.code == methodNotFound && !ask.required {
-			err = nil // the server has no such list: few servers with resources have templates
+			err = nil // the server has no such list; only few servers with resources have templates
 		}
 		if err != nil {
 			return list, err
@@ -149,7 +146,7 @@ func (c *conversation) fetchLists() (list List, err error) {
 	return list, nil
 }
 
-// collectPages returns the entries of a list, from all its pages.
+// collectPages returns the entries from all pages of a list.
 func (c *conversation) collectPages(method, member string) (entries []jsonscan.Value, err error) {
 	params, seen := map[string]string{}, map[string]bool{}
 	for range maxPages {
@@ -181,12 +178,12 @@ func (c *conversation) collectPages(method, member string) (entries []jsonscan.V
 // methodNotFound is the "method not found" code of JSON-RPC 2.0, section 5.1.
 const methodNotFound = "-32601"
 
-// refusal is an error answer of a server.
+// refusal is the server's error answer.
 type refusal struct{ code, message string }
 
 func (r *refusal) Error() string { return "it says " + term.VisibleValue(r.message) }
 
-// requestAnswer sends a request and reads messages up to its answer.
+// requestAnswer sends a request and reads messages until its answer comes.
 func (c *conversation) requestAnswer(method string, params any) (jsonscan.Value, error) {
 	c.id++
 	if err := c.sendMessage(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
@@ -197,7 +194,7 @@ func (c *conversation) requestAnswer(method string, params any) (jsonscan.Value,
 		switch {
 		case err != nil:
 			return "", err
-		case f.Method != "" || string(f.ID) != strconv.Itoa(c.id): // skip notifications, requests and unexpected answers
+		case f.Method != "" || string(f.ID) != strconv.Itoa(c.id): // notifications, requests and other answers are skipped
 		case f.Error != nil:
 			e := jsonscan.ValueOf(f.Error)
 			return "", &refusal{string(e.Member("code")), e.Member("message").Text()}

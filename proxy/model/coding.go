@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
-// codings are the content codings (RFC 9110, 8.4.1) that can be decoded. The output of a decoder may
+// codings are the content codings (RFC 9110, 8.4.1) that clawai can decode. A decoder's output may
 // have any length, so the caller must limit it.
 var codings = map[string]func(io.Reader) (io.Reader, error){
 	"gzip":    func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
@@ -25,7 +25,7 @@ var codings = map[string]func(io.Reader) (io.Reader, error){
 
 func isPlain(coding string) bool { return coding == "" || strings.EqualFold(coding, "identity") }
 
-// decodeBody returns a reader of the decoded body; coding is the value of Content-Encoding.
+// decodeBody returns a reader of the decoded body. coding is the value of Content-Encoding.
 func decodeBody(body io.Reader, coding string) (io.Reader, error) {
 	if isPlain(coding) {
 		return body, nil
@@ -36,7 +36,8 @@ func decodeBody(body io.Reader, coding string) (io.Reader, error) {
 	return nil, errors.New("it is in the encoding " + shortenText(coding))
 }
 
-// decodeWhole returns the decoded body. A text that is too long to be read is an error.
+// decodeWhole returns the decoded body. It returns an error if the result is longer than
+// modelapi.MaxText.
 func decodeWhole(body []byte, coding string) ([]byte, error) {
 	if isPlain(coding) {
 		return body, nil

@@ -22,8 +22,8 @@ import (
 )
 
 // readConversation passes the parts of a request to the gate and returns the body to send. The body
-// differs from the received one only where it holds refused calls, denied tools of the service, or
-// results that the rules have changed.
+// is changed only at refused calls, at denied tools of the service, and at results that the rules
+// have altered.
 func (t *turn) readConversation(body []byte) ([]byte, error) {
 	r, err := modelapi.ReadRequest(t.api, body)
 	if err != nil {
@@ -44,7 +44,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, instead := map[string]denial{}, map[string]string{} // by the id of the call; instead holds the name that replaces the tool's name there
+	refused, instead := map[string]denial{}, map[string]string{} // both maps have the id of the call as key; refused holds denials, and instead holds the false names of tools in the request
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		if d, is := t.findDenial(c.Place.Text()); is {
@@ -78,12 +78,12 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 			edits = append(edits, frame.Edit{Part: one.Content.Bytes(), Token: instead})
 		}
 	}
-	_ = t.o.Gate.Flush() // after an error the gate refuses every later exchange
+	_ = t.o.Gate.Flush() // the error is ignored, because after it the gate refuses every later exchange
 	return t.editRequest(body, edits)
 }
 
-// distrustConversation does the same as distrustRequest for a request that could be read only in part.
-// If its tools could be read (r.Offered), they are all the tools that the request offers.
+// distrustConversation is distrustRequest for a request that could be read only in part. If
+// r.Offered is true, all tools in the request were read.
 func (t *turn) distrustConversation(r *modelapi.Request, what string, body []byte) ([]byte, error) {
 	if !r.Offered {
 		return body, t.distrustRequest(what, body)
@@ -102,17 +102,17 @@ func (t *turn) distrustConversation(r *modelapi.Request, what string, body []byt
 	return t.editRequest(body, edits)
 }
 
-// editRequest returns the request to send, and records that it was changed.
+// editRequest returns the changed request and records the change.
 func (t *turn) editRequest(body []byte, edits []frame.Edit) ([]byte, error) {
-	if len(edits) == 0 || t.passing != nil { // if it passes already, its bytes cannot change
+	if len(edits) == 0 || t.passing != nil { // the bytes of a request that is already being forwarded cannot change
 		return body, nil
 	}
 	sent := frame.SpliceAll(body, edits...)
 	return sent, t.noteEdit("client", body, sent, fmt.Sprintf("%d places of a request", len(edits)))
 }
 
-// appendID adds an edit for an id that the client has built from the replaced name of a refused call:
-// the edit restores the tool's name in it.
+// appendID adds an edit for an id that the client has built from the name of a refused call. The
+// edit puts the tool's real name into the id.
 func appendID(edits []frame.Edit, id jsonscan.Value, name string, d *denial) []frame.Edit {
 	if text := id.Text(); name != "" && strings.Contains(text, name) {
 		edits = append(edits, frame.Edit{Part: id.Bytes(), Token: escape.QuoteText(strings.ReplaceAll(text, name, jsonscan.ValueOf(d.name).Text()))})
@@ -120,7 +120,8 @@ func appendID(edits []frame.Edit, id jsonscan.Value, name string, d *denial) []f
 	return edits
 }
 
-// denialOf returns the denial of the refused call that a result answers; false if there is none.
+// denialOf returns the denial of the refused call that a result answers. It returns false if the
+// result answers no refused call.
 func (t *turn) denialOf(one *modelapi.Result, refused map[string]denial) (denial, bool) {
 	if one.Place != "" {
 		if d, is := t.findDenial(one.Place.Text()); is {
@@ -131,7 +132,7 @@ func (t *turn) denialOf(one *modelapi.Result, refused map[string]denial) (denial
 	return d, is && one.ID != ""
 }
 
-// contentOf returns a text as the content of a result.
+// contentOf returns words as the content of a tool's result.
 func contentOf(api modelapi.API, words string) []byte {
 	quoted := escape.QuoteText(words)
 	if api == modelapi.Gemini {
@@ -140,10 +141,10 @@ func contentOf(api modelapi.API, words string) []byte {
 	return quoted
 }
 
-// callFinder finds the calls that results answer.
+// callFinder finds the call that a result answers.
 type callFinder struct {
 	byID   map[string]*modelapi.Asked
-	byName map[string][]*modelapi.Asked // calls without ids that no result has answered yet
+	byName map[string][]*modelapi.Asked // calls without an id that no result has answered yet, by the tool's name
 }
 
 func newCallFinder(r *modelapi.Request) callFinder {
@@ -159,8 +160,8 @@ func newCallFinder(r *modelapi.Request) callFinder {
 	return f
 }
 
-// findCall returns the call that a result answers: the call with its id or, if the result has no id,
-// the first call of the same tool that no earlier result has answered.
+// findCall returns the call that a result answers. It is the call with the result's id. If the
+// result has no id, it is the first call of the same tool that no earlier result answers.
 func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
 	if one.ID != "" {
 		return f.byID[one.ID]
@@ -173,8 +174,8 @@ func (f *callFinder) findCall(one *modelapi.Result) *modelapi.Asked {
 	return open[0]
 }
 
-// takeResult passes a result to the gate, unless an earlier request had the same result. It returns the
-// content with which the rules replace that of the result; nil for no change.
+// takeResult passes a result to the gate, unless an earlier request had the same result. It returns
+// the content that the rules put in place of the result's content, or nil if nothing changes.
 func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead []byte, err error) {
 	if one.Content == "" {
 		return nil, nil
@@ -189,7 +190,7 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 		return instead, nil
 	}
 	made := t.callOf(one, asked)
-	uploads := t.screensUploads() && !one.Hosted // a result of the service itself is not sent to it for the first time
+	uploads := t.screensUploads() && !one.Hosted // a result from the service itself is already known to the service
 	if made.cover == ByProxy && !uploads {
 		t.keepResult(of, nil)
 		return nil, nil
@@ -204,7 +205,7 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 	}
 	if err == nil && uploads {
 		goes := one.Content
-		if instead != nil { // a rule about replies has changed it
+		if instead != nil { // a rule about replies has altered the content
 			goes = jsonscan.ValueOf(instead)
 		}
 		var other []byte
@@ -219,7 +220,7 @@ func (t *turn) takeResult(one *modelapi.Result, asked *modelapi.Asked) (instead 
 	return instead, nil
 }
 
-// takeReply passes a result to the gate as the reply of a tool's server.
+// takeReply passes a result to the gate as a reply of the tool's server.
 func (t *turn) takeReply(one *modelapi.Result, made *madeCall, line []byte) (instead []byte, err error) {
 	c := &made.calls[0]
 	x := &gate.Exchange{Raw: line, Answered: made.calls, Event: event.Event{
@@ -239,8 +240,8 @@ func (t *turn) takeReply(one *modelapi.Result, made *madeCall, line []byte) (ins
 	return t.observeResult(x, c, jsonscan.Absent)
 }
 
-// observeResult passes a result to the gate. It returns the content that replaces the result's content;
-// nil for no change. kind has the same meaning as in alteredContent.
+// observeResult passes a result to the gate. It returns the content that takes the place of the
+// result's content, or nil if nothing changes. kind has the same meaning as in alteredContent.
 func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.ValueKind) (instead []byte, err error) {
 	line, out := x.Raw, newOutcome(nil)
 	x.Out = out
@@ -251,7 +252,7 @@ func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.Val
 		return nil, err
 	case v == nil && bytes.Equal(out.sent, line):
 		return nil, nil
-	case t.passing != nil: // the rules have changed meanwhile, but the result is sent already
+	case t.passing != nil: // the rules have changed in the meantime, but the result was already sent
 		return nil, errLabels
 	case v == nil:
 		return alteredContent(out.sent, kind)
@@ -261,7 +262,8 @@ func (t *turn) observeResult(x *gate.Exchange, c *policy.Call, kind jsonscan.Val
 	return contentOf(t.api, t.o.Gate.MaskDenial(d).DescribeDenial()), nil
 }
 
-// digestOf returns the digest that identifies the same result in later requests.
+// digestOf returns a digest of the result. Later requests repeat the result, and the digest
+// identifies it.
 func digestOf(one *modelapi.Result) (of digest) {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%q %q ", one.ID, one.Name)
@@ -279,8 +281,8 @@ func (t *turn) listLabels(x *gate.Exchange) []gate.Label {
 
 var errLabels = &refusal{http.StatusServiceUnavailable, "what the session has seen cannot be kept or recorded; tell the owner"}
 
-// callOf returns the call that a result answers. For an unknown call it returns a call that the rules
-// judge as the worst case.
+// callOf returns the call that a result answers. If the call is unknown, it returns a call that the
+// rules judge as the worst case.
 func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	switch {
 	case one.Hosted:
@@ -293,7 +295,7 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	if asked == nil {
 		return madeCall{calls: []policy.Call{t.unknownCall("a tool whose call was not seen")}}
 	}
-	made := t.makeCall(&asked.Call) // some services reuse ids in every conversation, so the remembered call may be another one
+	made := t.makeCall(&asked.Call) // the remembered call may be another one, because some services reuse ids in every conversation
 	if kept, known := t.findCall(asked.ID); known && slices.Equal(kept.calls[0].Names, made.calls[0].Names) {
 		made.record = kept.record
 	}
@@ -301,7 +303,8 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	return made
 }
 
-// makeCall returns a call in the form that the rules judge, and the other transport that judges it.
+// makeCall returns a call in the form for the rules, with the other transport that judges it, if
+// any.
 func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	req, err := t.o.Client.ReadModelCall(client.ModelCall{Session: t.session, ID: c.ID, Tool: c.Name, Args: c.Args, Text: c.Text, Free: c.Free, Cwd: t.o.Cwd})
 	if err == nil && c.Bad != "" {
@@ -325,13 +328,14 @@ func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	return made
 }
 
-// unknownCall returns the call of a tool that is known only by its name.
+// unknownCall returns a call of a tool with this name. Nothing else is known about the tool.
 func (t *turn) unknownCall(name string) policy.Call {
 	return policy.Call{Server: t.o.Client.ID, Method: builtin.Method, Subject: policy.ToolSubject, Names: []string{name}, Session: t.session}
 }
 
-// hostedCall returns the call of a tool that the service has run. If the client has a built-in tool of
-// the same class, such as a web search, it is a call of that tool; otherwise it is an unknown call.
+// hostedCall returns a call for a tool that the service has run. If the client has a built-in tool
+// of the same class, such as a web search, it is a call of that tool. Otherwise it is an unknown
+// call.
 func (t *turn) hostedCall(kind string) policy.Call {
 	class := hostedClass(kind)
 	if names := builtin.ToolNames(t.o.Client.ID, class); class != "" && len(names) > 0 {
@@ -340,7 +344,7 @@ func (t *turn) hostedCall(kind string) policy.Call {
 	return t.unknownCall(kind)
 }
 
-// callUnknown adds the labels that a call of an unknown tool brings.
+// callUnknown adds the labels for a call of an unknown tool.
 func (t *turn) callUnknown(name string) error {
 	if t.o.Labels == nil {
 		return nil
@@ -351,12 +355,12 @@ func (t *turn) callUnknown(name string) error {
 	return nil
 }
 
-// resultFrame returns a result as a frame that a tool's server could have sent, so that the gate can
-// judge it like any reply. blocks means that content is the list of a reply's blocks, or one block, so
-// that pictures are recognized. Then the rules may add nothing to it.
+// resultFrame returns a result as a frame that a tool's server could have sent, because the gate
+// can judge such a frame. blocks means that content is the list of a reply's blocks, or one block.
+// Then pictures are recognized, but the rules may add nothing to the content.
 func resultFrame(id string, content jsonscan.Value, blocks bool) ([]byte, error) {
 	text := content.Bytes()
-	if content.Kind() != jsonscan.String && bytes.ContainsAny(text, "\r\n") { // a frame must be one line
+	if content.Kind() != jsonscan.String && bytes.ContainsAny(text, "\r\n") { // compacted, because a frame must be one line
 		room := &bytes.Buffer{}
 		if err := json.Compact(room, text); err != nil {
 			return nil, err
@@ -381,8 +385,8 @@ func resultFrame(id string, content jsonscan.Value, blocks bool) ([]byte, error)
 	return line, nil
 }
 
-// alteredContent returns the changed content from a frame of resultFrame. kind is the JSON kind of the
-// original content if the frame was made with blocks; otherwise Absent.
+// alteredContent returns the altered content from a frame of resultFrame. kind is the JSON kind of
+// the original content if the frame was made with blocks, and Absent otherwise.
 func alteredContent(line []byte, kind jsonscan.ValueKind) ([]byte, error) {
 	result := jsonscan.ValueOf(line).Member("result")
 	content := result.Member("content")

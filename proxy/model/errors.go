@@ -9,12 +9,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
-// errorBody returns an error in the form of a service. A refusal by a rule has the status 400, because
-// after a 403 Claude Code tells its user to sign in again, and Codex tries five more times.
+// errorBody returns an error in the form of the service. A refusal by a rule has the status 400.
+// With 403, Claude Code would tell its user to sign in again, and Codex would try five more times.
 func errorBody(api modelapi.API, status int, text string) []byte {
 	quoted := escape.QuoteText(text)
 	kind, word, name := "api_error", "server_error", "INTERNAL"
-	if status == http.StatusBadRequest { // a kind of error after which the client does not try again
+	if status == http.StatusBadRequest { // after an error of this kind the client does not try again
 		kind, word, name = "invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"
 	}
 	switch api {
@@ -27,7 +27,7 @@ func errorBody(api modelapi.API, status int, text string) []byte {
 	}
 }
 
-// errorEvent returns an event that ends a stream with an error in the form of a service.
+// errorEvent returns an event that ends a stream with an error, in the form of the service.
 func errorEvent(api modelapi.API, text string) []byte {
 	quoted := escape.QuoteText("clawai: " + text)
 	switch api {
@@ -40,7 +40,7 @@ func errorEvent(api modelapi.API, text string) []byte {
 	}
 }
 
-// keepAlive returns an event without a meaning, which keeps a stream alive while a person is asked.
+// keepAlive returns an event that means nothing. It keeps a stream alive while a person is asked.
 func keepAlive(api modelapi.API) []byte {
 	if api == modelapi.Messages {
 		return []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")

@@ -10,24 +10,24 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// maxHeld is the largest number of bytes of a stream that may wait for a decision.
+// maxHeld is how many bytes of a stream may wait for a decision.
 const maxHeld = 16 << 20
 
-// heldBody is the body of a stream that holds back calls until they are judged. Everything before a call
-// passes at once.
+// heldBody is the body of a stream for the client. It holds calls back until they are judged.
+// Everything before a call passes at once.
 type heldBody struct {
 	*turn
 	body    io.Closer
 	events  *sse.Reader
 	stream  *modelapi.Stream
-	out     []byte      // bytes that the client may read
-	waiting []heldEvent // held events, beginning with the first event of a call
+	out     []byte      // bytes that Read may return
+	waiting []heldEvent // held events; the first of them begins a call
 	size    int         // total size of the events in waiting, in bytes
 	calls   []*modelapi.Call
-	renamed map[*modelapi.Call]string // refused calls of this stream
-	judging chan judgement            // delivers the running judgement; nil: none runs
-	ended   error                     // what Read returns after out
-	failed  bool                      // clawai has ended the stream
+	renamed map[*modelapi.Call]string // the names for refused calls of this stream
+	judging chan judgement            // channel for the result of the running judgement; nil if none runs
+	ended   error                     // error that Read returns after out is empty
+	failed  bool                      // clawai has ended the stream because of an error
 	begun   bool                      // a call has begun and is not complete
 }
 
@@ -41,22 +41,24 @@ type judgement struct {
 	err     error
 }
 
-// holdBody returns the body that the client gets.
+// holdBody returns a heldBody for the client.
 func (t *turn) holdBody(from io.Reader, body io.Closer) io.ReadCloser {
 	return &heldBody{turn: t, body: body, events: newEvents(from), stream: modelapi.NewStream(t.api), renamed: map[*modelapi.Call]string{}}
 }
 
-// newEvents returns a reader of the events of a service. Some services end lines in CRLF, which may come in two parts.
+// newEvents returns a reader of a service's events. It waits for the LF after a CR, because some
+// services end lines in CRLF, which may come in two parts.
 func newEvents(from io.Reader) *sse.Reader {
 	events := sse.NewReader(from, modelapi.MaxText)
 	events.AwaitLF()
 	return events
 }
 
-// Close closes the service's body. A running judgement ends with the context of the request.
+// Close closes the service's body. A running judgement ends by itself with the context of the
+// request.
 func (h *heldBody) Close() error { return h.body.Close() }
 
-// Read returns released events. It returns all events that have arrived together at once, because each
+// Read returns released events. It returns all events that have come so far together, because each
 // Read causes a separate write to the client.
 func (h *heldBody) Read(p []byte) (int, error) {
 	for len(h.out) == 0 || h.judging == nil && h.ended == nil && len(h.out) < len(p) && h.events.HasEvent() {
@@ -74,8 +76,8 @@ func (h *heldBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// awaitJudgement waits for the decision, but at most for KeepAlive. Then it lets Read return a sign of
-// life for the client.
+// awaitJudgement waits for the decision, at most for KeepAlive. If there is none by then, Read
+// returns a keep-alive event for the client.
 func (h *heldBody) awaitJudgement() {
 	select {
 	case j := <-h.judging:
@@ -110,7 +112,8 @@ func (h *heldBody) readEvent() {
 	h.takeEvent(e)
 }
 
-// takeEvent reads an event. It holds the event, starts the judgement of complete calls, or releases it.
+// takeEvent parses an event. It holds the event, or starts the judgement of complete calls, or
+// releases the event.
 func (h *heldBody) takeEvent(e *sse.Event) {
 	var step modelapi.Step
 	var err error
@@ -133,7 +136,7 @@ func (h *heldBody) takeEvent(e *sse.Event) {
 	case h.size > maxHeld:
 		h.noteUnread("server", "a reply: its calls are longer than clawai holds", h.size)
 		h.failStream(errors.New("its calls are longer than clawai holds"))
-	case h.begun: // every event waits behind the call, also one without data such as a comment
+	case h.begun: // every event waits behind an open call, even one without data such as a comment
 	case len(h.calls) > 0:
 		h.startJudging()
 	default:
@@ -141,8 +144,8 @@ func (h *heldBody) takeEvent(e *sse.Event) {
 	}
 }
 
-// checkPlain returns an error if clients could parse an event differently. It also checks an event in
-// which this package finds no data, because a client may find data in it.
+// checkPlain returns an error if some clients could parse an event differently. It also checks an
+// event without data, because another client may find data in it.
 func checkPlain(e *sse.Event) error {
 	if !e.Plain && len(bytes.TrimSpace(e.Raw)) > 0 {
 		return errors.New("an event can be read in two ways")
@@ -150,7 +153,7 @@ func checkPlain(e *sse.Event) error {
 	return nil
 }
 
-// startJudging passes the complete calls to the gate.
+// startJudging passes the complete calls to the gate, in another goroutine.
 func (h *heldBody) startJudging() {
 	var raw []byte
 	for _, e := range h.waiting {
@@ -168,7 +171,7 @@ func (h *heldBody) startJudging() {
 	}()
 }
 
-// releaseEvents moves the waiting events to out, with the names of refused calls replaced.
+// releaseEvents moves the waiting events to out. It replaces the names of refused calls in them.
 func (h *heldBody) releaseEvents() {
 	var came []byte
 	from, edited := len(h.out), map[*modelapi.Call]string{}
@@ -202,8 +205,9 @@ func (h *heldBody) releaseEvents() {
 	h.waiting, h.size = nil, 0
 }
 
-// replaceData returns an event with its data replaced. If the data is one line, the other bytes of the
-// event stay the same. It searches for a data field, because a comment or an id may hold the same text.
+// replaceData returns an event with other data. If the old data is one line, all other bytes of the
+// event stay the same. It replaces only a data field, because a comment or an id may contain the
+// same text.
 func replaceData(e *sse.Event, data []byte) []byte {
 	at := 0
 	for line := range bytes.Lines(e.Raw) {
@@ -218,14 +222,14 @@ func replaceData(e *sse.Event, data []byte) []byte {
 	return changed.AppendBlock(nil)
 }
 
-// isDataField reports whether a line that begins with these bytes is a data field.
+// isDataField reports whether a line with this beginning is a data field.
 func isDataField(begin []byte) bool { return string(begin) == "data:" || string(begin) == "data: " }
 
-// endStream handles the end of the service's stream: it judges calls that are still open.
+// endStream handles the end of the service's stream. It judges the calls that are still open.
 func (h *heldBody) endStream() {
 	h.ended = io.EOF
 	if rest := h.events.Rest(); len(rest.Raw) > 0 {
-		if len(rest.Data) > 0 || checkPlain(rest) != nil { // some clients read an event that has no end
+		if len(rest.Data) > 0 || checkPlain(rest) != nil { // some clients read an event even if its end is missing
 			h.takeEvent(rest)
 			if h.judging != nil || h.failed {
 				return

@@ -13,10 +13,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// outcome is the gate's outlet for one exchange. It only stores the decision. The caller sends the
-// bytes when all calls that wait together are decided.
+// outcome is the gate's Outlet for one exchange. It only stores the decision. The caller sends the
+// bytes later, when all calls that wait together are decided.
 type outcome struct {
-	called func() error // adds the labels of a call before it goes; nil for a result
+	called func() error // adds the labels of a call before the call goes to the client; nil for a result
 	done   chan struct{}
 	sent   []byte
 	denied *gate.Verdict
@@ -26,7 +26,7 @@ func newOutcome(called func() error) *outcome {
 	return &outcome{called: called, done: make(chan struct{})}
 }
 
-// Forward stores the allowed bytes, and adds the labels of a call.
+// Forward stores the allowed bytes and adds the labels of a call.
 func (o *outcome) Forward(x *gate.Exchange) error {
 	defer close(o.done)
 	o.sent = x.Raw
@@ -46,10 +46,10 @@ func (o *outcome) Refuse(_ *gate.Exchange, v gate.Verdict) {
 	o.denied = &v
 }
 
-// Waiting does nothing: the reader of the stream keeps the client alive.
+// Waiting does nothing, because heldBody keeps the client alive.
 func (o *outcome) Waiting(*gate.Exchange, time.Duration) {}
 
-// await returns the verdict of a refusal, or nil.
+// await waits for the decision. It returns the verdict of a refusal, or nil for an allow.
 func (o *outcome) await(ctx context.Context) (*gate.Verdict, error) {
 	select {
 	case <-o.done:
@@ -61,8 +61,9 @@ func (o *outcome) await(ctx context.Context) (*gate.Verdict, error) {
 
 var errGone = errors.New("the client has hung up")
 
-// judgeCalls passes calls to the gate and returns, for each refused call, the name that replaces the
-// tool's name. raw are the bytes that hold the calls. It returns when all calls are decided.
+// judgeCalls passes calls to the gate. For each refused call it returns the name that takes the
+// place of the tool's name. raw holds the bytes of the calls. It returns when all calls are
+// decided.
 func (t *turn) judgeCalls(ctx context.Context, calls []*modelapi.Call, raw []byte) (renamed map[*modelapi.Call]string, err error) {
 	var held []heldCall
 	for _, c := range calls {
@@ -87,7 +88,7 @@ type heldCall struct {
 	x     *gate.Exchange
 }
 
-// judgeHeld passes calls that no other transport judges to the gate.
+// judgeHeld passes calls to the gate. No other transport judges these calls.
 func (t *turn) judgeHeld(ctx context.Context, held []heldCall, raw []byte) (renamed map[*modelapi.Call]string, err error) {
 	var xs []*gate.Exchange
 	for i := range held {
@@ -96,8 +97,8 @@ func (t *turn) judgeHeld(ctx context.Context, held []heldCall, raw []byte) (rena
 		h.x = &gate.Exchange{Raw: raw, Calls: h.made.calls, Event: t.newCallEvent(h.asked, &h.made.calls[0]), Out: h.out}
 		xs = append(xs, h.x)
 	}
-	// The end of ctx must not end the questions: when the client hangs up, Withdraw ends them below, so
-	// that the record always has this reason.
+	// The end of ctx must not end the questions. If the client hangs up, Withdraw below ends them,
+	// so that the record always has this reason.
 	t.o.Gate.Do(context.WithoutCancel(ctx), xs...)
 	renamed = map[*modelapi.Call]string{}
 	for i := range held {
@@ -122,7 +123,7 @@ func (t *turn) judgeHeld(ctx context.Context, held []heldCall, raw []byte) (rena
 	return renamed, nil
 }
 
-// addLabels adds the labels of what calls will return, before they run.
+// addLabels adds the labels of the calls' results before the calls run.
 func (t *turn) addLabels(cs []policy.Call) error {
 	if t.o.Labels == nil {
 		return nil
@@ -142,8 +143,8 @@ func (t *turn) newCallEvent(asked *modelapi.Call, c *policy.Call) event.Event {
 	return ev
 }
 
-// nameOf returns the replacing name of a refused call, as JSON. It stores the tool's name that stands
-// at this place, so that the name can be restored in a later request.
+// nameOf returns the name that takes the place of a refused call's name, as JSON. It also stores
+// the tool's name at place, so that a later request can get it back.
 func (t *turn) nameOf(name string, place jsonscan.Value) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

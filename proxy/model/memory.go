@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// memory holds what a Server remembers of conversations. Each part is limited. A forgotten result is
-// judged again when a request repeats it.
+// memory holds the parts of conversations that a Server remembers. Each part has a limit. If a
+// result is forgotten, it is judged again when a request repeats it.
 type memory struct {
 	mu      *sync.Mutex // guards the fields below
 	calls   recent[string, madeCall]
-	results recent[digest, []byte]   // the content that replaces a judged result; nil: the result is unchanged
-	busy    map[digest]chan struct{} // results that are being judged; the channel is closed at the end
-	denied  recent[string, denial]   // by the name that replaces the tool's name
+	results recent[digest, []byte]   // for each judged result, the content that takes its place; nil if the result stays unchanged
+	busy    map[digest]chan struct{} // results that a goroutine is judging; the channel is closed at the end
+	denied  recent[string, denial]   // refused calls, by the name that takes the place of the tool's name
 	noted   recent[string, struct{}]
 	joined  recent[string, struct{}]
 }
@@ -29,47 +29,48 @@ func newMemory() memory {
 
 type digest [sha256.Size]byte
 
-// madeCall is a call that a model has asked for.
+// madeCall is a model's call in the form for the rules.
 type madeCall struct {
 	calls  []policy.Call
 	cover  Cover
-	record string // record id of the decision; "" if there is none
+	record string // id of the decision's record; "" if there is none
 }
 
 // denial is a refused call.
 type denial struct {
 	id    string // id of the call; "" if the service gives none
-	name  []byte // the name of the tool, as the JSON in the reply
+	name  []byte // the tool's name as JSON in the reply
 	words string // the denial's text for the agent
 }
 
-// deniedPrefix begins the names of refused calls. No tool of the client can have such a name, because
-// the rest is random and is chosen after the client has sent its list of tools.
+// deniedPrefix begins the names for refused calls. No tool of the client can have such a name: the
+// rest is random, and it is chosen after the client has sent its list of tools.
 const deniedPrefix = "clawai_denied_"
 
-// newDeniedName returns the name for a refused call.
+// newDeniedName returns a name for a refused call.
 func newDeniedName() string {
 	var b [6]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // rand.Read never fails
 	return deniedPrefix + hex.EncodeToString(b[:])
 }
 
-// maxRecent is the number of newest entries that a part of the memory keeps at least.
+// maxRecent is how many of the newest entries a part of the memory keeps at least.
 const maxRecent = 1 << 12
 
-// maxParts takes the place of maxRecent for parts of requests. It is larger, because each request of a
-// conversation repeats all earlier parts, and they should not be judged again. An entry is small.
+// maxParts is used instead of maxRecent for parts of requests. It is larger because each request
+// repeats all earlier parts of its conversation, and these should not be judged again. An entry is
+// small.
 const maxParts = 1 << 16
 
-// maxWeight limits the bytes of replacing contents in one half of memory.results. The last entry may
-// exceed it.
+// maxWeight limits the total bytes of the contents in one half of memory.results. The last entry
+// may exceed this limit.
 const maxWeight = 32 << 20
 
-// recent is a map that forgets the oldest half of its entries.
+// recent is a map that forgets the older half of its entries when it is full.
 type recent[K comparable, V any] struct {
 	now, before map[K]V
-	most        int         // largest number of entries in now; 0: maxRecent
-	weigh       func(V) int // returns the size of an entry in bytes; nil: sizes do not count
+	most        int         // maximum number of entries in now; 0 means maxRecent
+	weigh       func(V) int // returns the size of an entry in bytes; nil means that sizes do not count
 	weight      int         // total size of the entries in now
 }
 
@@ -79,7 +80,7 @@ func (r *recent[K, V]) getEntry(k K) (V, bool) {
 	}
 	v, ok := r.before[k]
 	if ok {
-		r.putEntry(k, v) // a used entry becomes a new one
+		r.putEntry(k, v) // a used entry counts as a new one
 	}
 	return v, ok
 }
@@ -93,7 +94,7 @@ func (r *recent[K, V]) putEntry(k K, v V) {
 	}
 }
 
-// noteOnce notes a text, and reports whether it is noted for the first time.
+// noteOnce remembers a text. It returns true if the text was not remembered before.
 func (m *memory) noteOnce(what string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +105,7 @@ func (m *memory) noteOnce(what string) bool {
 	return true
 }
 
-// joinOnce calls join for an id, unless an earlier call for the same id has succeeded.
+// joinOnce calls join for an id, unless join has already succeeded for this id.
 func (m *memory) joinOnce(id string, join func(string) error) error {
 	if id == "" || join == nil {
 		return nil
@@ -130,7 +131,7 @@ func (m *memory) findCall(id string) (madeCall, bool) {
 	return m.calls.getEntry(id)
 }
 
-// maxKept is the largest size in bytes of the arguments of a remembered call. A longer call is read
+// maxKept is the maximum size in bytes of the arguments of a remembered call. A longer call is read
 // again from the request that holds its result.
 const maxKept = 4 << 10
 
@@ -143,7 +144,7 @@ func (m *memory) keepCall(id string, c madeCall) {
 	m.calls.putEntry(id, c)
 }
 
-// hasDenials reports whether any call was refused, so that a request may hold one.
+// hasDenials reports whether any call was refused. Then a request may hold a refused call.
 func (m *memory) hasDenials() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,10 +163,10 @@ func (m *memory) keepDenial(name string, d denial) {
 	m.denied.putEntry(name, d)
 }
 
-// claimResult returns the content that replaces a part of a request, if the part was judged before
-// (known). If another goroutine judges the part now, it waits for that. Otherwise only the caller may
-// judge the part until it calls release. So parallel requests with the same parts cause only one
-// question to a person.
+// claimResult returns the content that takes the place of a part of a request, if the part was
+// judged before (known). If another goroutine is judging the part, claimResult waits for it.
+// Otherwise only the caller may judge the part, until it calls release. So parallel requests with
+// the same part ask a person only once.
 func (m *memory) claimResult(ctx context.Context, of digest) (instead []byte, known bool, release func(), err error) {
 	for {
 		m.mu.Lock()

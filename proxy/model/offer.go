@@ -13,9 +13,9 @@ import (
 	"github.com/clawai/clawai/proxy/hook/client"
 )
 
-// withoutDenied returns the edit that removes from a request the tools of the service that a rule
-// denies. The service runs such a tool itself, and its call cannot be judged there. So the tool is
-// judged here, without arguments.
+// withoutDenied returns the edits that remove the service's own tools from a request if a rule
+// denies them. The service runs such a tool itself, so the tool's calls cannot be judged later. So
+// the tool is judged here, without arguments.
 func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 	if !t.o.Judge || t.o.Denies == nil {
 		return nil, nil
@@ -43,7 +43,8 @@ func (t *turn) withoutDenied(r *modelapi.Request) ([]frame.Edit, error) {
 	return []frame.Edit{{Part: r.Tools.Bytes(), Token: r.WithoutTools(out)}}, nil
 }
 
-// noteOffer records once that a tool of the service is denied, in the form of a refused call.
+// noteOffer records that a rule denies a tool of the service. The record has the form of a refused
+// call. There is one record for each kind.
 func (t *turn) noteOffer(kind string, made madeCall, raw []byte) error {
 	if !t.noteOnce("offer " + kind) {
 		return nil
@@ -53,7 +54,7 @@ func (t *turn) noteOffer(kind string, made madeCall, raw []byte) error {
 	return err
 }
 
-// deniedOffers returns the kinds of tools that the service would run and a rule denies.
+// deniedOffers returns the kinds of the service's own tools that a rule denies.
 func (t *turn) deniedOffers() (kinds []string) {
 	if !t.o.Judge || t.o.Denies == nil {
 		return nil
@@ -71,8 +72,8 @@ func (t *turn) deniedOffers() (kinds []string) {
 	return kinds
 }
 
-// refuseUnread refuses a request that could not be read, if a rule denies a tool of the service. The
-// request may offer this tool, and its calls would not be judged.
+// refuseUnread refuses a request that could not be read, if a rule denies a tool of the service.
+// The request may offer this tool, and the tool's calls would not be judged.
 func (t *turn) refuseUnread(what string, body []byte) error {
 	denied := t.deniedOffers()
 	if len(denied) == 0 {
@@ -84,7 +85,7 @@ func (t *turn) refuseUnread(what string, body []byte) error {
 	return &refusal{http.StatusBadRequest, fmt.Sprintf("a rule denies %s, which the service of the model would run, and clawai cannot read whether this offers it: %s; let the client send plain JSON, or allow that tool", denied[0], what)}
 }
 
-// offeredCall returns the call of a tool that the service would run, without its arguments.
+// offeredCall returns a call, without arguments, of a tool that the service itself runs.
 func (t *turn) offeredCall(kind string) madeCall {
 	class, args := hostedClass(kind), ""
 	switch class {
@@ -99,13 +100,13 @@ func (t *turn) offeredCall(kind string) madeCall {
 			return madeCall{calls: req.Calls}
 		}
 	}
-	if class != "" { // the client has no built-in tool of this class, so rules can only name the class
+	if class != "" { // the client has no built-in tool of this class, so rules can name only the class
 		kind = class
 	}
 	return madeCall{calls: []policy.Call{t.unknownCall(kind)}}
 }
 
-// hostedClass returns the class of built-in tools that a tool of the service belongs to; "" for none.
+// hostedClass returns the class of built-in tools to which a tool of the service belongs, or "".
 func hostedClass(kind string) string {
 	switch {
 	case strings.HasPrefix(kind, "web_search"), kind == "groundingMetadata":

@@ -13,26 +13,26 @@ import (
 	"github.com/clawai/clawai/internal/wire/modelapi"
 )
 
-// passage is the state of a request that is forwarded before it was read and judged.
+// passage is the state of a request that is forwarded before it is read and judged.
 type passage struct {
-	gone  chan func() []byte // gets a function that returns the forwarded request; nil if it was not forwarded completely
-	asked chan struct{}      // closed when a goroutine waits for ended
+	gone  chan func() []byte // gets a function that returns the forwarded request, or nil if the request was not forwarded completely
+	asked chan struct{}      // closed when a goroutine waits for the judgement
 	ask   sync.Once
 	whole atomic.Bool   // the request was read to its end
-	ended chan struct{} // closed when err is known
+	ended chan struct{} // closed when the judgement is over and err is set
 	err   error
 	doubt sync.Once // guards lost
-	lost  error     // why no call may pass after an incomplete request; nil: calls may pass
+	lost  error     // why no call may pass after an incomplete request; nil if calls may pass
 }
 
-// lookLater is how long a forwarded request waits before it is judged, if no goroutine waits for the
-// judgement. In this time the processor is free for the first bytes of the reply.
+// lookLater is how long the judgement of a forwarded request is delayed if no goroutine waits for
+// it. In this time the processor is free for the first bytes of the reply.
 const lookLater = time.Millisecond
 
-// errPartial means that only a part of a request was sent to the service.
+// errPartial means that the service got only a part of a request.
 var errPartial = errors.New("the service has answered before it had the whole request")
 
-// lookMeanwhile starts to judge the request while it is being forwarded.
+// lookMeanwhile starts a goroutine that judges the request after it was forwarded.
 func (t *turn) lookMeanwhile() *passage {
 	p := &passage{gone: make(chan func() []byte, 1), asked: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
@@ -53,8 +53,8 @@ func (t *turn) lookMeanwhile() *passage {
 	return p
 }
 
-// awaitLook waits until the request was judged, so that all its labels are set before a call in the
-// reply is judged.
+// awaitLook waits until the request is judged. After that all its labels are set, so that a call in
+// the reply can be judged.
 func (t *turn) awaitLook() error {
 	if t.passing == nil {
 		return nil
@@ -64,8 +64,8 @@ func (t *turn) awaitLook() error {
 	return t.passing.err
 }
 
-// awaitWhole does the same as awaitLook, for a reply that may hold calls. If only a part of the request
-// was sent, it treats the request as unread.
+// awaitWhole is awaitLook for a reply that may hold calls. If the service got only a part of the
+// request, it treats the request as unread.
 func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
@@ -76,24 +76,25 @@ func (t *turn) awaitWhole() error {
 	return err
 }
 
-// passingBody is the body of a request that is forwarded while it arrives.
+// passingBody is the body of a request that is forwarded while it is still coming from the client.
 type passingBody struct {
 	io.ReadCloser
 	passing *passage
-	leave   func()      // cancels the request and its reply
-	late    *time.Timer // calls readAhead
+	leave   func()      // its call cancels the request and the reply
+	late    *time.Timer // timer that calls readAhead
 	once    sync.Once
 	ended   atomic.Bool // the client's body must not be read any more
 
-	mu    sync.Mutex // guards what follows
-	parts [][]byte   // all bytes read so far, for the judgement
-	left  int64      // number of bytes that are not read yet
-	ahead []byte     // bytes that were read but not forwarded yet
+	mu    sync.Mutex // guards the fields below
+	parts [][]byte   // all bytes that were read so far, for the judgement
+	left  int64      // number of bytes that were not read yet
+	ahead []byte     // bytes that were read but not yet forwarded
 }
 
-// passBody returns the body of a request of n bytes that is forwarded while it arrives. After KeepAlive
-// it reads the rest even if the service does not take it. Otherwise a client could wait for ever for a
-// service that answers before it has the whole request, and a client that hangs up would not be noticed.
+// passBody returns the body of a request of n bytes that is forwarded while it is still coming.
+// After KeepAlive it reads the rest even if the service does not take it. This is needed in two
+// cases. A service may answer before it has the whole request, while the client still sends. And a
+// client may hang up, which only a read shows.
 func (t *turn) passBody(from io.ReadCloser, n int64, leave func()) *passingBody {
 	b := &passingBody{ReadCloser: from, passing: t.passing, leave: leave, left: n}
 	b.mu.Lock()
@@ -102,8 +103,8 @@ func (t *turn) passBody(from io.ReadCloser, n int64, leave func()) *passingBody 
 	return b
 }
 
-// Read returns the next bytes. It returns io.EOF together with the last bytes, because the HTTP server
-// closes the request's body when the reply begins, and a later Read for the end would fail.
+// Read returns the next bytes. It returns io.EOF together with the last bytes. A later Read would
+// fail, because the HTTP server closes the request's body when the reply begins.
 func (b *passingBody) Read(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +118,7 @@ func (b *passingBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readAhead reads the rest of the body that the service has not taken yet.
+// readAhead reads the rest of the body, which the service has not taken yet.
 func (b *passingBody) readAhead() {
 	some := bodyBuffers.Get()
 	defer bodyBuffers.Put(some)
@@ -136,7 +137,7 @@ func (b *passingBody) readAhead() {
 	}
 }
 
-// readPart reads bytes from the client and stores a copy of them.
+// readPart reads bytes from the client and keeps a copy of them.
 func (b *passingBody) readPart(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
@@ -155,8 +156,8 @@ func (b *passingBody) readPart(p []byte) (int, error) {
 	return n, err
 }
 
-// keepPart stores a copy of forwarded bytes. It fills each buffer, because a client may send only a few
-// bytes at a time.
+// keepPart keeps a copy of forwarded bytes. It fills each buffer completely, because a client may
+// send only a few bytes at a time.
 func (b *passingBody) keepPart(text []byte) {
 	for len(text) > 0 {
 		last := len(b.parts) - 1
@@ -170,7 +171,7 @@ func (b *passingBody) keepPart(text []byte) {
 	}
 }
 
-// joinParts returns the whole body, and gives the buffers back.
+// joinParts returns the whole body and puts the buffers back.
 func (b *passingBody) joinParts() []byte {
 	body := bytes.Join(b.parts, nil)
 	for _, part := range b.parts {
@@ -179,22 +180,23 @@ func (b *passingBody) joinParts() []byte {
 	return body
 }
 
-// endBody ends the use of the client's body, also when only a part was forwarded. net/http/httputil does
-// not close the body of a request that it forwards.
+// endBody ends all use of the client's body, even if only a part was forwarded. It is needed
+// because net/http/httputil does not close the body of a request that it forwards.
 func (b *passingBody) endBody() {
 	b.late.Stop()
 	b.ended.Store(true)
 	b.once.Do(func() { b.passing.gone <- nil })
 }
 
-// changesAny reports whether the rules may change or refuse any request. Then each request is judged
-// before it is forwarded.
+// changesAny reports whether the rules may change or refuse any request. If so, each request is
+// judged before it is forwarded.
 func (t *turn) changesAny() bool {
 	return t.o.Judge && (t.o.Gate.Screens() || t.screensUploads())
 }
 
-// wordsToChange returns words for the case that changesAny is false: a request that clawai must change or
-// refuse holds at least one of them. They are names of refused calls, and of denied tools of the service.
+// wordsToChange returns words for a quick search if changesAny is false. A request that clawai must
+// change or refuse holds at least one of them. They are names for refused calls and names of denied
+// tools of the service.
 func (t *turn) wordsToChange() (words []string) {
 	if !t.o.Judge {
 		return nil
@@ -208,8 +210,9 @@ func (t *turn) wordsToChange() (words []string) {
 	return words
 }
 
-// mayHold reports whether a request may hold one of the words. Words with an underscore are searched in
-// one pass, because underscores are rare. A request with an escaped character (\u00..) may hold any word.
+// mayHold reports whether a request may hold one of the words. All words with an underscore are
+// searched in one pass over the underscores, which are rare. A request with an escaped character
+// (\u00..) may hold any word.
 func mayHold(text []byte, words []string) bool {
 	if len(words) > 0 && bytes.Contains(text, []byte(`\u00`)) {
 		return true
@@ -234,8 +237,8 @@ func mayHold(text []byte, words []string) bool {
 	return false
 }
 
-// mayAsk reports whether a part of a stream may hold the beginning of a call. In every API a call contains
-// one of these words, unless they are written with escapes.
+// mayAsk reports whether a part of a stream may hold the beginning of a call. In every API a call
+// contains "tool" or "call", or an escape.
 func mayAsk(part []byte) bool {
 	part = bytes.ToLower(part)
 	return bytes.Contains(part, []byte("tool")) || bytes.Contains(part, []byte("call")) || bytes.Contains(part, []byte(`\u`))
@@ -244,7 +247,7 @@ func mayAsk(part []byte) bool {
 // buffers is a pool of reusable buffers.
 type buffers struct{ sync.Pool }
 
-// bodyBuffers is the pool for bodies that are forwarded.
+// bodyBuffers is the pool for the bodies that are forwarded.
 var bodyBuffers buffers
 
 // Get returns a buffer.

@@ -22,15 +22,15 @@ var otherStreams = map[string]bool{
 	"application/json-seq": true, "application/vnd.amazon.eventstream": true, "multipart/mixed": true,
 }
 
-// watchResponse arranges the judgement of a reply: its calls are held (Judge), or a copy is read while
-// the reply passes.
+// watchResponse prepares the judgement of a reply. With Judge its calls are held. Otherwise a copy
+// is read while the reply passes.
 func (s *Server) watchResponse(resp *http.Response) error {
 	t := turnOf(resp.Request.Context())
-	if t.passing != nil && !t.passing.whole.Load() { // otherwise net/http discards the rest of the request
+	if t.passing != nil && !t.passing.whole.Load() { // without this, net/http would discard the rest of the request
 		_ = t.begin.EnableFullDuplex()
-		resp.Header.Set("Connection", "close") // an unread rest of this request must not be read as the next one
+		resp.Header.Set("Connection", "close") // an unread rest of this request must not be taken for the next request
 	}
-	for _, name := range []string{"Content-Type", "Date"} { // net/http would add these headers if the service has not sent them
+	for _, name := range []string{"Content-Type", "Date"} { // without this, net/http would add these headers if the service has not sent them
 		if _, has := resp.Header[name]; !has {
 			resp.Header[name] = nil
 		}
@@ -52,7 +52,7 @@ func (s *Server) watchResponse(resp *http.Response) error {
 		return nil
 	}
 	coding := strings.Join(append(resp.Header.Values("Content-Encoding"), otherCharset(resp.Header.Get("Content-Type"))...), ", ")
-	if !streamed || !isPlain(coding) { // in a stream, only the parts that may hold a call wait
+	if !streamed || !isPlain(coding) { // in a stream without encoding, only the parts that may hold a call wait
 		if err := t.awaitWhole(); err != nil {
 			_ = resp.Body.Close()
 			return err
@@ -82,8 +82,8 @@ func (s *Server) watchResponse(resp *http.Response) error {
 	return t.judgeBody(resp, decoded)
 }
 
-// otherCharset returns the character encoding of a reply if it is not UTF-8; nil otherwise. Some clients
-// use it to decode the reply, and may find calls where this package finds none.
+// otherCharset returns the character encoding of a reply if it is not UTF-8, and nil otherwise. A
+// client that decodes the reply with another encoding may find calls where this package finds none.
 func otherCharset(kind string) []string {
 	_, parameters, err := mime.ParseMediaType(kind)
 	charset := parameters["charset"]
@@ -99,7 +99,7 @@ func otherCharset(kind string) []string {
 	return []string{charset}
 }
 
-// judgeBody judges a reply that is not a stream.
+// judgeBody judges a reply that is no stream.
 func (t *turn) judgeBody(resp *http.Response, decoded io.Reader) error {
 	defer func(body io.Closer) { _ = body.Close() }(resp.Body)
 	body, err := io.ReadAll(io.LimitReader(decoded, modelapi.MaxText+1))
@@ -155,7 +155,7 @@ func (t *turn) renameCalls(body []byte, places []modelapi.Place, renamed map[*mo
 	return frame.SpliceAll(body, edits...), nil
 }
 
-// renamedWords describes the renamed calls for the record.
+// renamedWords returns descriptions of the renamed calls for the record.
 func renamedWords(renamed map[*modelapi.Call]string) (all []string) {
 	for c := range renamed {
 		all = append(all, "rename "+c.Name)
@@ -164,8 +164,8 @@ func renamedWords(renamed map[*modelapi.Call]string) (all []string) {
 	return all
 }
 
-// takeStep handles the parts of a reply other than calls: it records unread parts, and passes results
-// of the service's own tools to the gate.
+// takeStep handles the parts of a reply that are not calls. It records unread parts and passes
+// results of the service's own tools to the gate.
 func (t *turn) takeStep(step *modelapi.Step) error {
 	for _, kind := range step.Unread {
 		if t.noteOnce("part " + kind) {
@@ -180,20 +180,20 @@ func (t *turn) takeStep(step *modelapi.Step) error {
 	return nil
 }
 
-// hearing is a body that passes unchanged while a copy of it is read.
+// hearing is a body that passes unchanged, while another goroutine reads a copy of it.
 type hearing struct {
 	io.ReadCloser
 	copy  *io.PipeWriter
 	ended chan struct{}
-	last  []byte // bytes that have passed and are not copied yet
+	last  []byte // bytes that were passed on but not yet copied
 	*turn
-	over error  // the error at the end of the service's body; returned after all bytes
-	end  []byte // the last bytes that have passed, for mayAsk
+	over error  // the error at the end of the service's body; Read returns it after all bytes
+	end  []byte // the last bytes that were passed on, for mayAsk
 	asks bool   // the bytes so far may hold a call
 }
 
-// hearBody returns a body that passes unchanged. Each part is copied to a reader of the calls only when
-// the next part is requested, so that no part is delayed.
+// hearBody returns a body that passes unchanged. A part is copied only when the next part is
+// requested, so that no part is delayed.
 func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.ReadCloser {
 	from, to := io.Pipe()
 	h := &hearing{ReadCloser: body, copy: to, ended: make(chan struct{}), turn: t, asks: !streamed || !isPlain(coding)}
@@ -203,15 +203,15 @@ func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.Rea
 		if err != nil {
 			t.noteUnread("server", "a reply: "+err.Error(), 0)
 		}
-		_ = from.CloseWithError(io.ErrClosedPipe) // the rest passes without a copy
+		_ = from.CloseWithError(io.ErrClosedPipe) // the rest is passed on without a copy
 	}()
 	return h
 }
 
-// Read copies the part that it has returned before, and reads the next part.
+// Read copies the part that it returned last, and then reads the next part.
 func (h *hearing) Read(p []byte) (int, error) {
 	if len(h.last) > 0 {
-		_, _ = h.copy.Write(h.last) // after an error nobody reads the copy any more
+		_, _ = h.copy.Write(h.last) // an error means that the copy is not read any more
 		h.last = h.last[:0]
 	}
 	if h.over != nil {
@@ -229,14 +229,15 @@ func (h *hearing) Read(p []byte) (int, error) {
 	}
 	h.end = h.end[max(0, len(h.end)-len("tool")):]
 	h.last = append(h.last, p[:n]...)
-	if err != nil && h.asks { // when the client has the end of the reply, it may run its calls at once
+	if err != nil && h.asks { // copied at once, because the client may run its calls as soon as it has the end of the reply
 		_, _ = h.copy.Write(h.last)
 		h.endCopy()
 	}
 	return n, nil
 }
 
-// Close also ends the copy. The client may have the last part, even if it has hung up.
+// Close copies the last part and ends the copy. The client may have this part even if it has hung
+// up.
 func (h *hearing) Close() error {
 	if len(h.last) > 0 {
 		_, _ = h.copy.Write(h.last)
@@ -251,10 +252,10 @@ func (h *hearing) endCopy() {
 	<-h.ended
 }
 
-// maxHeard is the largest number of bytes of a reply that are decoded.
+// maxHeard is how many bytes of a reply are decoded at most.
 const maxHeard = 256 << 20
 
-// readCopy reads the copy of a reply.
+// readCopy reads the copy of a reply and passes its parts to the gate.
 func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 	body, err := decodeBody(from, coding)
 	if err != nil {
@@ -304,9 +305,9 @@ func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 	}
 }
 
-// hearStep passes a part of the copied reply to the gate. The gate's decisions are only recorded, because
-// the reply passes in any case. The client has the part already and may run its calls, so they are recorded
-// also if it has hung up since.
+// hearStep passes a part of the copied reply to the gate. The gate's decisions are only recorded,
+// because the client already has the part and may run its calls. They are recorded even if the
+// client has hung up since.
 func (t *turn) hearStep(step *modelapi.Step, raw []byte) error {
 	if err := t.takeStep(step); err != nil {
 		return err

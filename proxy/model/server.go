@@ -30,58 +30,60 @@ import (
 // otherwise.
 type Options struct {
 	Client    *client.Row       // the agent
-	Cwd       string            // where its relative paths start
-	Upstream  *url.URL          // the service's address, which replaces ours
-	Transport http.RoundTripper // it must not decompress by itself
+	Cwd       string            // folder where the agent's relative paths start
+	Upstream  *url.URL          // the service's address, which takes the place of ours
+	Transport http.RoundTripper // must not decompress by itself
 	Secret    string            // the beginning of every path; a request without it is refused
 
 	Gate   *gate.Session
-	Labels Labels // nil: no labels are kept
+	Labels Labels // nil means that no labels are kept
 
-	// KeepAlive is the interval of signs of life on a client's stream while a call waits; default 5 s.
+	// KeepAlive is the interval of keep-alive events on a client's stream while a call waits;
+	// default 5 s.
 	KeepAlive time.Duration
 
-	// Judge means that calls are held until they are judged. All means that also the calls are judged
-	// which another transport judges (see Covers).
+	// Judge means that calls are held until they are judged. All means that calls are judged even
+	// if another transport judges them too (see Covers).
 	Judge, All bool
-	// Covers returns the other transport that judges a call, so that a person is asked only once. peer is
-	// the address of the client's connection.
+	// Covers returns the other transport that judges a call. With it, a person is asked only once.
+	// peer is the address of the client's connection.
 	Covers func(peer string, req *client.Request) Cover
-	// Denies reports whether a rule denies calls, whatever the session has seen. nil: no rule does.
+	// Denies reports whether a rule denies calls, whatever the labels of the session are. nil means
+	// that no rule does.
 	Denies func(calls []policy.Call) bool
 	// Servers returns the servers in the client's files (see hook.Options.Servers).
 	Servers func() (owners, others []string)
 	// Join links the client's session with this id to the session of the gate. JoinPeer links the
-	// process that has connected from this address. nil: nothing is linked.
+	// process that has connected from this address. nil means that nothing is linked.
 	Join, JoinPeer func(string) error
 }
 
-// Labels holds what the agent's session has seen.
+// Labels holds the labels of the agent's session.
 type Labels interface {
 	Brought(message *gate.Exchange) []gate.Label
 	Add(labels []gate.Label, message []byte) error
 	Called(cs []policy.Call) error
 }
 
-// Cover is the other transport that judges a call.
+// Cover tells which other transport judges a call.
 type Cover uint8
 
 // The covers.
 const (
 	Uncovered Cover = iota
-	ByHook          // the client's hook judges and records the call; it does not see the result
-	ByProxy         // a proxy in front of the tool's server judges, records and labels all of it
+	ByHook          // the client's hook judges and records the call, but does not see the result
+	ByProxy         // a proxy in front of the tool's server judges, records and labels the call and the result
 )
 
 // Server is the HTTP handler between an agent and the service of its model.
 type Server struct {
 	o       Options
 	relay   httputil.ReverseProxy
-	offered map[modelapi.API][]madeCall // for each API, a call without arguments of each tool that the service can run
+	offered map[modelapi.API][]madeCall // for each API, one call without arguments for each tool that the service can run
 	memory
 }
 
-// NewServer returns a handler.
+// NewServer returns a Server.
 func NewServer(o Options) *Server {
 	o.KeepAlive = cmp.Or(o.KeepAlive, 5*time.Second)
 	s := &Server{o: o, memory: newMemory(), offered: map[modelapi.API][]madeCall{}}
@@ -97,22 +99,22 @@ func NewServer(o Options) *Server {
 	return s
 }
 
-// turn is one request and its reply.
+// turn is one request with its reply.
 type turn struct {
 	*Server
 	api     modelapi.API
-	session string // ids that the client gives; "" for none
+	session string // session and agent are ids from the client; "" if it gives none
 	agent   string
 	peer    string // the address of the client's connection
 	ctx     context.Context
 	begin   *http.ResponseController
-	passing *passage // set if the request is forwarded before it was judged
+	passing *passage // not nil if the request is forwarded before it is judged
 }
 
 type turnKey struct{}
 
-// sessionHeaders are the headers that name the client's session; agentHeaders those that name an
-// agent that the client's agent has started.
+// sessionHeaders are the headers with the id of the client's session. agentHeaders are the headers
+// with the id of an agent that the client's agent has started.
 var (
 	sessionHeaders = []string{"X-Claude-Code-Session-Id", "Session-Id", "Session_id"}
 	agentHeaders   = []string{"X-Claude-Code-Agent-Id", "X-Openai-Subagent"}
@@ -127,7 +129,8 @@ func firstHeader(h http.Header, names []string) string {
 	return ""
 }
 
-// SessionOf returns the id of the client's session in a request; "" if the client gives none.
+// SessionOf returns the id of the client's session from the headers of a request. It returns "" if
+// there is none.
 func SessionOf(h http.Header) string { return firstHeader(h, sessionHeaders) }
 
 // ServeHTTP forwards one request and its reply.
@@ -152,8 +155,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.begin = http.NewResponseController(w)
-	// The request is judged and recorded before its handler ends, also if net/http/httputil panics to
-	// abort the reply: the session may be closed then.
+	// The request must be judged and recorded before its handler ends, because the session may be
+	// closed after that. This is so even if net/http/httputil panics to abort the reply.
 	defer func() { _ = t.awaitLook() }()
 	if b, is := r.Body.(*passingBody); is {
 		defer b.endBody()
@@ -161,8 +164,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.relay.ServeHTTP(w, r)
 }
 
-// checkRequest refuses requests that a web page could send through a browser, and requests without the
-// secret. It removes the secret from the path. why is "" if the request is accepted.
+// checkRequest refuses requests that a web page could make a browser send, and requests without the
+// secret. It removes the secret from the path. It returns why as "" if the request is accepted.
 func (s *Server) checkRequest(r *http.Request) (status int, why string) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -199,8 +202,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// readRequest reads the request's conversation and sets the body to forward. leave cancels the request
-// and its reply.
+// readRequest reads the conversation in the request and sets the body that is forwarded. leave
+// cancels the request and its reply.
 func (t *turn) readRequest(r *http.Request, leave func()) error {
 	if t.joinOnce(t.session, t.o.Join) != nil || t.joinOnce(r.RemoteAddr, t.o.JoinPeer) != nil {
 		return errLabels
@@ -223,8 +226,8 @@ func (t *turn) readRequest(r *http.Request, leave func()) error {
 	return t.readRequestBody(r, leave)
 }
 
-// readRequestBody judges the body of a request with a conversation, or arranges that it is judged while
-// it is forwarded. It sets the body to forward.
+// readRequestBody judges the body of a request with a conversation, or prepares the judgement of a
+// body that is forwarded first. It sets the body that is forwarded.
 func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	coding := strings.Join(r.Header.Values("Content-Encoding"), ", ")
 	waits, words := t.changesAny(), t.wordsToChange()
@@ -272,7 +275,8 @@ func (t *turn) readRequestBody(r *http.Request, leave func()) error {
 	return nil
 }
 
-// readBody reads a request's body. Of a body that is too long, it reads one byte more than the limit.
+// readBody reads the body of a request. If the body is too long, it reads one byte more than the
+// limit, so that the caller can see this.
 func readBody(r *http.Request) ([]byte, error) {
 	const most = modelapi.MaxText + 1
 	if n := r.ContentLength; n >= 0 && n < most {
@@ -290,8 +294,8 @@ func joinBody(read []byte, rest io.ReadCloser) io.ReadCloser {
 	}{io.MultiReader(bytes.NewReader(read), rest), rest}
 }
 
-// rewriteRequest directs a request to the service. It changes only the address and, with Judge, the
-// accepted encodings.
+// rewriteRequest sends a request to the service's address. With Judge it also changes the accepted
+// encodings. It changes nothing else.
 func (s *Server) rewriteRequest(p *httputil.ProxyRequest) {
 	to := s.o.Upstream
 	p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
@@ -307,13 +311,14 @@ func (s *Server) rewriteRequest(p *httputil.ProxyRequest) {
 		}
 	}
 	if t := turnOf(p.In.Context()); t.api != modelapi.NoAPI && s.o.Judge {
-		p.Out.Header.Set("Accept-Encoding", "identity") // the reply must be readable to be judged
+		p.Out.Header.Set("Accept-Encoding", "identity") // clawai must be able to read the reply to judge it
 	}
 }
 
 func turnOf(ctx context.Context) *turn { return ctx.Value(turnKey{}).(*turn) }
 
-// answerFailure answers a request that could not reach the service.
+// answerFailure answers a request with an error, because the service could not be reached or clawai
+// has refused the request.
 func (s *Server) answerFailure(w http.ResponseWriter, r *http.Request, err error) {
 	t := turnOf(r.Context())
 	if own, ok := errors.AsType[*refusal](err); ok {
@@ -323,7 +328,7 @@ func (s *Server) answerFailure(w http.ResponseWriter, r *http.Request, err error
 	t.answerError(w, &refusal{http.StatusBadGateway, "clawai cannot reach the service of the model: " + err.Error()})
 }
 
-// answerError answers with an error in the form of the service.
+// answerError answers with an error in the service's form.
 func (t *turn) answerError(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	if r, ok := errors.AsType[*refusal](err); ok {
@@ -334,7 +339,7 @@ func (t *turn) answerError(w http.ResponseWriter, err error) {
 	_, _ = w.Write(errorBody(t.api, status, "clawai: "+err.Error()))
 }
 
-// noteUnread records that a message, or a part of it, was not judged because it could not be read.
+// noteUnread records that a message, or a part of it, was not judged, because it could not be read.
 func (t *turn) noteUnread(from, what string, size int) {
 	_ = t.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: t.o.Client.ID, Direction: from, Method: UnreadMethod, Code: "not_looked_at",
@@ -342,14 +347,14 @@ func (t *turn) noteUnread(from, what string, size int) {
 	})
 }
 
-// UnreadMethod is the method of a record about a message that was not judged.
+// UnreadMethod is the method in the record for a message that was not judged.
 const UnreadMethod = "model/unread"
 
-// EditedMethod is the method of a record about a message that was changed.
+// EditedMethod is the method in the record for a message that was changed.
 const EditedMethod = "model/edited"
 
-// noteEdit records the digests of a message before and after a change. After an error the message must
-// not be sent.
+// noteEdit records the digests of a message before and after a change. If it returns an error, the
+// message must not be sent.
 func (t *turn) noteEdit(from string, came, sent []byte, altered ...string) error {
 	err := t.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: t.o.Client.ID, Direction: from, Method: EditedMethod, Detail: t.describeTurn(), Time: time.Now(),
@@ -361,7 +366,8 @@ func (t *turn) noteEdit(from string, came, sent []byte, altered ...string) error
 	return nil
 }
 
-// describeTurn returns the agent, the API and the session of the request, for the record.
+// describeTurn returns a text for the record with the agent, the API and the session of the
+// request.
 func (t *turn) describeTurn() string {
 	text := "model channel of " + t.o.Client.ID + ", " + t.api.String()
 	if t.session != "" {
@@ -373,9 +379,9 @@ func (t *turn) describeTurn() string {
 	return text
 }
 
-// distrustRequest handles a request that could not be read. It records this, and treats the request as
-// one that may hold anything: the session gets every label, and every rule about uploads or about tools
-// of the service may apply.
+// distrustRequest handles a request that could not be read. It records this. It treats the request
+// as one that may hold anything: the session gets every label, and every rule about uploads or
+// tools of the service may apply.
 func (t *turn) distrustRequest(what string, body []byte) error {
 	t.noteUnread("client", what, 0)
 	if err := t.callUnknown(UnreadMethod); err != nil {
@@ -388,7 +394,7 @@ func (t *turn) distrustRequest(what string, body []byte) error {
 }
 
 // readCounted reads a request that sends a conversation to a path whose replies hold no calls, for
-// example to count its tokens.
+// example to count the tokens.
 func (t *turn) readCounted(r *http.Request, api modelapi.API, leave func()) error {
 	counted := *t
 	counted.api = api
@@ -396,7 +402,7 @@ func (t *turn) readCounted(r *http.Request, api modelapi.API, leave func()) erro
 	return counted.readRequestBody(r, leave)
 }
 
-// shortenText returns the beginning of a stranger's text.
+// shortenText returns the first 100 bytes of an untrusted text.
 func shortenText(s string) string {
 	if len(s) > 100 {
 		s = strings.ToValidUTF8(s[:100], "") + "…"

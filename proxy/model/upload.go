@@ -12,14 +12,15 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// UploadMethod is the method of a record about a part of a request that was judged on its way to the
-// model's service.
+// UploadMethod is the method in the record for a part of a request that was judged before it went
+// to the model's service.
 const UploadMethod = "model/upload"
 
 // screensUploads reports whether rules look at uploads to the service.
 func (t *turn) screensUploads() bool { return t.o.Gate.ScreensUploads() }
 
-// newUpload returns the exchange for a part of a request. of are the calls whose result the part is.
+// newUpload returns the exchange for a part of a request. The part is the result of the calls in
+// `of`.
 func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	c := &of[0]
 	return &gate.Exchange{Raw: raw, Answered: of, Upload: true, Event: event.Event{
@@ -27,9 +28,9 @@ func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	}}
 }
 
-// uploadResult judges the content of a tool's result on its way to the service. It returns the content
-// that replaces it; nil for no change. Every rule judges a content that cannot be read, and such a
-// content is never altered.
+// uploadResult judges the content of a tool's result before it goes to the service. It returns the
+// content that takes its place, or nil if nothing changes. If the content cannot be read, every
+// rule applies to it and it is never altered.
 func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *madeCall) (instead []byte, err error) {
 	line, err := resultFrame(one.ID, content, true)
 	unread := err != nil
@@ -39,7 +40,7 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	observe := func(line []byte, unread bool, kind jsonscan.ValueKind) ([]byte, *gate.Exchange, error) {
 		x := t.newUpload(line, made.calls)
 		if x.Unread = unread; one.ID != "" {
-			x.Event.Detail += ", call " + shortenText(one.ID) // not in Event.ID, because an upload gets no reply
+			x.Event.Detail += ", call " + shortenText(one.ID) // not in Event.ID, because an upload has no reply
 		}
 		instead, err := t.observeResult(x, &made.calls[0], kind)
 		return instead, x, err
@@ -49,9 +50,9 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	case err != nil:
 		return nil, err
 	case instead != nil:
-		content = jsonscan.ValueOf(instead) // the findings are removed from it, so a seam can only hold a finding that is split over two parts
+		content = jsonscan.ValueOf(instead) // the findings are removed from the content, so only findings that are split over two parts are left
 	case len(x.Event.Finds) > 0:
-		return nil, nil // the rules allow these findings
+		return nil, nil // the rules allow the findings, so there is nothing to do
 	}
 	if content.Kind() != jsonscan.Array {
 		return instead, nil
@@ -72,11 +73,11 @@ func (t *turn) uploadResult(one *modelapi.Result, content jsonscan.Value, made *
 	return instead, nil
 }
 
-// errSplit replaces a result with a finding that is split over several parts, so that no single part
-// can be altered.
+// errSplit is the text in place of a result with a finding that is split over several parts. In
+// such a result no single part can be altered.
 const errSplit = "Withheld by the owner's policy: what must not go to the model is split over parts of this result. The owner finds it in the record"
 
-// textsOf returns the texts of the parts of a list.
+// textsOf returns the texts in the parts of a list.
 func textsOf(content jsonscan.Value) (texts []jsonscan.Value) {
 	for part := range content.Elements() {
 		if part.Kind() == jsonscan.Object {
@@ -87,7 +88,7 @@ func textsOf(content jsonscan.Value) (texts []jsonscan.Value) {
 	return texts
 }
 
-// uploadWords judges the texts of a request other than results. They are never altered.
+// uploadWords judges the texts of a request that are not results. They are never altered.
 func (t *turn) uploadWords(r *modelapi.Request) error {
 	if !t.screensUploads() {
 		return nil
@@ -101,7 +102,7 @@ func (t *turn) uploadWords(r *modelapi.Request) error {
 	return nil
 }
 
-// uploadWord judges one text of a request. An error refuses the request.
+// uploadWord judges one text of a request. If it returns an error, the request is refused.
 func (t *turn) uploadWord(v jsonscan.Value, said *policy.Call) error {
 	of := digest(sha256.Sum256(append([]byte("words "), v...)))
 	no, known, release, err := t.claimResult(t.ctx, of)
@@ -130,7 +131,8 @@ func (t *turn) uploadWord(v jsonscan.Value, said *policy.Call) error {
 	return err
 }
 
-// uploadUnread judges a part of a request that could not be read: every rule may apply to it.
+// uploadUnread judges a part of a request that could not be read. Every rule may apply to such a
+// part.
 func (t *turn) uploadUnread(what string, raw []byte) error {
 	if !t.screensUploads() {
 		return nil
@@ -140,8 +142,8 @@ func (t *turn) uploadUnread(what string, raw []byte) error {
 	return t.observeUpload(x, what+" that clawai cannot read")
 }
 
-// observeUpload passes to the gate a part that is sent unchanged or not at all. An error refuses the
-// request.
+// observeUpload passes a part of a request to the gate. The part is sent unchanged or not at all.
+// If it returns an error, the request is refused.
 func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 	out := newOutcome(nil)
 	x.Out = out
@@ -152,7 +154,7 @@ func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 		return err
 	case v == nil:
 		return nil
-	case t.passing != nil: // the rules have changed meanwhile, but the part is sent already
+	case t.passing != nil: // the rules have changed in the meantime, but the part was already sent
 		return errLabels
 	}
 	d := t.o.Gate.MaskDenial(v.NewDenial(x.Answered[0]))
@@ -170,8 +172,8 @@ func (t *turn) observeUpload(x *gate.Exchange, what string) error {
 	return &refusal{http.StatusBadRequest, text}
 }
 
-// uploadElsewhere judges a request to a path whose content clawai does not know. A path that was allowed
-// once is not judged again.
+// uploadElsewhere judges a request to a path with content that clawai does not know. If a path was
+// allowed once, it is not judged again.
 func (t *turn) uploadElsewhere(r *http.Request) error {
 	if !t.screensUploads() || r.ContentLength == 0 {
 		return nil

@@ -8,12 +8,13 @@ import (
 	"io"
 )
 
-// newZstd returns a reader of the text of a body in zstd (RFC 8878). The standard library has a decoder,
-// whose window is at most the 8 MiB that HTTP allows (RFC 9659). But it offers the decoder only for
-// compressed sections of ELF files, so newZstd presents the body as the only section of an ELF file.
-// The decoder of klauspost/compress is not used, because it makes tables at each start of every command.
+// newZstd returns a reader of the decoded body in zstd (RFC 8878). The decoder is that of the
+// standard library, with a window of at most 8 MiB, which HTTP allows (RFC 9659). The library
+// offers this decoder only for compressed sections of ELF files. So newZstd presents the body as
+// the only section of an ELF file. The decoder of klauspost/compress is not used, because it makes
+// tables at each start of every command.
 func newZstd(body io.Reader) (io.Reader, error) {
-	const endless = 1 << 62 // larger than any body: the section ends with the body
+	const endless = 1 << 62 // larger than any body, so the section ends only with the body
 	head := &bytes.Buffer{}
 	file := elf.Header64{
 		Ident:   [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
@@ -32,15 +33,16 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	return f.Sections[0].Open(), nil
 }
 
-// forwardReader is an io.ReaderAt for a head followed by a body. The head can be read several times, the
-// body only once, from its beginning to its end.
+// forwardReader is an io.ReaderAt for a head that is followed by a body. The head can be read
+// several times. The body can be read only once, from beginning to end.
 type forwardReader struct {
 	head []byte
 	body io.Reader
 	read int64 // number of bytes of the body read so far
 }
 
-// ReadAt returns the bytes that are available, even if they do not fill p, so that a stream is not delayed.
+// ReadAt returns the bytes that are available, even if these do not fill p, so that a stream is not
+// delayed.
 func (r *forwardReader) ReadAt(p []byte, off int64) (int, error) {
 	at := off - int64(len(r.head))
 	if at < 0 {
@@ -53,7 +55,7 @@ func (r *forwardReader) ReadAt(p []byte, off int64) (int, error) {
 	if at < r.read {
 		return 0, errors.New("a body is read once")
 	}
-	skipped, err := io.CopyN(io.Discard, r.body, at-r.read) // skips a zstd frame that has no content
+	skipped, err := io.CopyN(io.Discard, r.body, at-r.read) // the skipped bytes belong to a zstd frame without content
 	r.read += skipped
 	if err != nil {
 		return 0, err

@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// handleAnswer delivers the HTTP answer to rt, or fails the requests of rt.
+// handleAnswer reads the HTTP answer to rt and passes on its messages, or fails the requests of rt.
 func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	if !IsSuccess(resp) {
 		u.handleErrorStatus(rt, resp)
@@ -33,7 +33,7 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 	switch {
 	case err == nil && len(bytes.TrimSpace(body)) > 0:
 		u.receiveFrame(rt, resp.Header, body)
-		u.failRequests(rt, "the server answered something else than the request") // no effect if the body held the answer
+		u.failRequests(rt, "the server answered something else than the request") // has no effect if the body held the answer
 	case IsAcceptance(resp) && u.isListening():
 		u.awaitElsewhere(rt, resp)
 	case IsAcceptance(resp) || err == nil:
@@ -44,18 +44,19 @@ func (u *Upstream) handleAnswer(rt *roundTrip, resp *http.Response) {
 }
 
 // IsSuccess reports whether the body of an answer with this status may be a JSON-RPC answer. MCP
-// allows only 200; some servers send 201.
+// allows only 200, but some servers send 201.
 func IsSuccess(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
 
-// IsAcceptance reports whether the status means that there is no answer, unless there is a body.
+// IsAcceptance reports whether the status means that the server only accepted the message. Then there
+// is no answer, unless there is a body.
 func IsAcceptance(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent
 }
 
-// handleErrorStatus handles an error status. A JSON-RPC error in the body is passed on as the
-// server's answer, with the id of the request.
+// handleErrorStatus handles an answer with an error status. If the body holds a JSON-RPC error, the
+// client gets this error with the id of its request.
 func (u *Upstream) handleErrorStatus(rt *roundTrip, resp *http.Response) {
-	_, _ = AnswerType(resp) // removes a content encoding
+	_, _ = AnswerType(resp) // called only to decode the body
 	body, err := ReadBody(resp, u.o.Limits.MaxBytes)
 	if err != nil {
 		u.failRequests(rt, "the server answered "+StatusText(resp))
@@ -92,9 +93,9 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 	})
 }
 
-// resultFor reads messages with next up to the result of rt.
+// resultFor reads messages with next until it has the result of rt.
 func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte, error) {
-	const most = 16 // number of messages that are read at most
+	const most = 16 // maximum number of messages to read
 	for range most {
 		data, err := next()
 		if err != nil {
@@ -109,7 +110,8 @@ func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte
 	return nil, errors.New("no answer to " + rt.frame.Method)
 }
 
-// receiveFrame passes a server's frame on, and notes the answers in it that concern the session.
+// receiveFrame passes a server's frame on. It also notes the answers in the frame that change the
+// session.
 func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 	line := OneLine(data)
 	if len(line) == 0 {
@@ -122,7 +124,7 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 		return
 	}
 	if only := u.onlyID(rt); only != nil {
-		if named := NameError(line, only, u.o.Limits); named != nil { // only here is it known which request the error came with
+		if named := NameError(line, only, u.o.Limits); named != nil { // done here, because the proxy does not know to which request the error belongs
 			u.noteNamed(line, named)
 			line = named
 		}
@@ -135,12 +137,12 @@ func (u *Upstream) receiveFrame(rt *roundTrip, h http.Header, data []byte) {
 	}
 }
 
-// noteNamed records that an error without an id got the id of the request that it came with.
+// noteNamed records that an error without an id got the id of its request.
 func (u *Upstream) noteNamed(came, named []byte) {
 	u.o.Note("repaired", fmt.Sprintf("an error without the id of its request was given that: of what came sha256 is %x, of what went on %x", sha256.Sum256(came), sha256.Sum256(named)))
 }
 
-// observeAnswers notes the answers that affect later requests.
+// observeAnswers notes the answers in f that later requests depend on.
 func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -151,7 +153,8 @@ func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) 
 	}
 }
 
-// noteAnswer notes one answer, which may come on the stream of another request. u.mu is held.
+// noteAnswer notes one answer. The answer may come on the stream of another request than its own.
+// The caller holds u.mu.
 func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	rt, id := u.requestOf(rt, f)
 	if rt == nil {
@@ -170,8 +173,8 @@ func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	}
 }
 
-// requestOf returns the request that f answers, and the key of its id. The server may write the
-// id in another form. u.mu is held.
+// requestOf returns the request that f answers, and the key of its id. The server may have written
+// the id in another form. The caller holds u.mu.
 func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string) {
 	id := frame.IDKey(f.ID)
 	if rt != nil && rt.unanswered[id] != nil {
@@ -187,16 +190,16 @@ func (u *Upstream) requestOf(rt *roundTrip, f *frame.Frame) (*roundTrip, string)
 	return other, frame.IDKey(token)
 }
 
-// isListening reports whether the server's own stream is open, or about to be opened.
+// isListening reports whether the server's own stream is open or is being opened.
 func (u *Upstream) isListening() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.session.listening
 }
 
-// awaitElsewhere waits for the answer to a request that was only accepted: some servers send it
-// on their own stream, which MCP does not allow. The wait ends with that stream, or after
-// elsewhereFactor × Patience.
+// awaitElsewhere waits for the answer to a request that the server only accepted. Some servers send
+// such an answer on their own stream, although MCP does not allow this. The wait ends with that
+// stream, or after elsewhereFactor × Patience.
 func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	look := time.NewTicker(u.o.Patience/4 + 1)
 	defer look.Stop()
@@ -216,8 +219,8 @@ func (u *Upstream) awaitElsewhere(rt *roundTrip, resp *http.Response) {
 	u.failRequests(rt, "the server answered "+StatusText(resp)+", and its own stream ended without the answer")
 }
 
-// ReadBody reads the body of a server's answer, at most limit bytes. It removes a byte order mark,
-// because JSON is UTF-8 anyway.
+// ReadBody reads the body of a server's answer. It returns an error if the body is longer than
+// limit bytes. It removes a byte order mark, because JSON is UTF-8 anyway.
 func ReadBody(resp *http.Response, limit int) ([]byte, error) {
 	data, err := ReadAll(io.LimitReader(resp.Body, int64(limit)+1), resp.ContentLength)
 	switch {
@@ -229,9 +232,9 @@ func ReadBody(resp *http.Response, limit int) ([]byte, error) {
 	return bytes.TrimPrefix(data, []byte("\uFEFF")), nil
 }
 
-// ContentType returns the media type of a message's body, application/json or text/event-stream. An
-// error says why the body must not be read. ContentType is strict, as requests need it: it never
-// guesses a type that differs from the header.
+// ContentType returns the media type of a message's body, application/json or text/event-stream.
+// The error tells why the body must not be read. ContentType is strict, because it is for requests:
+// it uses only the header and never guesses.
 func ContentType(h http.Header) (string, error) {
 	if e := h.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", fmt.Errorf("it is encoded (%.100q)", e)
@@ -253,5 +256,6 @@ func messageType(h http.Header, what string) (string, error) {
 	return what, nil
 }
 
-// maxEvent returns the largest size of an event: the data of one frame, and its fields.
+// maxEvent returns the maximum size in bytes of an event: the data of one frame, and the other
+// fields.
 func (u *Upstream) maxEvent() int { return u.o.Limits.MaxBytes + 64<<10 }

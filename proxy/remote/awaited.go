@@ -12,10 +12,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// awaited returns the waiting requests that an answer which came with rt can be for: those of rt,
-// and if none matches, those of all the round trips. It never names a request for an answer without
-// an id: NameError has handled such answers before, and the proxy, which makes the same repair,
-// does not know which answer came with which request.
+// awaited returns the waiting requests for an answer that came with rt. These are the requests of
+// rt. If none of them matches, they are the requests of all round trips. It never gives an id to an
+// answer without one, because NameError has handled such answers before. The proxy repairs answers
+// in the same way, but it does not know which answer came with which request.
 func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
 	return frame.Pending{Waiting: func(id []byte) []byte {
 		u.mu.Lock()
@@ -26,8 +26,8 @@ func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
 }
 
 // waitingID returns the only waiting request that the server may mean by this id: its round trip
-// and its id. Both are nil when there are none or several. The requests of rt are searched first.
-// u.mu is held.
+// and its id. Both are nil when no request or several requests match. The requests of rt are
+// searched first. The caller holds u.mu.
 func (u *Upstream) waitingID(rt *roundTrip, token []byte) (owner *roundTrip, id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
@@ -51,8 +51,8 @@ func (u *Upstream) waitingID(rt *roundTrip, token []byte) (owner *roundTrip, id 
 	return owner, id
 }
 
-// matchID returns the only unanswered id of rt that has this LooseID; nil when there are none or
-// several.
+// matchID returns the only unanswered id of rt with this LooseID. It returns nil when no id or
+// several ids match.
 func matchID(rt *roundTrip, loose string) (id []byte) {
 	for _, one := range rt.unanswered {
 		if frame.LooseID(one) != loose {
@@ -66,7 +66,7 @@ func matchID(rt *roundTrip, loose string) (id []byte) {
 	return id
 }
 
-// onlyID returns the id of rt's request if rt has exactly one request without an answer, or nil.
+// onlyID returns the id of the only unanswered request of rt, or nil if rt has none or several.
 func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -79,8 +79,7 @@ func (u *Upstream) onlyID(rt *roundTrip) []byte {
 	return nil
 }
 
-// parseAnswers returns the messages in a line, repaired in the same way as the proxy repairs
-// them.
+// parseAnswers returns the messages in a line. It repairs them in the same way as the proxy does.
 func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) {
 	for _, e := range splitMessages(line) {
 		f, err := frame.Parse(e, u.o.Limits)
@@ -89,7 +88,7 @@ func (u *Upstream) parseAnswers(rt *roundTrip, line []byte) (all []frame.Frame) 
 				continue
 			}
 		}
-		if f.Kind != frame.Batch { // the proxy refuses nested arrays
+		if f.Kind != frame.Batch { // a nested array is skipped, because the proxy refuses it
 			all = append(all, f)
 		}
 	}
@@ -104,8 +103,7 @@ func splitMessages(line []byte) [][]byte {
 	return [][]byte{line}
 }
 
-// holdsUnnamed reports whether a frame holds an answer whose id cannot be a request's, such as
-// the id "".
+// holdsUnnamed reports whether a frame holds an answer with an id that no request has, such as "".
 func (u *Upstream) holdsUnnamed(f *frame.Frame) bool {
 	for e := range f.Messages {
 		if e.Kind == frame.Response && frame.LooseID(e.ID) == "" && !u.isInFlight(e.ID) {
@@ -122,9 +120,9 @@ func (u *Upstream) isInFlight(id []byte) bool {
 }
 
 // withoutUnnamed drops the answers without a usable id and returns the rest of the line. Such an
-// answer belongs to the request of its own POST, so no other call may get it. If several requests
-// of that POST wait, the line stays whole and the proxy decides. On the single stream of HTTP+SSE,
-// too, the line stays whole.
+// answer belongs to a request of its own POST, so no other call may get it. If several requests of
+// that POST wait, the line stays whole and the proxy decides. The line also stays whole on the
+// single stream of HTTP+SSE.
 func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 	all := splitMessages(line)
 	rest = slices.DeleteFunc(slices.Clone(all), func(e []byte) bool {
@@ -134,22 +132,22 @@ func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 		return [][]byte{line}
 	}
 	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
-	if len(all) == 1 && u.onlyID(rt) != nil { // in an array, the answer may be for a request that another element answers
+	if len(all) == 1 && u.onlyID(rt) != nil { // not for an array: another of its elements may answer the request
 		u.failRequests(rt, "the server's answer does not say which request it is for")
 	}
 	return rest
 }
 
-// waitsForSeveral reports whether more than one request of rt has no answer.
+// waitsForSeveral reports whether at least two requests of rt have no answer.
 func (u *Upstream) waitsForSeveral(rt *roundTrip) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return rt != nil && len(rt.unanswered) > 1
 }
 
-// NameError returns line with id as its id, if line is an error without a usable id or an array of
-// one such error. id is the id of the request that the error came with. NameError returns nil for
-// any other line.
+// NameError returns line with the given id, if line is an error without a usable id, or an array
+// with one such error. id is the id of the request that the error answers. NameError returns nil
+// for any other line.
 func NameError(line, id []byte, l frame.Limits) []byte {
 	if !bytes.HasPrefix(line, []byte{'['}) {
 		return attachRequestID(line, id, l)
@@ -164,7 +162,7 @@ func NameError(line, id []byte, l frame.Limits) []byte {
 	return nil
 }
 
-// attachRequestID returns line with id as its id, if line is an error without a usable id. It
+// attachRequestID returns line with the given id, if line is an error without a usable id. It
 // returns nil for any other line.
 func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	if was := gjson.GetBytes(line, "id"); frame.LooseID([]byte(was.Raw)) != "" || !gjson.GetBytes(line, "error").Exists() {
@@ -172,7 +170,7 @@ func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	}
 	_, err := frame.Parse(line, l)
 	refusal, ok := errors.AsType[*frame.Refusal](err)
-	if !ok { // the id is an empty string
+	if !ok { // a valid line: its id is an empty string
 		refusal = &frame.Refusal{Code: frame.CodeID}
 	}
 	f, _, ok := frame.RepairLine(line, l, refusal, frame.Pending{Only: id})
@@ -182,8 +180,8 @@ func attachRequestID(line, id []byte, l frame.Limits) []byte {
 	return f.Raw
 }
 
-// ServerError returns the JSON-RPC error in the body of an error status, with this id; nil if
-// there is none.
+// ServerError returns the JSON-RPC error in the body of an error status, with the given id. It
+// returns nil if there is none.
 func ServerError(body, id []byte, l frame.Limits) []byte {
 	line := OneLine(bytes.Clone(body))
 	if elements := frame.SplitArray(line); len(elements) == 1 {
@@ -196,7 +194,7 @@ func ServerError(body, id []byte, l frame.Limits) []byte {
 	if err != nil || f.Kind != frame.Response || f.Error == nil {
 		return nil
 	}
-	if frame.IDKey(f.ID) != frame.IDKey(id) { // the server made the error before it read the id
+	if frame.IDKey(f.ID) != frame.IDKey(id) { // the error has another id, because the server made it before it read the id
 		return mcp.ErrorLine(id, f.Error)
 	}
 	return f.Raw

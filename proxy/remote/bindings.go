@@ -8,14 +8,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// binding is one tool argument that is repeated in a header: its schema has x-mcp-header (MCP
-// 2026-07-28).
+// binding is one tool argument that a header repeats, because the argument's schema has
+// x-mcp-header (MCP 2026-07-28).
 type binding struct {
-	path   []string // member names, outermost first
-	header string   // header name without Mcp-Param-
+	path   []string // member names on the way to the argument, the outermost first
+	header string   // header name without the prefix Mcp-Param-
 }
 
-// maxBound and maxSchemaDepth limit the cost of a server's list.
+// maxBound and maxSchemaDepth limit the work that a server's tool list can cause.
 const (
 	maxBound       = 64
 	maxSchemaDepth = 16
@@ -36,8 +36,9 @@ func collectBindings(to []binding, properties gjson.Result, path []string) []bin
 	return to
 }
 
-// headerValue returns the argument's value for the header. It returns false when the argument is
-// missing, null, or not a string, a boolean or an integer that a double holds exactly.
+// headerValue returns the value of the argument in the form for the header. It returns false when
+// the argument is missing or null. It also returns false unless the argument is a string, a
+// boolean, or an integer that a double holds exactly.
 func (b *binding) headerValue(args gjson.Result) (string, bool) {
 	switch v := b.findArgument(args); v.Type {
 	case gjson.String:
@@ -56,7 +57,7 @@ func (b *binding) isPresent(args gjson.Result) bool { return b.findArgument(args
 func (b *binding) findArgument(args gjson.Result) gjson.Result {
 	for _, name := range b.path {
 		found := gjson.Result{}
-		args.ForEach(func(key, v gjson.Result) bool { // no gjson path: a name may hold path characters
+		args.ForEach(func(key, v gjson.Result) bool { // compared here without a gjson path, because a name may contain path characters
 			if key.Str == name {
 				found = v
 			}
@@ -67,9 +68,9 @@ func (b *binding) findArgument(args gjson.Result) gjson.Result {
 	return args
 }
 
-// formatInteger returns n in decimal digits, in whatever form the client wrote it: 42.0 and 4.2e1
-// are 42. Only integers within ±(2^53-1) may be in a header (MCP 2026-07-28
-// basic/transports/streamable-http, value encoding).
+// formatInteger returns n in decimal digits, even if the client wrote 42.0 or 4.2e1 for 42. It
+// returns false unless n is an integer within ±(2^53-1): only these may be in a header (MCP
+// 2026-07-28 basic/transports/streamable-http, value encoding).
 func formatInteger(n float64) (string, bool) {
 	if n != math.Trunc(n) || math.Abs(n) > 1<<53-1 {
 		return "", false

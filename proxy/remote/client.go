@@ -10,22 +10,22 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// NewClient returns the HTTP client for the origin that the owner named. It follows no redirect to
-// another origin, decodes no body, and limits the time to connect but not the duration of a stream.
+// NewClient returns the HTTP client for the server's origin. It follows no redirect to another
+// origin and decodes no body. It limits the time to connect, but not the duration of a stream.
 func NewClient(o Options) *http.Client {
 	carry := o.Transport
 	if carry == nil {
 		carry = o.Network.NewTransport(egress.Options{Tune: func(t *http.Transport) {
 			t.MaxResponseHeaderBytes = maxHeaderBytes
-			t.DisableCompression = true // bytes are judged as they were sent, and a small body cannot become a large one
+			t.DisableCompression = true // the bytes are judged as they were sent, and a small body cannot grow into a large one
 			t.MaxIdleConnsPerHost = 16
 		}})
 	}
 	return &http.Client{Transport: carry, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect allows a redirect that keeps origin and method. Any other redirect would send the
-// frame and the credentials to another party, or turn a call into a GET.
+// checkRedirect allows only a redirect with the same origin and method. Another origin would get
+// the frame and the credentials. Another method would turn a call into a GET.
 func checkRedirect(to *http.Request, via []*http.Request) error {
 	from := via[0]
 	switch {
@@ -39,13 +39,13 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// UseOnce makes the connection of a stream unavailable for other requests: some servers close the
+// UseOnce keeps other requests away from the connection of a stream. Some servers close the
 // connection together with the stream, without notice, and another request on it would be lost.
-// Over TLS, where many requests share one connection, it changes nothing.
+// UseOnce changes nothing over TLS, where many requests share one connection.
 func UseOnce(r *http.Request) { r.Close = r.URL.Scheme == "http" }
 
-// DoRequest sends a request and returns the answer. Its error omits the address, because a query
-// may hold a key. A status outside 200–599 is an error.
+// DoRequest sends a request and returns the answer. Its error does not contain the address, because
+// a query may hold a key. A status outside 200–599 is an error.
 func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	resp, err := c.Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
@@ -61,13 +61,14 @@ func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// StatusText returns the status with HTTP's standard text; the server's own text is not used.
+// StatusText returns the status code with the standard text of HTTP. It does not use the server's
+// own text.
 func StatusText(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
-// SessionID returns the session id in an answer's header, or "" when there is none or the id is not
-// valid in a header.
+// SessionID returns the session id in the header of an answer. It returns "" when there is none or
+// the id has characters that a session id may not have.
 func SessionID(h http.Header) string {
 	if id := h.Get(headerSession); len(id) <= maxSessionID && visibleASCII(id) {
 		return id
@@ -75,7 +76,8 @@ func SessionID(h http.Header) string {
 	return ""
 }
 
-// SameOrigin reports whether two addresses may share credentials.
+// SameOrigin reports whether two addresses have the same origin, so that they may share
+// credentials.
 func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && urlPort(a) == urlPort(b)
 }

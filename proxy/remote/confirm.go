@@ -11,14 +11,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Tools holds the tool arguments that a server wants repeated in headers, according to its
-// tools/list. The zero value holds none. It is safe for concurrent use.
+// Tools holds the tool arguments that a server wants in headers too, according to its tools/list.
+// The zero value holds none. It is safe for concurrent use.
 type Tools struct {
 	mu    sync.Mutex
-	bound map[string][]binding // by tool name
+	bound map[string][]binding // bindings by tool name
 }
 
-// LearnTools stores the bindings in an answer to tools/list, a whole JSON-RPC message.
+// LearnTools stores the bindings from an answer to tools/list. answer is a whole JSON-RPC message.
 func (t *Tools) LearnTools(answer []byte) {
 	t.learnResult([]byte(gjson.GetBytes(answer, "result").Raw))
 }
@@ -48,18 +48,18 @@ func (t *Tools) toolBindings(tool string) []binding {
 
 // Confirmed is the result of comparing a client's message with its headers.
 type Confirmed struct {
-	Modern  bool        // the message is of 2026-07-28 or later, without sessions
-	Version string      // the version that the message states; "" for none
-	Header  http.Header // the headers that repeat the message, with the message's values
-	Differs string      // a header that differs from the message; "" for none
-	Missing string      // the first required header that is missing; only RequireHeaders sets it
-	Code    int         // JSON-RPC error code for Differs or Missing
+	Modern  bool        // the message is of 2026-07-28 or later and belongs to no session
+	Version string      // the version in the message; "" if it states none
+	Header  http.Header // the headers that repeat the message; their values are from the message
+	Differs string      // name of a header that differs from the message; "" if none differs
+	Missing string      // name of the first required header that is missing, set only by RequireHeaders
+	Code    int         // JSON-RPC error code if Differs or Missing is set
 }
 
-// ConfirmHeaders compares the headers that repeat a message (MCP 2026-07-28
-// basic/transports/streamable-http) with the message, for every version. A reader of the headers
-// must see what the rules judged, so the result's Header holds no value that the message does not
-// have. A missing header is no difference here (see RequireHeaders).
+// ConfirmHeaders compares a message with the headers that repeat it (MCP 2026-07-28
+// basic/transports/streamable-http), for every version. A program that reads only the headers must
+// see the values that the rules judged. So the Header of the result holds only values from the
+// message. A missing header is no difference here (see RequireHeaders).
 func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}
@@ -70,10 +70,10 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	switch v := h.Get(headerVersion); {
 	case e.modern:
 		c.compareHeader(h, headerVersion, e.version, true)
-	case f.Kind == frame.Notification && modernVersion(v): // a notification need not state the version (basic, _meta)
+	case f.Kind == frame.Notification && modernVersion(v): // a notification may omit the version (basic, _meta)
 		c.Modern, c.Version, c.Header[headerVersion] = true, v, []string{v}
 	case says && f.Method != "initialize" && modernVersion(v):
-		c.Differs, c.Code = headerVersion, invalidParams // a message of this version states its version itself, but this one does not
+		c.Differs, c.Code = headerVersion, invalidParams // a message of this version must state the version itself, but this one does not
 	}
 	if says {
 		c.compareHeader(h, headerMethod, f.Method, true)
@@ -88,8 +88,8 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	return c
 }
 
-// compareHeader checks one header, which may be missing. Its value must be want. said is false if
-// the message does not have the value; then the header must be missing.
+// compareHeader checks one header. If the header is there, it must have the value want. said is
+// false if the message has no such value. Then the header must be missing.
 func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	got := h[name]
 	switch {
@@ -101,8 +101,8 @@ func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	}
 }
 
-// RequireHeaders looks for the headers that a request of 2026-07-28 must have. Only a server that
-// executes the request calls it: a missing header does not stop a request that is forwarded.
+// RequireHeaders checks that a request of 2026-07-28 has all required headers. Only a server that
+// executes the request calls it. A request that is only forwarded may lack headers.
 func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) {
 	must := []string{headerVersion, headerMethod}
 	switch f.Method {
@@ -127,18 +127,19 @@ func (c *Confirmed) RequireHeaders(h http.Header, f *frame.Frame, tools *Tools) 
 	}
 }
 
-// compareArguments checks the headers that repeat arguments, if the server has listed the tool.
+// compareArguments compares the arguments of a call with the headers that repeat them. It can do so
+// only if the server has listed the tool.
 func (c *Confirmed) compareArguments(h http.Header, f *frame.Frame, tools *Tools) {
 	args := gjson.GetBytes(f.Params, "arguments")
 	for _, b := range tools.toolBindings(gjson.GetBytes(f.Params, "name").Str) {
 		v, ok := b.headerValue(args)
-		if ok || !b.isPresent(args) { // no header can contradict a value that no header can hold
+		if ok || !b.isPresent(args) { // no header can hold this value, so a header cannot contradict it
 			c.compareHeader(h, http.CanonicalHeaderKey(headerParam+b.header), v, ok)
 		}
 	}
 }
 
-// modernVersion reports whether the messages of this version state their version.
+// modernVersion reports whether messages of this version state the version themselves.
 func modernVersion(v string) bool {
 	_, err := time.Parse(time.DateOnly, v)
 	return err == nil && v >= mcp.ModernVersion
@@ -146,8 +147,8 @@ func modernVersion(v string) bool {
 
 const invalidParams = -32602
 
-// IsLegacy reports whether this is a version whose messages do not state it, so that only the
-// header does.
+// IsLegacy reports whether this is a version whose messages do not state the version. Only a header
+// states it.
 func IsLegacy(version string) bool {
 	return slices.Contains(mcp.LegacyVersions, version)
 }

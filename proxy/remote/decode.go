@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// AnswerType returns the media type of an answer, as ContentType does, but accepts what servers
-// send: any parameters, and a compression that was not asked for. JSON and event streams are
-// always UTF-8, whatever the header says (RFC 8259 section 8.1); another charset is found when
-// the frame is parsed. After the call, resp.Body is the decoded body.
+// AnswerType returns the media type of an answer, like ContentType. But it accepts more, because
+// servers send more: any parameters, and a compression that was not requested. JSON and event
+// streams are always UTF-8, even if the header states another charset (RFC 8259 section 8.1). The
+// parser of frames detects another charset. AnswerType replaces resp.Body by the decoded body.
 func AnswerType(resp *http.Response) (string, error) {
 	encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
 	if open := decoders[encoding]; open != nil {
@@ -29,16 +29,16 @@ func AnswerType(resp *http.Response) (string, error) {
 	return messageType(resp.Header, strings.ToLower(strings.TrimSpace(what)))
 }
 
-// noEncoding lists the values that servers send for no encoding.
+// noEncoding lists the header values with which servers mean that there is no encoding.
 var noEncoding = []string{"", "identity", "none", "utf-8"}
 
 var decoders = map[string]func(io.Reader) (io.Reader, error){"gzip": openGzip, "x-gzip": openGzip, "deflate": openDeflate}
 
 func openGzip(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 
-// openDeflate decodes "deflate": zlib, or raw deflate data from some servers.
+// openDeflate decodes "deflate": zlib data, or raw deflate data, which some servers send.
 func openDeflate(r io.Reader) (io.Reader, error) {
-	const zlibMethod = 8 // in the low four bits of the first byte
+	const zlibMethod = 8 // the value of the low four bits of the first byte of zlib data
 	b := bufio.NewReader(r)
 	if first, err := b.Peek(1); err == nil && first[0]&15 != zlibMethod {
 		return flate.NewReader(b), nil
@@ -46,12 +46,12 @@ func openDeflate(r io.Reader) (io.Reader, error) {
 	return zlib.NewReader(b)
 }
 
-// decodedBody is a body without its encoding. Its reader must limit the decoded size.
+// decodedBody is a body without its encoding. The code that reads it must limit the decoded size.
 type decodedBody struct {
 	body io.ReadCloser
 	open func(io.Reader) (io.Reader, error)
 	name string
-	in   io.Reader // decoder; nil before the first Read
+	in   io.Reader // the decoder; nil before the first Read
 }
 
 func (d *decodedBody) Read(p []byte) (n int, err error) {

@@ -20,11 +20,11 @@ const (
 	headerParam   = "Mcp-Param-"
 )
 
-// era is the protocol version of a frame, as the frame itself states it. Since MCP 2026-07-28 each
-// request and each notification of a client states its version.
+// era is the protocol version that a frame itself states. Since MCP 2026-07-28 each request and
+// each notification of a client states its version.
 type era struct {
 	modern  bool   // the frame states its version
-	version string // the version that a modern frame states; "" for any other
+	version string // the version in the frame; "" if modern is false
 }
 
 // eraOf reads the version that a frame states.
@@ -41,8 +41,8 @@ func eraOf(f *frame.Frame) era {
 }
 
 // mirrorHeaders sets the headers that repeat the body of a modern request (MCP 2026-07-28
-// basic/transports/streamable-http): a reverse proxy that reads the headers must see the same as
-// the server that reads the body.
+// basic/transports/streamable-http). The headers must agree with the body, because a reverse proxy
+// reads the headers and the server reads the body.
 func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	h.Set(headerMethod, f.Method)
 	if name, ok := mirroredName(f); ok {
@@ -59,8 +59,8 @@ func mirrorHeaders(h http.Header, f *frame.Frame, bound []binding) {
 	}
 }
 
-// mirroredName returns the value of the header Mcp-Name for a frame, and false if the frame needs
-// no such header.
+// mirroredName returns the value of the header Mcp-Name for a frame. It returns false if the frame
+// needs no such header.
 func mirroredName(f *frame.Frame) (string, bool) {
 	member := ""
 	switch f.Method {
@@ -77,8 +77,8 @@ func mirroredName(f *frame.Frame) (string, bool) {
 	return v.Str, v.Type == gjson.String
 }
 
-// encodeHeader returns a value in a form that is valid in a header: unchanged, or as base64 between
-// openBase64 and endBase64.
+// encodeHeader returns s in a form that is valid in a header: unchanged if possible, otherwise as
+// base64 between openBase64 and endBase64.
 func encodeHeader(s string) string {
 	plain := s == strings.Trim(s, " \t") && !(strings.HasPrefix(s, openBase64) && strings.HasSuffix(s, endBase64))
 	if plain && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -89,7 +89,7 @@ func encodeHeader(s string) string {
 
 const openBase64, endBase64 = "=?base64?", "?="
 
-// decodeHeader decodes the form of encodeHeader, and returns any other value unchanged.
+// decodeHeader reverses encodeHeader. It returns a value in any other form unchanged.
 func decodeHeader(s string) string {
 	inner, open := strings.CutPrefix(s, openBase64)
 	inner, end := strings.CutSuffix(inner, endBase64)

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// FailureWords returns the text of an error status for the caller: the status, the Retry-After
-// time, and the server's reason. The code that shows the text must escape it.
+// FailureWords returns a text about an error status for the caller, with the status, the
+// Retry-After time and the server's reason. The code that shows the text must escape it.
 func FailureWords(resp *http.Response, body []byte) string {
 	words := "the server answered " + StatusText(resp)
 	if after := resp.Header.Get("Retry-After"); after != "" && len(after) <= 40 {
@@ -25,8 +25,8 @@ func FailureWords(resp *http.Response, body []byte) string {
 	return words
 }
 
-// reasonOf returns the reason in a body of JSON, by the common member names, or in plain text. It
-// ignores HTML, which is for people.
+// reasonOf returns the reason in a body: a plain text, or a common member of JSON. It ignores HTML,
+// because HTML is for people.
 func reasonOf(h http.Header, body []byte) string {
 	const most = 200
 	what, _, _ := mime.ParseMediaType(h.Get("Content-Type"))

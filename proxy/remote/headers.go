@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// ownHeaders are set by this package or by HTTP itself. wrap/client refuses the same names.
+// ownHeaders are the headers that this package or HTTP itself sets. wrap/client refuses the same
+// names.
 var ownHeaders = []string{
 	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host",
 	headerEvent, headerMethod, headerName, headerVersion, headerSession, "Transfer-Encoding", "Upgrade", "Te", "Trailer",
 }
 
-// Prefixes of the environment variables with headers from a client's configuration. A command
-// line is not used for them, because every process of the machine can read it.
+// Prefixes of environment variables that hold the headers of a client's configuration. Environment
+// variables are used because every process of the machine can read a command line.
 const (
 	envHeader = "CLAWAI_HEADER_"     // CLAWAI_HEADER_1="Name: value"
 	envFilled = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
 )
 
-// EnvHeaders returns the headers in the environment environ. It sorts environ. An error contains
-// the variable's name and never a value. Accept and Content-Type are skipped: they are for the
-// client's own transport.
+// EnvHeaders returns the headers in the variables of environ, which it sorts. An error contains the
+// name of the variable, but never a value. It skips Accept and Content-Type, because these are for
+// the client's own transport.
 func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http.Header, error) {
 	h := http.Header{}
 	slices.Sort(environ)
@@ -54,8 +55,8 @@ func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http
 }
 
 // ParseHeaders parses lines of the form "Name: value". It skips empty lines and lines that begin
-// with #. It replaces ${NAME} in a value by getenv's value for NAME; an unknown name is an error.
-// An error contains the line number and never a value.
+// with #. It replaces ${NAME} in a value by getenv's value for NAME. An unknown NAME is an error.
+// An error contains the line number, but never a value.
 func ParseHeaders(src string, getenv func(name string) (string, bool)) (http.Header, error) {
 	h := make(http.Header)
 	n := 0
@@ -92,7 +93,7 @@ func addHeader(h http.Header, line string, getenv func(string) (string, bool)) e
 	return nil
 }
 
-// expandVariables replaces ${NAME}; there is no other syntax.
+// expandVariables replaces each ${NAME} by its value. It knows no other syntax.
 func expandVariables(value string, getenv func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {

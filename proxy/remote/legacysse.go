@@ -12,16 +12,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// sseTransport is the transport of 2024-11-05: one stream for all messages of the server. Its
-// first event names the address for the client's messages.
+// sseTransport is the HTTP+SSE transport of 2024-11-05. It has one stream for all messages of the
+// server. The first event of the stream names the address for the client's messages.
 type sseTransport struct {
 	endpoint string // address for the client's messages
-	// Guarded by Upstream.mu:
-	lost  bool // the stream has ended, or its session has not begun
-	tries int  // attempts to reconnect without an event since
+	// Upstream.mu guards the fields below.
+	lost  bool // there is no usable stream: it has ended, or its session has not begun
+	tries int  // attempts to reconnect since the last event
 }
 
-// postEndpoint returns the address for messages when the server speaks HTTP+SSE, or "".
+// postEndpoint returns the address for messages if the connection uses HTTP+SSE, and "" otherwise.
 func (u *Upstream) postEndpoint() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -31,9 +31,9 @@ func (u *Upstream) postEndpoint() string {
 	return u.sse.endpoint
 }
 
-// trySSE opens the HTTP+SSE transport when the answer to initialize is typical for a server that
-// knows only this transport (MCP 2025-11-25 basic/transports, backwards compatibility). An error
-// means that the stream needs a sign-in or names an address that must not be used.
+// trySSE opens the HTTP+SSE transport if the answer to initialize is typical for a server with only
+// this transport (MCP 2025-11-25 basic/transports, backwards compatibility). It returns an error if
+// the stream needs a sign-in or names an address that must not be used.
 func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	if rt.frame.Method != "initialize" || !MayBeLegacySSE(resp.StatusCode) {
 		return false, nil
@@ -41,7 +41,7 @@ func (u *Upstream) trySSE(rt *roundTrip, resp *http.Response) (bool, error) {
 	return u.beginSSE(rt)
 }
 
-// beginSSE opens the HTTP+SSE transport, if the server speaks it.
+// beginSSE opens the HTTP+SSE transport. It returns false if the server does not speak it.
 func (u *Upstream) beginSSE(rt *roundTrip) (bool, error) {
 	in, err := u.openSSE(rt)
 	if err != nil {
@@ -51,9 +51,9 @@ func (u *Upstream) beginSSE(rt *roundTrip) (bool, error) {
 	return true, nil
 }
 
-// startWithSSE opens the HTTP+SSE transport before anything is posted, if the server is known to
-// speak it: some servers refuse a POST to the stream's address with a status that does not show
-// the reason.
+// startWithSSE opens the HTTP+SSE transport before the first POST, if the owner has configured this
+// transport. A POST would not reveal it, because some servers refuse a POST to the stream's address
+// with an unclear status.
 func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	if !u.o.SSE || rt.frame.Method != "initialize" || u.postEndpoint() != "" {
 		return nil
@@ -62,8 +62,8 @@ func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	return err
 }
 
-// tellsWhy returns err if it explains the missing connection, or nil. In the other cases the
-// answer to the POST explains more.
+// tellsWhy returns err if it explains the missing connection. Otherwise it returns nil, because the
+// answer to the POST then explains more.
 func tellsWhy(err error) error {
 	_, signIn := errors.AsType[*signInError](err)
 	if _, endpoint := errors.AsType[*endpointError](err); signIn || endpoint {
@@ -72,15 +72,15 @@ func tellsWhy(err error) error {
 	return nil
 }
 
-// endpointError means that the address in a stream's endpoint event must not be used.
+// endpointError means that the stream's endpoint event has an address that must not be used.
 type endpointError struct{ why string }
 
 func (e *endpointError) Error() string {
 	return "the server opened a stream of 2024-11-05, but " + e.why
 }
 
-// MayBeLegacySSE reports whether a server that speaks only HTTP+SSE may answer a POST to its
-// stream's address with this status.
+// MayBeLegacySSE reports whether status is typical for a server with only HTTP+SSE that gets a POST
+// to its stream's address.
 func MayBeLegacySSE(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 }
@@ -88,18 +88,18 @@ func MayBeLegacySSE(status int) bool {
 // sseStream is the stream of the HTTP+SSE transport.
 type sseStream struct {
 	*sseTransport
-	cancel context.CancelFunc // closes the stream
+	cancel context.CancelFunc // its call closes the stream
 	events *sse.Reader
 	header http.Header
 }
 
-// openError means that a stream was not opened.
+// openError means that the server did not open a stream.
 type openError struct{ resp *http.Response }
 
 func (r *openError) Error() string { return StatusText(r.resp) }
 
-// openSSE opens the stream for rt. It tries again when the server wants other credentials: some
-// servers ask for credentials only here.
+// openSSE opens the stream for rt. It tries again with other credentials if the server asks for
+// them. Some servers ask only at this point.
 func (u *Upstream) openSSE(rt *roundTrip) (*sseStream, error) {
 	for challenged := 0; ; challenged++ {
 		in, err := u.openSSEOnce(rt.ctx)
@@ -117,7 +117,7 @@ func (u *Upstream) openSSE(rt *roundTrip) (*sseStream, error) {
 	}
 }
 
-// openSSEOnce opens the stream and reads the address from its first event.
+// openSSEOnce opens the stream and reads the address for messages from its first event.
 func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
 	in := &sseStream{sseTransport: &sseTransport{lost: true}}
 	var open context.Context
@@ -147,9 +147,9 @@ func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
 	return in, nil
 }
 
-// withTimeout runs read until ctx ends, but at most for ackTimeout: a server that opens a stream
-// and sends nothing does not speak the transport of 2024-11-05. If read fails, withTimeout closes
-// the stream.
+// withTimeout runs read until ctx ends, but at most for ackTimeout. The limit is for servers that
+// open a stream and then send nothing, because they do not speak the transport of 2024-11-05. If
+// read fails, withTimeout closes the stream.
 func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
@@ -164,7 +164,7 @@ func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	return err
 }
 
-// startReading begins to pass on the stream's messages.
+// startReading starts the task that passes on the stream's messages.
 func (u *Upstream) startReading(in *sseStream) {
 	u.mu.Lock()
 	in.lost = false
@@ -210,25 +210,26 @@ func (in *sseStream) readEvent() ([]byte, error) {
 	return e.Data, nil
 }
 
-// streamLost reports whether the session's stream has ended or the session is being renewed. u.mu
-// is held.
+// streamLost reports whether the session's stream has ended or the session is being renewed. The
+// caller holds u.mu.
 func (u *Upstream) streamLost() bool {
 	return u.sse != nil && (u.sse.lost || u.session.renewing != nil)
 }
 
-// ensureStream waits until the session has a stream for answers.
+// ensureStream waits until the session has a stream, on which the answer to rt can come.
 func (u *Upstream) ensureStream(rt *roundTrip) error {
 	u.mu.Lock()
 	lost := u.streamLost()
 	u.mu.Unlock()
-	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream, and after a lost stream no server waits for it
+	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream, and no server waits for it after its stream has ended
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")
 }
 
-// reconnectStream begins the session again when its stream has ended, because the server's own
-// messages come on the stream. If that fails, the client's next message tries again.
+// reconnectStream begins the session again after its stream has ended. It does so at once, because
+// the server sends its own messages on the stream. If this fails, the client's next message tries
+// again.
 func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 	u.mu.Lock()
 	p := position{wait: wait, tries: at.tries}
@@ -245,7 +246,7 @@ func (u *Upstream) reconnectStream(at *sseTransport, wait time.Duration) {
 }
 
 // readEndpoint returns the address in the endpoint event. The address must have the server's
-// origin, because the credentials go there.
+// origin, because messages to it carry the credentials.
 func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	for {
 		e, err := events.ReadEvent()
@@ -270,8 +271,8 @@ func (u *Upstream) readEndpoint(events *sse.Reader) (string, error) {
 	}
 }
 
-// readSSE passes on all messages of the server until the stream ends. It returns how long the
-// server wants the client to wait before the next stream.
+// readSSE passes on all messages of the server until the stream ends. It returns the pause that the
+// server wants before the next stream.
 func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 	defer in.cancel()
 	for wait = u.o.Patience; ; {
@@ -293,7 +294,7 @@ func (u *Upstream) readSSE(in *sseStream) (wait time.Duration) {
 	}
 }
 
-// failAll answers every request in flight on an ended stream with an error.
+// failAll answers every request in flight with an error, because the stream has ended.
 func (u *Upstream) failAll(at *sseTransport, why string) {
 	u.mu.Lock()
 	at.lost = true
@@ -308,7 +309,7 @@ func (u *Upstream) failAll(at *sseTransport, why string) {
 	}
 }
 
-// awaitAnswer waits for an answer that comes on the stream.
+// awaitAnswer waits for the answer to rt, which comes on the stream.
 func (u *Upstream) awaitAnswer(rt *roundTrip) {
 	select {
 	case <-rt.answered.ch:
@@ -316,7 +317,8 @@ func (u *Upstream) awaitAnswer(rt *roundTrip) {
 	}
 }
 
-// isAccepted reports whether a reply only means that the answer comes on the stream.
+// isAccepted reports whether an HTTP answer only accepts the message, because the real answer comes
+// on the stream.
 func (u *Upstream) isAccepted(resp *http.Response) bool {
 	return u.postEndpoint() != "" && resp.StatusCode >= 200 && resp.StatusCode <= 299
 }

@@ -14,64 +14,65 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// Credentials adds the owner's credentials to the requests to one server.
+// Credentials adds the owner's credentials to requests to one server.
 type Credentials interface {
-	// Apply sets the request's credentials; without a token it sets nothing.
+	// Apply sets the credentials of a request. It sets nothing if there is no token.
 	Apply(ctx context.Context, r *http.Request) error
-	// Challenged handles a 401 or 403 without reading its body, and reports whether the request
-	// should be sent again. It may ask a person.
+	// Challenged handles an answer with 401 or 403. It does not read the body. It reports whether
+	// the request should be sent again. It may ask a person.
 	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
-	// Accepted is called with a request whose credentials the server has not refused.
+	// Accepted is called with a request after the server has accepted its credentials.
 	Accepted(r *http.Request)
 }
 
 // Options are the parameters of Dial. URL is required.
 type Options struct {
 	URL         *url.URL
-	Header      http.Header // sent with every request, to this origin only
-	Credentials Credentials // nil: none
+	Header      http.Header // sent with every request, but only to the server's origin
+	Credentials Credentials // nil means no credentials
 	Limits      frame.Limits
 
-	// Note is called with events for the owner's record that cause no message to the client, such
-	// as a renewed session or a lost stream.
+	// Note is called with an event for the owner's record if no message tells the client about the
+	// event. Such an event is a renewed session or a lost stream.
 	Note func(code, text string)
 
-	// SSE means that the server is known to speak the transport of 2024-11-05: its stream is
-	// opened first, and another transport is tried if that fails.
+	// SSE means that the server is configured to speak the transport of 2024-11-05. Its stream is
+	// opened first. If that fails, another transport is tried.
 	SSE bool
 
-	Network egress.Network // how the server is reached
+	Network egress.Network // the network through which requests go
 
-	// Transport carries the requests; default: a transport of Network with this package's limits.
+	// Transport carries the requests. The default is a transport of Network with this package's
+	// limits.
 	Transport http.RoundTripper
 
-	// Patience is the pause before a cut stream is resumed, if the server does not state one;
+	// Patience is the pause before a cut stream is resumed, if the server does not state a pause;
 	// default 1 s. The pause doubles with each attempt.
 	Patience time.Duration
 }
 
-// Limits that do not depend on the server.
+// Limits that are the same for every server.
 const (
-	ackTimeout   = 10 * time.Second       // for messages that are only acknowledged, and for writing a message
-	lateTimeout  = 100 * time.Millisecond // for writing a message while an earlier one is late
-	cancelGrace  = 10 * time.Second       // for the server to end a cancelled request
+	ackTimeout   = 10 * time.Second       // for the acknowledgement of a message without an answer, and for writing a message
+	lateTimeout  = 100 * time.Millisecond // for writing a message while an earlier message is late
+	cancelGrace  = 10 * time.Second       // for the server to end a cancelled request itself
 	openTimeout  = 500 * time.Millisecond // for the header of the server's own stream
 	drainTimeout = 200 * time.Millisecond // for the end of a body that is discarded
-	closeTimeout = 600 * time.Millisecond // for the request that ends the session
-	flushTimeout = 300 * time.Millisecond // for the queued lines before the end
-	maxQueued    = 16                     // lines
+	closeTimeout = 600 * time.Millisecond // for the DELETE request that ends the session
+	flushTimeout = 300 * time.Millisecond // for sending the queued lines before the end
+	maxQueued    = 16                     // lines in the queue
 
-	elsewhereFactor = 300 // multiplied by Patience: for an answer on another stream
+	elsewhereFactor = 300 // × Patience: for an answer that comes on another stream
 	maxHeaderBytes  = 64 << 10
 	maxRedirects    = 3
 	maxSessionID    = 4 << 10
 	maxEventID      = 4 << 10
-	maxResumes      = 5               // consecutive attempts without an event
-	steadyAfter     = 5 * time.Second // a stream that lasted at least this long was not a failed attempt
+	maxResumes      = 5               // consecutive attempts to resume without an event
+	steadyAfter     = 5 * time.Second // a stream that lasted this long does not count as a failed attempt
 	maxRetryDelay   = 30 * time.Second
 )
 
-// Dial returns an upstream. It opens no connection before the first message.
+// Dial returns an upstream for a server. It opens the connection only with the first message.
 func Dial(o Options) (*Upstream, error) {
 	if err := CheckURL(o.URL); err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func Dial(o Options) (*Upstream, error) {
 	if o.Limits == (frame.Limits{}) {
 		o.Limits = frame.DefaultLimits()
 	}
-	o.Limits.AllowBatch = true // package proxy checks whether the version has arrays
+	o.Limits.AllowBatch = true // package proxy checks whether the version allows arrays
 	o.Patience = cmp.Or(o.Patience, time.Second)
 	if o.Note == nil {
 		o.Note = func(string, string) {}

@@ -16,12 +16,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxChallenges is how often a request is sent again with new credentials: once for a token (401)
-// and once for a wider token (403).
+// maxChallenges is how often a request is sent again with new credentials: once for a token (401),
+// and once for a token with more rights (403).
 const maxChallenges = 2
 
-// postRoundTrip sends rt, and sends it again after credentials, session or tool list were
-// renewed.
+// postRoundTrip sends rt. It sends rt again after it has renewed the credentials, the session or
+// the tool list.
 func (u *Upstream) postRoundTrip(rt *roundTrip) (*http.Response, error) {
 	if err := u.ensureStream(rt); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (u *Upstream) postRoundTrip(rt *roundTrip) (*http.Response, error) {
 	}
 }
 
-// postOnce sends rt; the caller closes the body.
+// postOnce sends rt once. The caller closes the body of the answer.
 func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	ctx := httptrace.WithClientTrace(rt.ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { rt.sent.fireOnce() },
@@ -80,7 +80,7 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	held := time.AfterFunc(openTimeout, func() { rt.held.fireOnce() }) // it may take long to fetch credentials
+	held := time.AfterFunc(openTimeout, func() { rt.held.fireOnce() }) // fetching credentials may take long, and other lines must not wait for it
 	err = u.setHeaders(r, rt.era)
 	held.Stop()
 	if err != nil {
@@ -96,13 +96,13 @@ func (u *Upstream) postOnce(rt *roundTrip) (*http.Response, error) {
 	return resp, err
 }
 
-// isCut reports whether the connection ended before the answer began. The server may have carried
-// out the request.
+// isCut reports whether the connection ended before the answer began. The server may still have
+// executed the request.
 func isCut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// isRepeatable reports whether the request has no further effect when it is sent twice.
+// isRepeatable reports whether the request may be sent twice without a further effect.
 func isRepeatable(f *frame.Frame) bool {
 	return f.Method == "ping" || f.Method == "initialize" || f.Kind == frame.Request && strings.HasSuffix(f.Method, "/list")
 }
@@ -133,18 +133,18 @@ func (u *Upstream) headerBindings(f *frame.Frame) []binding {
 	return u.tools.toolBindings(gjson.GetBytes(f.Params, "name").Str)
 }
 
-// signInError is the reason why a sign-in failed after the server's challenge.
+// signInError means that the server asked for a sign-in and the sign-in failed.
 type signInError struct{ error }
 
 func (n *signInError) Unwrap() error { return n.error }
 
-// credentialsError is the reason why a request got no credentials; the request was not sent.
+// credentialsError means that a request got no credentials and was therefore not sent.
 type credentialsError struct{ error }
 
 func (n *credentialsError) Unwrap() error { return n.error }
 
-// explainError returns an error of a request as text for people. net/http may quote the server;
-// the code that shows the text must escape it.
+// explainError returns an error of a request as text for people. An error of net/http may quote the
+// server, so the code that shows the text must escape it.
 func (u *Upstream) explainError(err error) string {
 	if _, ok := errors.AsType[*signInError](err); ok && !errors.Is(err, context.Canceled) {
 		return "the server wants a sign-in: " + err.Error()
@@ -165,7 +165,7 @@ func (u *Upstream) explainError(err error) string {
 }
 
 // drainBody reads the rest of a body, so that the connection can be used again. It stops after 64
-// KiB or drainTimeout.
+// KiB or after drainTimeout.
 func drainBody(body io.ReadCloser) {
 	const rest = 64 << 10
 	late := time.AfterFunc(drainTimeout, func() { _ = body.Close() })

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	headerMismatch = -32020 // MCP 2026-07-28 basic/transports/streamable-http
+	headerMismatch = -32020 // error code of MCP 2026-07-28 basic/transports/streamable-http
 	maxPages       = 64
 )
 
-// refreshTools fetches the tool list when the server reports missing argument headers: the client
-// may have called a tool without listing the tools, or may have listed them long ago. It reports
+// refreshTools fetches the tool list when the server reports that argument headers are missing.
+// This happens when the client has not listed the tools, or listed them long ago. It reports
 // whether the call should be sent again.
 func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
 	if resp.StatusCode != http.StatusBadRequest || !rt.era.modern || rt.frame.Method != "tools/call" {
@@ -37,8 +37,8 @@ func (u *Upstream) refreshTools(rt *roundTrip, resp *http.Response) bool {
 	return len(u.headerBindings(&rt.frame)) > 0
 }
 
-// listTools fetches the tools page by page, with rt's _meta. All pages together have one time
-// limit.
+// listTools fetches the tools page by page, with the _meta of rt. ackTimeout limits the time for
+// all pages together.
 func (u *Upstream) listTools(rt *roundTrip) error {
 	ctx, cancel := context.WithTimeout(rt.ctx, ackTimeout)
 	defer cancel()
@@ -65,8 +65,8 @@ func (u *Upstream) listTools(rt *roundTrip) error {
 	return fmt.Errorf("its list of tools has more than %d pages", maxPages)
 }
 
-// protocolMeta returns the members of a request's _meta that the protocol itself defines: its
-// version, and the client's capabilities and information.
+// protocolMeta returns the members of a request's _meta that the protocol needs: the version, and
+// the client's capabilities and description.
 func protocolMeta(params []byte) []byte {
 	var b []byte
 	gjson.GetBytes(params, "_meta").ForEach(func(key, v gjson.Result) bool {

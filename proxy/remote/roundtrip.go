@@ -11,22 +11,22 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// roundTrip is one frame of the client on its way to the server, and the state of its answer.
+// roundTrip is one frame of the client that is sent to the server, with the state of its answer.
 type roundTrip struct {
 	frame  frame.Frame
 	era    era
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	background bool // no client message needs it, so no person is asked to sign in
+	background bool // not for a message of the client, so no person is asked to sign in
 
-	// sent is fired when the request has been written, answered when it has its answer, and held
-	// when it takes long to get its credentials.
+	// sent is fired when the request has been written. answered is fired when the request has its
+	// answer. held is fired when fetching the credentials takes long.
 	sent, answered, held signal
 
-	// Guarded by Upstream.mu:
+	// Upstream.mu guards the fields below.
 	cancelled  bool              // the client has cancelled the request
-	unanswered map[string][]byte // ids without an answer, by frame.IDKey: one, or those of a batch
+	unanswered map[string][]byte // ids without an answer, by frame.IDKey; several for a batch
 }
 
 func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
@@ -40,7 +40,7 @@ func newRoundTrip(ctx context.Context, f frame.Frame) *roundTrip {
 	return rt
 }
 
-// signal is an event that happens once.
+// signal is an event that happens at most once.
 type signal struct {
 	once *sync.Once
 	ch   chan struct{}
@@ -48,7 +48,7 @@ type signal struct {
 
 func newSignal() signal { return signal{new(sync.Once), make(chan struct{})} }
 
-// fireOnce fires the signal, and reports whether this call was the first.
+// fireOnce fires the signal. It returns true if this call was the first.
 func (s signal) fireOnce() (first bool) {
 	s.once.Do(func() { close(s.ch); first = true })
 	return first
@@ -63,19 +63,19 @@ func (s signal) hasFired() bool {
 	}
 }
 
-// sendLine sends one line.
+// sendLine sends one line of the proxy.
 func (u *Upstream) sendLine(line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	f, err := frame.Parse(line, u.o.Limits)
-	if err != nil { // package proxy forwards only parsed frames
+	if err != nil { // cannot happen, because package proxy forwards only parsed frames
 		u.reportFailure("unreadable", "a frame could not be read: "+err.Error())
 		return
 	}
 	rt := newRoundTrip(u.ctx, f)
 	if f.Kind != frame.Response {
-		u.awaitInitialize() // messages after initialize need the session that it begins
+		u.awaitInitialize() // messages after initialize need the session that initialize begins
 	}
 	switch {
 	case f.Kind == frame.Request || f.Kind == frame.Batch:
@@ -86,11 +86,11 @@ func (u *Upstream) sendLine(line []byte) {
 	}
 }
 
-// awaitTurn waits after sending rt until the next line may be sent: until far is closed, at most
-// for ackTimeout. While an earlier line is late, it waits only until rt is written, at most for
-// lateTimeout, so that a slow server delays the lines once and not each line. It does not wait for
-// credentials: it also returns when held is closed. late is true if it stopped waiting while no
-// earlier line was late.
+// awaitTurn waits, after rt was started, until the next line may be sent. It returns when far is
+// closed, at the latest after ackTimeout. While an earlier line is late, it waits only until rt is
+// written, at most for lateTimeout. So a slow server delays the lines only once. It does not wait
+// for credentials: it also returns when held is closed. late is true if it
+// gave up the wait while no earlier line was late.
 func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
 	wait := ackTimeout
 	if u.late.Load() > 0 {
@@ -115,7 +115,7 @@ func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late boo
 	return wait == ackTimeout
 }
 
-// startRequest starts a request and returns when it has been written.
+// startRequest starts a request. It returns when the request has been written.
 func (u *Upstream) startRequest(rt *roundTrip) {
 	u.mu.Lock()
 	for id := range rt.unanswered {
@@ -138,7 +138,7 @@ func (u *Upstream) startRequest(rt *roundTrip) {
 		}
 		u.mu.Unlock()
 	})
-	u.awaitTurn(rt, rt.sent.ch, rt.held.ch) // a server that does not read does not block other requests
+	u.awaitTurn(rt, rt.sent.ch, rt.held.ch) // a server that does not read must not block other requests
 }
 
 // awaitInitialize waits until no initialize is in flight.
@@ -155,9 +155,9 @@ func (u *Upstream) awaitInitialize() {
 	}
 }
 
-// cancelRequest ends the request that a cancellation names. For a request of 2026-07-28 it ends the
-// HTTP request (MCP 2026-07-28 basic/transports) and returns true. For earlier versions it returns
-// false, and the caller sends the cancellation.
+// cancelRequest cancels the request that a cancellation names. For a request of 2026-07-28 it ends
+// the HTTP request (MCP 2026-07-28 basic/transports) and returns true. For earlier versions it
+// returns false, and the caller sends the cancellation to the server.
 func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	m, refusal := mcp.Read(f, mcp.ClientToServer, "")
 	if refusal != nil || m.Cancels == nil {
@@ -176,14 +176,14 @@ func (u *Upstream) cancelRequest(f *frame.Frame) (done bool) {
 	rt.cancelled = true
 	if rt.era.modern {
 		rt.cancel()
-	} else { // free the request even if the server never ends it
+	} else { // ends the request later, in case the server never ends it
 		time.AfterFunc(cancelGrace, rt.cancel)
 	}
 	return rt.era.modern
 }
 
-// sendOneWay posts a notification or a response and waits until the server has acknowledged it, but
-// at most ackTimeout, so that the client's next message is not blocked.
+// sendOneWay posts a notification or a response. It waits for the server's acknowledgement, but at
+// most ackTimeout, so that the client's next message is not blocked.
 func (u *Upstream) sendOneWay(rt *roundTrip) {
 	u.startTask(func() {
 		defer rt.cancel()
@@ -194,7 +194,7 @@ func (u *Upstream) sendOneWay(rt *roundTrip) {
 	}
 }
 
-// postOneWay posts rt, which has no answer.
+// postOneWay posts rt, to which there is no answer.
 func (u *Upstream) postOneWay(rt *roundTrip) {
 	resp, err := u.postRoundTrip(rt)
 	if err != nil {
@@ -248,10 +248,10 @@ func (u *Upstream) postRequest(rt *roundTrip) {
 	u.handleAnswer(rt, resp)
 }
 
-// reportFailure notes an event that has no message to the client.
+// reportFailure notes a failure that no message tells the client.
 func (u *Upstream) reportFailure(code, text string) {
 	if u.ctx.Err() != nil {
-		return // the connection was closed by Close
+		return // no failure, because Close closed the connection
 	}
 	u.mu.Lock()
 	u.failure = text

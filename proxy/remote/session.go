@@ -11,18 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// session is a client's session with a legacy server. Upstream.mu guards it.
+// session is a client's session with a server of an earlier version than 2026-07-28. Upstream.mu
+// guards it.
 type session struct {
 	id      string
 	version string // negotiated version
-	// The frames that began the session. They begin a new one when the server has forgotten the
-	// session: it answers 404, and the client begins again without the id (MCP 2025-11-25
-	// basic/transports).
+	// The frames that began the session. They are sent again to begin a new session when the server
+	// has forgotten this one. Such a server answers 404, and the client must begin again without
+	// the id (MCP 2025-11-25 basic/transports).
 	initialize, initialized []byte
 	initializing            chan struct{}      // closed when initialize is answered
-	listening               bool               // the server's own stream is open, or will be opened
-	stopListening           context.CancelFunc // ends the server's own stream; then a new one is opened
-	renewing                chan struct{}      // closed when the running renewal has ended
+	listening               bool               // the server's own stream is open or will be opened
+	stopListening           context.CancelFunc // ends the server's own stream, after which a new one is opened
+	renewing                chan struct{}      // closed when the running renewal has ended; nil if none runs
 }
 
 func (s *session) startInitialize(initialize []byte) {
@@ -30,7 +31,7 @@ func (s *session) startInitialize(initialize []byte) {
 	s.id, s.version = "", ""
 }
 
-// finishInitialize releases the messages that waited for initialize.
+// finishInitialize releases the messages that wait for initialize.
 func (s *session) finishInitialize() {
 	if s.initializing != nil {
 		close(s.initializing)
@@ -48,7 +49,7 @@ func visibleASCII(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// setSessionHeaders sets the headers for session and version.
+// setSessionHeaders sets the headers for the session and the version.
 func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -65,15 +66,15 @@ func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 }
 
 // handleInitialized notes that the session is open, and opens the server's own stream. It waits
-// until the stream is open, because messages that the server sends before are lost, and some
-// servers use this stream to ask the client about the next call. It waits at most openTimeout,
-// because some servers send no header before their first message.
+// until the stream is open, because the server's earlier messages would be lost, and some servers
+// use this stream to ask the client about the next call. It waits at most openTimeout, because some
+// servers send no header before their first message.
 func (u *Upstream) handleInitialized(line []byte) {
 	u.mu.Lock()
 	first := !u.session.listening && u.sse == nil
 	u.session.initialized, u.session.listening = slices.Clone(line), true
 	if !first && u.session.stopListening != nil {
-		u.session.stopListening() // the open stream belongs to the old session
+		u.session.stopListening() // ended, because this stream belongs to the old session
 	}
 	u.mu.Unlock()
 	if !first {
@@ -88,7 +89,8 @@ func (u *Upstream) handleInitialized(line []byte) {
 	}
 }
 
-// reopenStream opens the server's own stream if it was refused with the former credentials.
+// reopenStream opens the server's own stream if the server refused it before. It is called when the
+// credentials are new.
 func (u *Upstream) reopenStream() {
 	u.mu.Lock()
 	line, listening := u.session.initialized, u.session.listening
@@ -98,17 +100,17 @@ func (u *Upstream) reopenStream() {
 	}
 }
 
-// renewSession begins the session again after the server has forgotten it or its stream has
-// ended. dead reports this; it is called with u.mu held. Only one goroutine renews the session;
-// the others wait for it. renewSession reports whether there is a new session. rt is the request
-// that needs the session, or nil.
+// renewSession begins the session again, because the server has forgotten it or its stream has
+// ended. dead reports whether this is still so. It is called with u.mu held. Only one goroutine
+// renews the session, and the others wait for it. renewSession returns true if there is a new
+// session. rt is the request that needs the session, or nil.
 func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	ctx := u.ctx
 	if rt != nil {
 		ctx = rt.ctx
 	}
 	u.mu.Lock()
-	if !dead() { // another goroutine has renewed it
+	if !dead() { // another goroutine has already renewed the session
 		u.mu.Unlock()
 		return true
 	}
@@ -142,8 +144,8 @@ func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	return ok
 }
 
-// reinitialize sends the frames that began the session again. The client does not get the answer,
-// because it already has the answer to its own initialize.
+// reinitialize sends the session's first frames again. The client does not get the answer, because
+// it already has the answer to its own initialize.
 func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize, initialized []byte) bool {
 	f, err := frame.Parse(initialize, u.o.Limits)
 	if err != nil {
@@ -173,7 +175,7 @@ func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize
 	}
 	rt = newRoundTrip(ctx, f)
 	defer rt.cancel()
-	late := time.AfterFunc(ackTimeout, rt.cancel) // the same limit as for the client's own message
+	late := time.AfterFunc(ackTimeout, rt.cancel) // the client's own message has the same limit
 	defer late.Stop()
 	resp, err := u.postOnce(rt)
 	if err != nil && (ctx.Err() != nil || rt.ctx.Err() == nil) {
@@ -186,7 +188,7 @@ func (u *Upstream) reinitialize(ctx context.Context, background bool, initialize
 	return true
 }
 
-// postOwn posts a request of the proxy itself and returns its result, within ackTimeout.
+// postOwn posts a request of the proxy itself and returns the result. Its time limit is ackTimeout.
 func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
 	late := time.AfterFunc(ackTimeout, rt.cancel)
 	defer late.Stop()
@@ -199,7 +201,7 @@ func (u *Upstream) postOwn(rt *roundTrip) (http.Header, []byte, error) {
 	return resp.Header, result, err
 }
 
-// deleteSession ends the session at the server. The server may refuse this (405).
+// deleteSession asks the server to end the session. The server may refuse this (405).
 func (u *Upstream) deleteSession() {
 	u.mu.Lock()
 	id := u.session.id

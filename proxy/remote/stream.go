@@ -11,19 +11,19 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// position is the point up to which a stream has been read, for resuming it.
+// position is the point in a stream from which it can be resumed.
 type position struct {
 	lastEventID string        // id of the last event
-	resumable   bool          // the last event id can be used to resume
-	wait        time.Duration // pause before the next attempt
-	tries       int           // attempts without an event since
+	resumable   bool          // the server may be able to resume after lastEventID
+	wait        time.Duration // pause before the next attempt to resume
+	tries       int           // attempts to resume since the last event
 
 	session string // id of the session in which the stream was read
 }
 
-// readStream reads the stream that answers rt, and resumes it when it is cut before the answer: a
-// broken connection is not a cancellation (MCP 2025-11-25 basic/transports). A modern stream
-// cannot be resumed.
+// readStream reads the stream with the answer to rt. If the stream is cut before the answer, it
+// resumes the stream, because a broken connection is not a cancellation (MCP 2025-11-25
+// basic/transports). A stream of 2026-07-28 cannot be resumed.
 func (u *Upstream) readStream(rt *roundTrip, resp *http.Response) {
 	p := position{wait: u.o.Patience}
 	err := u.readEvents(rt, resp, &p)
@@ -39,7 +39,7 @@ func (u *Upstream) readStream(rt *roundTrip, resp *http.Response) {
 	}
 }
 
-// isDone reports whether the request needs no answer any more.
+// isDone reports whether the request needs no more answer.
 func (u *Upstream) isDone(rt *roundTrip) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -60,13 +60,13 @@ func (u *Upstream) resumeStream(rt *roundTrip, p *position) error {
 	return u.readEvents(rt, resp, p)
 }
 
-// readEvents passes on the messages of a stream until it ends. rt is nil for the server's own
-// stream.
+// readEvents passes on the messages in a stream until the stream ends. rt is nil for the server's
+// own stream.
 func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) error {
 	began := time.Now()
 	defer func() {
 		if time.Since(began) >= steadyAfter {
-			p.tries = 0 // a gateway may cut quiet streams although the server still runs
+			p.tries = 0 // this was no failed attempt: a gateway may cut silent streams although the server still runs
 		}
 	}()
 	last, resumed := p.lastEventID, p.resumable
@@ -83,13 +83,13 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.lastEventID, p.resumable = e.ID, canResume(e.ID)
 		}
 		if e.Retry >= 0 {
-			floor := u.o.Patience // nobody waits for an answer on the server's own stream
+			floor := u.o.Patience // the pause may be as long as Patience here, because no request waits for this stream
 			if rt != nil {
 				floor /= 4
 			}
 			p.wait = u.retryDelay(e.Retry, floor)
 		}
-		again := resumed && e.HasID && e.ID == last // some servers repeat the event after which the stream was to resume
+		again := resumed && e.HasID && e.ID == last // some servers repeat the event after which the stream was to be resumed
 		if resumed = resumed && !e.HasData; again {
 			continue
 		}
@@ -97,14 +97,14 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 			p.tries = 0
 			u.receiveFrame(rt, resp.Header, e.Data)
 		}
-		if rt != nil && after == nil && rt.answered.hasFired() { // the server should end the stream now (MCP 2025-11-25 basic/transports)
+		if rt != nil && after == nil && rt.answered.hasFired() { // after the answer the server should end the stream (MCP 2025-11-25 basic/transports)
 			after = time.AfterFunc(10*u.o.Patience, rt.cancel)
 			defer after.Stop()
 		}
 	}
 }
 
-// canResume reports whether a header can hold the event id.
+// canResume reports whether an event id can be sent in a header.
 func canResume(id string) bool {
 	return id != "" && len(id) <= maxEventID &&
 		!strings.ContainsFunc(id, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
@@ -134,15 +134,15 @@ func (u *Upstream) openStream(ctx context.Context, p *position) (*http.Response,
 	if isOK(resp) {
 		if what, err := AnswerType(resp); err != nil || what != "text/event-stream" {
 			drainBody(resp.Body)
-			p.tries = maxResumes // no further attempts: the server has no event stream
+			p.tries = maxResumes // ends further attempts, because the server has no event stream
 			return nil, errors.Join(errors.New("the server's stream is not an event stream"), err)
 		}
 	}
 	return resp, nil
 }
 
-// retryDelay returns the server's retry time within limits: a server that sends 0 and cuts its
-// streams at once must not keep the proxy busy.
+// retryDelay returns the server's retry time within limits. Otherwise a server that sends 0 and
+// cuts its streams at once would keep the proxy busy.
 func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 	if ms >= int(maxRetryDelay/time.Millisecond) {
 		return maxRetryDelay
@@ -150,7 +150,7 @@ func (u *Upstream) retryDelay(ms int, floor time.Duration) time.Duration {
 	return max(time.Duration(ms)*time.Millisecond, floor)
 }
 
-// backOff waits before the next attempt. It returns false when ctx ends.
+// backOff waits before the next attempt to resume. It returns false when ctx ends.
 func (u *Upstream) backOff(ctx context.Context, p *position) bool {
 	over := time.After(p.wait << min(p.tries, 4))
 	p.tries++
@@ -162,8 +162,8 @@ func (u *Upstream) backOff(ctx context.Context, p *position) bool {
 	}
 }
 
-// keepStreamOpen keeps the server's own stream open, on which the server sends messages that are
-// not answers. A server without such a stream answers 405.
+// keepStreamOpen keeps the server's own stream open. On this stream the server sends messages that
+// are not answers. A server without such a stream answers 405.
 func (u *Upstream) keepStreamOpen(first signal) {
 	p := position{wait: u.o.Patience}
 	for opened := false; ; {

@@ -10,40 +10,42 @@ import (
 	"time"
 )
 
-// Upstream is one client's connection to a server. Package proxy writes and reads lines, and
-// Upstream sends and receives them over HTTP.
+// Upstream is one client's connection to a server. Package proxy writes lines to it and reads lines
+// from it. Upstream exchanges them with the server over HTTP.
 type Upstream struct {
 	o       Options
 	http    *http.Client
-	ctx     context.Context // context of the connection; only Close ends it
+	ctx     context.Context // context of the connection, which only Close ends
 	cancel  context.CancelFunc
-	out     *io.PipeReader // the server's messages, for Read
+	out     *io.PipeReader // the server's messages, which Read returns
 	in      *io.PipeWriter
 	tasks   sync.WaitGroup
 	closed  sync.Once
-	partial []byte // the written part of an unfinished line
+	partial []byte // the part of an unfinished line that Write got
 	queue   chan queueItem
-	late    atomic.Int32 // number of lines that are late
+	late    atomic.Int32 // number of lines that the server has not taken in time
 	tools   Tools
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	session  session
-	inFlight map[string]*roundTrip // by frame.IDKey of the request
-	sse      *sseTransport         // the HTTP+SSE transport, once the server is known to speak it
-	failure  string                // the last failure, for Status
+	inFlight map[string]*roundTrip // requests in flight, by frame.IDKey of the id
+	sse      *sseTransport         // the HTTP+SSE transport; nil unless the server speaks it
+	failure  string                // text of the last failure, for Status
 }
 
-// Read returns the server's messages as lines.
+// Read returns the server's messages, each as one line.
 func (u *Upstream) Read(p []byte) (int, error) { return u.out.Read(p) }
 
-// queueItem is a line to send. If line is nil, sent is closed when the earlier lines are sent.
+// queueItem is a line to send. An item without a line is a marker: sent is closed when all earlier
+// lines are sent.
 type queueItem struct {
 	line []byte
 	sent chan struct{}
 }
 
-// Write sends lines in their order. It waits for the server only when many lines are queued: the
-// proxy must notice the end of the client's input even with a slow server.
+// Write queues lines, which are sent in their order. It waits for the server only when many lines
+// are queued, because the proxy must notice the end of the client's input even if the server is
+// slow.
 func (u *Upstream) Write(p []byte) (int, error) {
 	for rest := p; ; {
 		line, tail, whole := bytes.Cut(rest, []byte{'\n'})
@@ -63,9 +65,9 @@ func (u *Upstream) Write(p []byte) (int, error) {
 	}
 }
 
-// dispatchLines sends one line after the other, so that the server sees them in the client's
-// order. It sends the next line when a request has been written or any other message has been
-// acknowledged.
+// dispatchLines sends the lines one by one, so that the server gets them in the client's order. If a
+// line is a request, the next line may follow as soon as the request has been written. Otherwise the
+// next line waits until the server has acknowledged this one.
 func (u *Upstream) dispatchLines() {
 	for {
 		select {
@@ -96,27 +98,28 @@ func (u *Upstream) waitSent() {
 	}
 }
 
-// Done returns nil: a server that cannot be reached may be reached again.
+// Done returns nil, because the connection never ends by itself: a server that cannot be reached
+// may be reachable later.
 func (u *Upstream) Done() <-chan struct{} { return nil }
 
-// Close ends the session with the server and every stream, in about one second.
+// Close ends the session with the server and every stream. It takes at most about one second.
 func (u *Upstream) Close(context.Context) error {
 	u.closed.Do(func() {
 		u.waitSent()
 		u.mu.Lock()
-		u.cancel() // under the lock, so that no task starts after it
+		u.cancel() // while u.mu is held, so that no task starts later
 		u.mu.Unlock()
 		_ = u.in.Close()
 		u.tasks.Wait()
-		// This comes last: a stream that is resumed meanwhile would find no session and begin
-		// another.
+		// deleteSession comes last, because otherwise a stream that is being resumed would find no
+		// session and begin another.
 		u.deleteSession()
 		u.http.CloseIdleConnections()
 	})
 	return nil
 }
 
-// Status returns the state of the connection as text for people.
+// Status returns the state of the connection as a text for people.
 func (u *Upstream) Status() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -126,7 +129,7 @@ func (u *Upstream) Status() string {
 	return "the connection was closed"
 }
 
-// startTask starts a task that Close waits for. After Close it starts none.
+// startTask starts a task, unless Close was called. Close waits for the task.
 func (u *Upstream) startTask(task func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -135,21 +138,21 @@ func (u *Upstream) startTask(task func()) {
 	}
 }
 
-// deliverLine passes one frame to the reader.
+// deliverLine passes one frame to Read.
 func (u *Upstream) deliverLine(line []byte) {
 	line = OneLine(line)
-	_, _ = u.in.Write(append(line, '\n')) // an error means that nobody reads any more
+	_, _ = u.in.Write(append(line, '\n')) // an error means that the proxy does not read any more
 }
 
-// OneLine returns a frame as one line. It replaces line breaks in place by spaces, because in JSON
-// they occur only between tokens. It replaces a line break inside a string by NUL, which no frame
-// may hold; otherwise an invalid frame would become valid.
+// OneLine returns a frame as one line. It replaces line breaks by spaces, in place, because in JSON
+// they occur only between tokens. A line break inside a string becomes NUL, which no frame may
+// hold. Otherwise OneLine would make an invalid frame valid.
 func OneLine(frame []byte) []byte {
 	frame = bytes.Trim(frame, " \t\r\n") // only the white space of JSON
 	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
 		return frame
 	}
-	inside, escapes := false, false // whether c is inside a string, and whether it follows a backslash
+	inside, escapes := false, false // inside: the position is in a string; escapes: the byte before it is a backslash
 	for i, c := range frame {
 		switch {
 		case (c == '\n' || c == '\r') && inside:
@@ -164,16 +167,16 @@ func OneLine(frame []byte) []byte {
 	return frame
 }
 
-// trustedLength is the largest Content-Length for which a buffer is allocated in advance.
+// trustedLength is the largest Content-Length for which ReadAll allocates the buffer in advance.
 const trustedLength = 4 << 20
 
-// ReadAll reads a body into one buffer. length is the length in the header, or -1.
+// ReadAll reads a body into one buffer. length is the Content-Length, or -1.
 func ReadAll(body io.Reader, length int64) ([]byte, error) {
 	if length <= 0 || length > trustedLength {
 		return io.ReadAll(body)
 	}
 	var b bytes.Buffer
-	b.Grow(int(length) + bytes.MinRead) // with room to detect the end
+	b.Grow(int(length) + bytes.MinRead) // the extra room lets ReadFrom detect the end without growing the buffer
 	_, err := b.ReadFrom(body)
 	return b.Bytes(), err
 }

@@ -1,6 +1,6 @@
-// Package serve is clawai's own MCP server, with the tools that an agent may call. It is a server
-// like any other, behind the same gate. It gets the answers of its two tools from functions in
-// Options and has access to nothing else: it does not decide, reveal or change any protection.
+// Package serve is clawai's own MCP server, with tools for agents. Its messages pass the same gate
+// as those of any other server. It gets the answers of its two tools from functions in Options. It
+// has access to nothing else, so it cannot decide, reveal or change any protection.
 package serve
 
 import (
@@ -24,23 +24,23 @@ import (
 // Name is the server's name in rules.
 const Name = "clawai"
 
-// Options are the parameters of New. A tool whose function is nil does not exist.
+// Options are the parameters of New. If the function of a tool is nil, the tool does not exist.
 type Options struct {
 	Version string
-	// Status returns the answer of clawai_status, to be encoded as JSON.
+	// Status returns the answer of clawai_status, which is then encoded as JSON.
 	Status func(detail string) (any, error)
-	// Secret returns the value of an entry that its owner shows to agents. The error is for the
-	// agent.
+	// Secret returns the value of a vault entry that the owner shows to agents. The error text is
+	// for the agent.
 	Secret func(skill, key string) (string, error)
 }
 
-// Server runs from New to Close; it is an upstream of package proxy.
+// Server is an upstream of package proxy. It runs from New to Close.
 type Server struct {
 	o     Options
 	tools []tool
-	in    *os.File       // a system pipe, so that all the input before Close is answered
-	toUs  *os.File       // writing end of the pipe
-	out   *io.PipeWriter // pipe for the answers
+	in    *os.File       // reading end of a system pipe, so that input from before Close is still answered
+	toUs  *os.File       // writing end of this pipe
+	out   *io.PipeWriter // writing end of the pipe for the answers
 	from  *io.PipeReader
 	ended chan struct{}
 	once  sync.Once
@@ -62,7 +62,7 @@ func New(o Options) (_ *Server, err error) {
 	return s, nil
 }
 
-// Read returns the server's messages.
+// Read returns messages of the server.
 func (s *Server) Read(p []byte) (int, error) { return s.from.Read(p) }
 
 // Write passes messages to the server.
@@ -74,10 +74,10 @@ func (s *Server) Done() <-chan struct{} { return s.ended }
 // Status returns how the server ended.
 func (s *Server) Status() string { return "clawai's own server was closed" }
 
-// closeGrace is how long Close waits for the last answers to be read.
+// closeGrace is how long Close waits until the proxy has read the last answers.
 const closeGrace = time.Second
 
-// Close ends the server, and a pending Read, after the server has answered its requests.
+// Close ends the server after it has answered its requests. A pending Read ends too.
 func (s *Server) Close(context.Context) error {
 	s.once.Do(func() {
 		_ = s.toUs.Close()
@@ -113,7 +113,7 @@ const (
 	invalidParams = -32602
 )
 
-// answerLine returns the line that answers a line, or nil if it needs no answer.
+// answerLine returns the answer to a line, or nil if the line needs no answer.
 func (s *Server) answerLine(line []byte) []byte {
 	limits := frame.DefaultLimits()
 	limits.AllowBatch = true // MCP 2025-03-26 has batches
@@ -122,7 +122,7 @@ func (s *Server) answerLine(line []byte) []byte {
 	case err == nil && f.Kind == frame.Request:
 		return s.answerRequest(&f)
 	case err != nil || f.Kind != frame.Batch:
-		return nil // the gate lets only valid frames through
+		return nil // cannot happen for a request, because the gate lets only valid frames through
 	}
 	var all [][]byte
 	for i := range f.Elements {
@@ -158,7 +158,7 @@ func (s *Server) answerRequest(f *frame.Frame) []byte {
 	return errorLine(f, unknownMethod, f.Method+" is unknown here")
 }
 
-// callTool runs a tool.
+// callTool runs a tool and returns the answer.
 func (s *Server) callTool(f *frame.Frame, params jsonscan.Value) []byte {
 	name := params.Member("name").Text()
 	at := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == name })

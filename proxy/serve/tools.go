@@ -2,8 +2,9 @@ package serve
 
 import "errors"
 
-// The names of the tools. An agent must not read or decide its own approvals: no tool may ever
-// answer questions, show or try rules, read others' records, change settings or start anything.
+// The names of the tools. No tool may ever answer questions, show or try rules, read others'
+// records, change settings or start anything. Otherwise an agent could read or decide its own
+// approvals.
 const (
 	statusTool = "clawai_status"
 	vaultTool  = "clawai_vault"
@@ -13,11 +14,11 @@ const (
 type tool struct {
 	name      string
 	arguments []string
-	entry     string // entry of tools/list, as JSON
+	entry     string // the tool's entry in tools/list, as JSON
 	run       func(o Options, args map[string]string) (any, error)
 }
 
-// Values of clawai_status's argument detail.
+// Values for the argument detail of clawai_status.
 const (
 	Summary  = "summary"
 	Activity = "activity"

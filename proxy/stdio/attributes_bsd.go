@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// setProcessAttributes puts the child into its own process group. This kernel cannot kill the
-// child when this process dies: only the watchdog and the end of stdin stop it.
+// setProcessAttributes puts the child into its own process group. If this process dies, this kernel
+// cannot kill the child. Only the watchdog and the end of stdin stop the child then.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// setProcessAttributes puts the child into its own process group, and makes the kernel kill it
-// when this process dies.
+// setProcessAttributes puts the child into its own process group. It also makes the kernel kill the
+// child when this process dies.
 func setProcessAttributes(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

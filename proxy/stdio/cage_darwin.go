@@ -13,10 +13,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// untried is the report's text about the profile: it was never tested what the profile forbids.
+// untried is the text in the report about the profile. It states that the profile was never tested.
 const untried = "macOS: by a Seatbelt profile that was never run by its makers"
 
-// startCaged starts a server under sandbox-exec, if the policy accepts a cage that was never tried.
+// startCaged starts a server under sandbox-exec, if the policy accepts a cage that was never
+// tested.
 func startCaged(o Options) (*Child, error) {
 	fault := func(err error) error { return &StartError{Code: CodeNotExecutable, Name: o.Args[0], Err: err} }
 	if o.Cage.Level == policy.CageEnforce {
@@ -52,12 +53,12 @@ func startCaged(o Options) (*Child, error) {
 	return c, nil
 }
 
-// removal removes a folder when it is closed.
+// removal is a folder that Close removes.
 type removal string
 
 func (r removal) Close() error { return os.RemoveAll(string(r)) }
 
-// narrowEnv returns the variables that the server gets.
+// narrowEnv returns the environment variables for the server: those in names, and TMPDIR.
 func narrowEnv(env, names []string, temp string) []string {
 	if env == nil {
 		env = os.Environ()

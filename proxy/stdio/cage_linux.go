@@ -19,12 +19,12 @@ import (
 	"github.com/clawai/clawai/internal/cage/hosts"
 )
 
-// cageWait is how long a helper may take to build a cage.
+// cageWait is how long a helper may take to build the cage.
 const cageWait = 10 * time.Second
 
-// startCaged starts the helper, which becomes the server. If the system does not allow user
-// namespaces, it starts the helper without them, and the helper reports whether the cage still
-// holds.
+// startCaged starts the helper, which builds the cage and then becomes the server. If the system
+// does not allow user namespaces, it starts the helper without them. The helper then reports
+// whether the cage is still good enough.
 func startCaged(o Options) (*Child, error) {
 	if found := exec.Command(o.Args[0]); found.Err != nil {
 		return nil, startError(o.Args[0], found.Err)
@@ -54,7 +54,7 @@ func startHelper(o Options, own bool) (*Child, error) {
 	}
 	defer ours.Close()
 	cmd := exec.Command(helper[0], append(append(helper[1:], text), o.Args...)...)
-	cmd.ExtraFiles = []*os.File{theirs} // confine.ReportFD
+	cmd.ExtraFiles = []*os.File{theirs} // this file is descriptor confine.ReportFD in the helper
 	var door, inside *os.File
 	if spec.Hosts {
 		if door, inside, err = socketPair(); err != nil {
@@ -62,7 +62,7 @@ func startHelper(o Options, own bool) (*Child, error) {
 			return nil, fault(err)
 		}
 		defer door.Close()
-		cmd.ExtraFiles = append(cmd.ExtraFiles, inside) // confine.HostsFD
+		cmd.ExtraFiles = append(cmd.ExtraFiles, inside) // this file is descriptor confine.HostsFD in the helper
 	}
 	if own {
 		cmd.SysProcAttr = namespaces(!spec.Network)
@@ -80,7 +80,7 @@ func startHelper(o Options, own bool) (*Child, error) {
 	_ = ours.SetReadDeadline(time.Now().Add(cageWait))
 	report, err := readReport(ours)
 	if err == nil && spec.Hosts && own {
-		if err = c.openHosts(door, o); err != nil && !spec.Enforce { // without Enforce the server runs, but has no network
+		if err = c.openHosts(door, o); err != nil && !spec.Enforce { // without Enforce the server still runs, but it has no network
 			report.Weaker, err = append(report.Weaker, err.Error()), nil
 		}
 	}
@@ -90,7 +90,7 @@ func startHelper(o Options, own bool) (*Child, error) {
 	}
 	ended, end := context.WithCancel(context.Background())
 	end()
-	go func() { _, _ = new(bytes.Buffer).ReadFrom(c) }() // Close waits for the last output
+	go func() { _, _ = new(bytes.Buffer).ReadFrom(c) }() // Close waits until the last output is read
 	c.group.killGroup()
 	_ = c.Close(ended)
 	failed := &StartError{Code: CodeNotExecutable, Name: o.Args[0], Err: err}
@@ -100,8 +100,8 @@ func startHelper(o Options, own bool) (*Child, error) {
 	return nil, failed
 }
 
-// openHosts takes the listening sockets in the server's network, and serves on them the proxy and the
-// doors to the listed hosts.
+// openHosts takes the listening sockets in the server's network. On them it serves the proxy and
+// the doors to the listed hosts.
 func (c *Child) openHosts(door *os.File, o Options) error {
 	all, err := takeListeners(door, 1+len(o.Cage.Spec.Doors))
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Child) openHosts(door *os.File, o Options) error {
 	return nil
 }
 
-// socketPair returns two sockets that are connected with one another.
+// socketPair returns two sockets that are connected with each other.
 func socketPair() (ours, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -125,8 +125,8 @@ func socketPair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "door"), os.NewFile(uintptr(fds[1]), "door"), nil //nolint:gosec // descriptors
 }
 
-// takeListeners receives n listening sockets from the helper. It does not wait, because the helper sends
-// them before its report.
+// takeListeners receives n listening sockets from the helper. It need not wait, because the helper
+// sends them before its report.
 func takeListeners(from *os.File, n int) (all listeners, err error) {
 	control := make([]byte, unix.CmsgSpace(4*n))
 	_, size, _, _, err := unix.Recvmsg(int(from.Fd()), make([]byte, 1), control, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT) //nolint:gosec // a descriptor
@@ -156,7 +156,7 @@ func takeListeners(from *os.File, n int) (all listeners, err error) {
 	return all, nil
 }
 
-// listeners are sockets that are closed together.
+// listeners are sockets that Close closes together.
 type listeners []net.Listener
 
 func (l listeners) Close() (err error) {
@@ -166,12 +166,12 @@ func (l listeners) Close() (err error) {
 	return err
 }
 
-// namespaces returns the attributes with which the helper gets its own mounts and network. The
-// user's number stays the same inside.
+// namespaces returns the process attributes that give the helper its own mounts and network. The
+// user's id is the same inside.
 func namespaces(network bool) *syscall.SysProcAttr {
 	uid, gid := os.Geteuid(), os.Getegid()
 	attr := &syscall.SysProcAttr{
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP}, // powers in these namespaces only; the helper drops them
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP}, // capabilities in these namespaces only; the helper drops them
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
@@ -182,7 +182,7 @@ func namespaces(network bool) *syscall.SysProcAttr {
 	return attr
 }
 
-// readReport reads the reports of the helper until the helper has become the server or has ended.
+// readReport reads the reports of the helper, until the helper has become the server or has ended.
 // The server runs in its cage only if the last report has no fault.
 func readReport(from *os.File) (*confine.Report, error) {
 	var text bytes.Buffer

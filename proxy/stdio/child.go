@@ -12,36 +12,36 @@ import (
 	"github.com/clawai/clawai/internal/cage/confine"
 )
 
-// Waits between the steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": close the input, ask the
-// server to end, kill it. The server gets as much time as the SDKs' clients give. These clients
-// signal this process after two seconds and kill it two seconds later, so all the steps together
+// The waits between the steps of MCP 2025-11-25 basic/lifecycle, "Shutdown": close the input, ask
+// the server to end, kill it. They are as long as in the clients of the SDKs. But such a client
+// signals this process after two seconds and kills it two seconds later. So all the steps together
 // take less than four seconds, and less than two after the signal.
 const (
 	graceEOF   = 2 * time.Second
-	graceShort = 300 * time.Millisecond // in place of graceEOF after a signal, and for the processes that an ended server leaves
+	graceShort = 300 * time.Millisecond // instead of graceEOF after a signal, and for the processes that an ended server leaves
 	graceTerm  = 900 * time.Millisecond
 	graceKill  = 200 * time.Millisecond
-	graceRead  = 300 * time.Millisecond // for the reader to take the server's last output
+	graceRead  = 300 * time.Millisecond // for reading the server's last output
 )
 
-// Child is a running server. Read and Write may each be used by one goroutine at a time, in
-// parallel with each other and with Close.
+// Child is a running server. One goroutine at a time may call Read, and one at a time may call
+// Write. Read, Write and Close may run in parallel.
 type Child struct {
 	cmd     *exec.Cmd
-	in      *pipeEnd // writing end of its stdin
-	out     *pipeEnd // reading end of its stdout
+	in      *pipeEnd // writing end of the server's stdin
+	out     *pipeEnd // reading end of the server's stdout
 	group   group
-	done    chan struct{} // closed when the direct child has ended
+	done    chan struct{} // closed when the child process itself has ended
 	reaped  chan struct{} // closed when runProcess has ended
-	drained chan struct{} // closed when all the server's output was read
-	last    sync.Once     // closes drained
+	drained chan struct{} // closed when all output of the server was read
+	last    sync.Once     // ensures that drained is closed only once
 	once    sync.Once
-	forced  bool            // the server had to be signalled; valid after Close
+	forced  bool            // the server ended only after a signal; set by Close
 	report  *confine.Report // report about the server's cage; nil without a cage
-	hosts   io.Closer       // closed with the server's cage, for example its way out; nil for none
+	hosts   io.Closer       // closed with the server's cage, such as its way to hosts; nil if there is none
 }
 
-// Read reads from the server's stdout.
+// Read reads from the stdout of the server.
 func (c *Child) Read(p []byte) (int, error) {
 	n, err := c.out.Read(p)
 	if err != nil {
@@ -50,18 +50,18 @@ func (c *Child) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes all of p to the server's stdin.
+// Write writes all of p to the stdin of the server.
 func (c *Child) Write(p []byte) (int, error) { return c.in.Write(p) }
 
-// CloseWrite closes only the server's stdin.
+// CloseWrite closes only the stdin of the server.
 func (c *Child) CloseWrite() { c.in.closeEnd() }
 
-// Done returns a channel that is closed when the process itself has ended. Its own children may
-// live until Close.
+// Done returns a channel that is closed when the process of the server itself has ended. The
+// server's own children may live until Close.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Close ends the server and its process group, and returns when they are gone: at once, or after
-// little more than the grace times. After ctx has ended it takes much less time.
+// Close ends the server and its process group. It returns when they have ended, after little more
+// than the grace times at most. If ctx has ended, it takes much less time.
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.closeEnd()
@@ -83,8 +83,8 @@ func (c *Child) Close(ctx context.Context) error {
 	return nil
 }
 
-// waitRead waits until the server's output is read, because its last answers may still be in the
-// pipe.
+// waitRead waits until the output of the server is read, because its last answers may still be in
+// the pipe.
 func (c *Child) waitRead() {
 	select {
 	case <-c.drained:
@@ -92,7 +92,7 @@ func (c *Child) waitRead() {
 	}
 }
 
-// waitExit waits until the child has ended by itself.
+// waitExit waits until the child has ended by itself. It returns false if this takes too long.
 func (c *Child) waitExit(ctx context.Context) bool {
 	late := time.After(graceEOF)
 	select {
@@ -109,7 +109,8 @@ func (c *Child) waitExit(ctx context.Context) bool {
 	return false
 }
 
-// waitGone waits until the child and its group have ended, at most for d.
+// waitGone waits until the child and its group have ended, at most for d. It returns false if they
+// have not.
 func (c *Child) waitGone(d time.Duration) bool {
 	began := time.Now()
 	select {
@@ -120,8 +121,8 @@ func (c *Child) waitGone(d time.Duration) bool {
 	}
 }
 
-// waitGroupGone waits until the group is empty, at most for d. The system does not report the end
-// of a grandchild, so the function polls.
+// waitGroupGone waits until the group is empty, at most for d. It polls, because the system does
+// not report the end of a grandchild.
 func (c *Child) waitGroupGone(d time.Duration) bool {
 	late, look := time.After(d), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
@@ -138,10 +139,11 @@ func (c *Child) waitGroupGone(d time.Duration) bool {
 // Pid returns the process id of the server.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
-// Cage returns the report about the server's cage; nil without a cage.
+// Cage returns the report about the server's cage, or nil without a cage.
 func (c *Child) Cage() *confine.Report { return c.report }
 
-// ExitCode returns the child's exit code, or 128 plus its signal, as in shells; -1 while it runs.
+// ExitCode returns the exit code of the child, or 128 plus the number of its signal, as shells do.
+// It returns -1 while the child runs.
 func (c *Child) ExitCode() int {
 	select {
 	case <-c.done:
@@ -151,11 +153,11 @@ func (c *Child) ExitCode() int {
 	}
 }
 
-// WasForced reports, after Close, whether the server did not end with its input and had to be
-// signalled. Then its exit code is a result of the signal.
+// WasForced reports whether the server had to be signalled, because it did not end when its input
+// ended. Then its exit code is a result of the signal. WasForced is valid after Close.
 func (c *Child) WasForced() bool { return c.forced }
 
-// Status returns how the server ended, as text for people.
+// Status returns a text for people about how the server ended.
 func (c *Child) Status() string {
 	switch code := c.ExitCode(); {
 	case code < 0:
@@ -167,8 +169,8 @@ func (c *Child) Status() string {
 	}
 }
 
-// makePipes gives the command a pipe for stdin and one for stdout, and returns this process's
-// ends.
+// makePipes makes a pipe for the command's stdin and one for its stdout. It returns this process's
+// ends of the pipes.
 func makePipes(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
 	stdin, in, err := newPipe(false)
 	if err != nil {
@@ -184,8 +186,8 @@ func makePipes(cmd *exec.Cmd) (in, out *pipeEnd, err error) {
 	return in, out, nil
 }
 
-// closeChildEnds closes this process's copies of the child's pipe ends. While a copy is open, the
-// end of the stream cannot be detected.
+// closeChildEnds closes this process's copies of the child's pipe ends. It must do so because the
+// end of a stream cannot be detected while a copy is open.
 func (c *Child) closeChildEnds() {
 	for _, end := range []any{c.cmd.Stdin, c.cmd.Stdout} {
 		_ = end.(*os.File).Close()

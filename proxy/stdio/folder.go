@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// otherSystems are programs whose servers see other folders than this process: in a container, on
-// another machine, in a sandbox.
+// otherSystems are programs that start servers with other folders than this process has: in a
+// container, on another machine, in a sandbox.
 var otherSystems = strings.Fields("docker podman nerdctl container kubectl oc ssh wsl flatpak snap chroot bwrap firejail systemd-run sudo doas vagrant multipass lima limactl devcontainer")
 
-// shells are programs that run a command text, which may change the folder first.
+// shells are programs that run a text of commands. The text may change the folder first.
 var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 
-// folderOptions are options of uv, make, git, env, pnpm, npm, yarn, bun and poetry with which these
-// start in another folder, or start a program there.
+// folderOptions are options with which uv, make, git, env, pnpm, npm, yarn, bun and poetry start in
+// another folder, or start a program there.
 var folderOptions = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
 // MovesAway reports whether a command may start its server in another folder than that of this
-// process. A false positive only makes relative paths unusable; it allows nothing.
+// process. If the result is wrongly true, rules cannot use relative paths, but nothing more is
+// allowed.
 func MovesAway(command []string) bool {
 	for i, word := range command {
 		name := programName(word)
@@ -37,9 +38,9 @@ func MovesAway(command []string) bool {
 	return false
 }
 
-// RunsElsewhere reports whether a command may start a server that sees another system: in a
-// container, on another machine, or in WSL, the Linux of a Windows machine, because its bash.exe is
-// the first that Windows finds.
+// RunsElsewhere reports whether a command may start a server on another system: in a container, on
+// another machine, or in WSL. WSL is the Linux of a Windows machine, and its bash.exe is the first
+// that Windows finds.
 func RunsElsewhere(command []string) bool {
 	return slices.ContainsFunc(command, func(word string) bool {
 		name := programName(word)
@@ -47,8 +48,8 @@ func RunsElsewhere(command []string) bool {
 	})
 }
 
-// changesFolder reports whether a shell text contains a command that changes the folder, or a
-// program of otherSystems.
+// changesFolder reports whether a text of shell commands changes the folder or runs a program of
+// otherSystems.
 func changesFolder(text string) bool {
 	return slices.ContainsFunc(textWords(text), func(w string) bool {
 		return slices.Contains([]string{"cd", "chdir", "pushd", "popd", "Set-Location", "sl"}, w) || slices.Contains(otherSystems, filepath.Base(w)) ||
@@ -56,14 +57,14 @@ func changesFolder(text string) bool {
 	})
 }
 
-// NamesFolder reports whether an argument of a server is a folder other than the current one:
-// relative paths may start there, as in the filesystem server.
+// NamesFolder reports whether an argument of a server is another folder than the current one. The
+// server may resolve relative paths from that folder, as the filesystem server does.
 func NamesFolder(command []string) bool {
 	here, err := os.Getwd()
 	for _, word := range command[min(1, len(command)):] {
 		_, value, _ := strings.Cut(word, "=")
 		for _, dir := range []string{word, value} {
-			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers expand ~ to the home folder
+			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers take ~ for the home folder
 				return true
 			}
 			info, missing := os.Stat(dir)
@@ -78,12 +79,12 @@ func NamesFolder(command []string) bool {
 	return false
 }
 
-// programName returns the name of a program, without its folder and .exe.
+// programName returns the name of a program without its folder and without .exe.
 func programName(word string) string {
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/"))), ".exe")
 }
 
-// textWords returns the words of a shell text.
+// textWords returns the words in a text of shell commands.
 func textWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|(){}'\"", r) })
 }

@@ -7,14 +7,15 @@ import (
 	"syscall"
 )
 
-// group is the child's process group: all its descendants that did not change their group.
+// group is the process group of the child. It contains all descendants of the child that did not
+// change their group.
 type group struct {
 	id       int
 	watchdog *watchdog
 }
 
 func (g *group) adoptProcess(p *os.Process) error {
-	g.id = p.Pid // Setpgid made the child the group's leader
+	g.id = p.Pid // because of Setpgid, the child is the leader of the group
 	g.watchdog = startWatchdog(g.id)
 	return nil
 }
@@ -34,5 +35,5 @@ func exitCode(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// checkArgs returns nil: on Unix a program gets its arguments unchanged.
+// checkArgs returns nil, because on Unix a program gets its arguments unchanged.
 func checkArgs(string, []string) error { return nil }

@@ -4,8 +4,8 @@ package stdio
 
 import "syscall"
 
-// pipeFDs holds the fork lock: there is no pipe2, and a fork between Pipe and CloseOnExec would
-// leak the descriptors into another child.
+// pipeFDs makes a pipe that children do not inherit. It holds the fork lock, because there is no
+// pipe2: a fork between Pipe and CloseOnExec would give the descriptors to another child.
 func pipeFDs(fds *[2]int) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// pipeEnd is this process's end of a pipe, a blocking descriptor with direct system calls. A mix
-// with descriptors in Go's poller is twenty times slower for large frames and on one processor
-// (bench/README.md), so neither side of the proxy uses the poller.
+// pipeEnd is this process's end of a pipe. It is a blocking descriptor with direct system calls.
+// Mixing it with descriptors in Go's poller is twenty times slower for large frames and on one
+// processor (bench/README.md). So neither side of the proxy uses the poller.
 type pipeEnd struct {
 	fd     int
 	mu     sync.Mutex // held during a system call: if a descriptor in use were closed, its number would be reused
@@ -29,8 +29,8 @@ func (e *pipeEnd) lockOpen() bool {
 	return true
 }
 
-// unlockEnd unlocks and then checks for a close: closeEnd leaves the descriptor to the goroutine
-// that holds the lock.
+// unlockEnd unlocks. Then it closes the descriptor if closeEnd was called, because closeEnd leaves
+// this to the goroutine that held the lock.
 func (e *pipeEnd) unlockEnd() {
 	e.mu.Unlock()
 	if e.closed.Load() {
@@ -38,15 +38,15 @@ func (e *pipeEnd) unlockEnd() {
 	}
 }
 
-// closeEnd closes the descriptor: at once when no call is running, otherwise when the running
-// call returns.
+// closeEnd closes the descriptor at once if no call is running, and otherwise when the running call
+// returns.
 func (e *pipeEnd) closeEnd() {
 	e.closed.Store(true)
 	e.freeDescriptor()
 }
 
-// freeDescriptor closes the descriptor, unless it is in use: then unlockEnd calls freeDescriptor
-// again.
+// freeDescriptor closes the descriptor, unless it is in use. In that case unlockEnd calls
+// freeDescriptor again.
 func (e *pipeEnd) freeDescriptor() {
 	if e.mu.TryLock() {
 		if !e.freed {
@@ -102,7 +102,7 @@ func writeFD(fd int, p []byte) (int, error) {
 	return done, nil
 }
 
-// newPipe makes a pipe. ours is the reading end if read is true, else the writing end.
+// newPipe makes a pipe. ours is the reading end if read is true. Otherwise ours is the writing end.
 func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	var fds [2]int
 	if err := pipeFDs(&fds); err != nil {
@@ -114,12 +114,12 @@ func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	return os.NewFile(uintptr(fds[0]), "stdin"), &pipeEnd{fd: fds[1]}, nil
 }
 
-// Stdin returns a reader of this process's standard input, with direct system calls like a
-// child's pipes. An inherited descriptor may be in non-blocking mode, and that mode is shared
-// with the process that gave it. So the mode is not changed, and Read waits with poll(2).
+// Stdin returns a reader of this process's standard input, with direct system calls like those for
+// a child's pipes. An inherited descriptor may be in non-blocking mode. The process that gave it
+// shares this mode, so Stdin does not change it, and Read waits with poll(2).
 func Stdin() io.Reader { return ownFD(0) }
 
-// Stdout returns a writer to this process's standard output, in the same way as Stdin.
+// Stdout returns a writer to this process's standard output. It works like Stdin.
 func Stdout() io.Writer { return ownFD(1) }
 
 type ownFD int

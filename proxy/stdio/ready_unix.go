@@ -12,7 +12,7 @@ import (
 
 func wouldBlock(err error) bool { return err != nil && errors.Is(err, syscall.EAGAIN) }
 
-// waitReady blocks until the descriptor can be read or written.
+// waitReady waits until the descriptor can be read or written.
 func waitReady(fd int, write bool) error {
 	events := int16(unix.POLLIN)
 	if write {

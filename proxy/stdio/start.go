@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/cage/hosts"
 )
 
-// Exit codes for a server that could not be started, as in shells and env(1).
+// Exit codes for a server that could not be started. They are those of shells and of env(1).
 const (
 	CodeNotExecutable = 126
 	CodeNotFound      = 127
@@ -21,21 +21,21 @@ const (
 // Options holds the command to start and its environment.
 type Options struct {
 	Args   []string   // the command and its arguments; at least one
-	Env    []string   // nil: the environment of this process
-	Dir    string     // "": the folder of this process
-	Stderr *os.File   // inherited by the child; nil: discarded
-	Cage   *cage.Plan // limits what the process may reach; nil: no limits
-	// Refused is called for each host that the server asks for and its cage refuses. It may be nil.
+	Env    []string   // environment of the child; nil means that of this process
+	Dir    string     // folder of the child; "" means that of this process
+	Stderr *os.File   // stderr of the child, which inherits it; nil means that the output is discarded
+	Cage   *cage.Plan // the child's sandbox; nil means none
+	// Refused is called for each host that the server asks for and the cage refuses. It may be nil.
 	Refused func(hosts.Refusal)
 }
 
-// StartError is the reason why the server was not started, with the exit code for it.
+// StartError is the reason why the server was not started, and the exit code for this reason.
 type StartError struct {
 	Code int
 	Name string
 	Err  error
 
-	before bool // the helper of a cage could not be started in its own namespaces
+	before bool // the helper of the cage could not be started in separate namespaces
 }
 
 func (e *StartError) Error() string {
@@ -50,7 +50,7 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// stripExecPath removes "fork/exec PATH:", which repeats the name.
+// stripExecPath removes "fork/exec PATH:" from an error, because the text already has the name.
 func stripExecPath(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
@@ -74,7 +74,7 @@ func AskSystem() {
 	}
 }
 
-// Start starts the command. Every error is a *StartError; then no process is left.
+// Start starts the command. Every error is a *StartError and means that no process is left.
 func Start(o Options) (*Child, error) {
 	if len(o.Args) == 0 {
 		return nil, &StartError{Code: CodeNotFound, Err: errors.New("no command given")}
@@ -85,11 +85,11 @@ func Start(o Options) (*Child, error) {
 	return startCommand(exec.Command(o.Args[0], o.Args[1:]...), o)
 }
 
-// startCommand starts a command that was made for the options.
+// startCommand starts cmd, which was made from the options.
 func startCommand(cmd *exec.Cmd, o Options) (*Child, error) {
 	cmd.Env, cmd.Dir = o.Env, o.Dir
 	if o.Stderr != nil {
-		cmd.Stderr = o.Stderr // an *os.File is inherited, not copied
+		cmd.Stderr = o.Stderr // an *os.File is inherited and not copied
 	}
 	if cmd.Err != nil {
 		return nil, startError(o.Args[0], cmd.Err)
@@ -111,8 +111,8 @@ func startCommand(cmd *exec.Cmd, o Options) (*Child, error) {
 	return c, nil
 }
 
-// runProcess starts the child and waits for it on one locked thread: Linux sends the
-// parent-death signal when the thread that forked ends, not the process
+// runProcess starts the child and waits for it, both on one locked thread. The reason is that Linux
+// sends the parent-death signal when the thread that forked ends, not when the process ends
 // (prctl(2), PR_SET_PDEATHSIG).
 func (c *Child) runProcess(started chan<- error) {
 	defer close(c.reaped)
@@ -136,6 +136,6 @@ func (c *Child) runProcess(started chan<- error) {
 		return
 	}
 	started <- nil
-	_ = c.cmd.Wait() // ProcessState holds the result
+	_ = c.cmd.Wait() // the error is ignored, because ProcessState holds the result
 	close(c.done)
 }

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object that kills its processes when its last handle is closed. Only this
-// process has a handle, so nothing outlives this process. The child is started suspended and
-// resumed after it is in the job, so that its own children are in the job too.
+// group is a job object. It kills its processes when its last handle is closed. Only this process
+// has a handle, so no process of the job outlives this process. The child is started suspended. It
+// is resumed when it is in the job, so that the child's own processes are in the job too.
 type group struct {
 	job windows.Handle
 }
@@ -42,8 +42,8 @@ func (g *group) adoptProcess(p *os.Process) error {
 	return errors.Join(err, in)
 }
 
-// ntResumeProcess resumes all threads of a process. ResumeThread would need the handle of the
-// first thread, which os/exec closes.
+// ntResumeProcess resumes all threads of a process. It is used because ResumeThread needs the
+// handle of the first thread, which os/exec closes.
 var ntResumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
 func resumeProcess(process windows.Handle) error {
@@ -56,26 +56,26 @@ func resumeProcess(process windows.Handle) error {
 	return nil
 }
 
-// terminateGroup does nothing: on Windows nothing can ask a process without a window to end, and
+// terminateGroup does nothing. On Windows a process without a window cannot be asked to end, and
 // stdin is closed already.
 func (g *group) terminateGroup() {}
 
 func (g *group) killGroup() { _ = windows.TerminateJobObject(g.job, 1) }
 
-// isAlive returns false: the child's own processes need no wait, because the job ends them on
-// release.
+// isAlive returns false, because no wait is needed: releaseGroup ends all processes of the job.
 func (g *group) isAlive() bool { return false }
 
 func (g *group) releaseGroup() { _ = windows.CloseHandle(g.job) }
 
-// setProcessAttributes also puts the child into its own process group. So Ctrl-C reaches only
-// this process, which closes the child's input, and a batch file does not ask whether to end.
+// setProcessAttributes also puts the child into its own process group. So only this process gets a
+// Ctrl-C, and it then closes the child's input. Otherwise a batch file would ask whether to end.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// checkArgs refuses arguments of a batch file (npx is npx.cmd) that cmd.exe, which Windows starts
-// for it, would interpret itself: no quoting is safe (CVE-2024-24576).
+// checkArgs refuses some arguments of a batch file (npx is npx.cmd). Windows starts cmd.exe for a
+// batch file, and cmd.exe would interpret these arguments itself. No quoting is safe
+// (CVE-2024-24576).
 func checkArgs(path string, args []string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".cmd", ".bat":
@@ -92,7 +92,7 @@ func checkArgs(path string, args []string) error {
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 
-// pipeEnd is a pipe handle; Go reads and writes such handles with blocking calls.
+// pipeEnd is a handle of a pipe. Go reads and writes such a handle with blocking calls.
 type pipeEnd struct{ f *os.File }
 
 func (e *pipeEnd) Read(p []byte) (int, error) {
@@ -105,9 +105,9 @@ func (e *pipeEnd) Read(p []byte) (int, error) {
 
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.f.Write(p) }
 
-// closeEnd closes the handle: at once, or when the running call has returned. It does not wait:
-// os.File cancels a pending operation only once, and a goroutine that has locked the file but not
-// yet made the system call would not notice this.
+// closeEnd closes the handle at once, or when the running call has returned. It does not wait for
+// this. os.File cancels a pending operation only once, and a goroutine that has locked the file but
+// has not yet made the system call would not notice the cancellation.
 func (e *pipeEnd) closeEnd() {
 	go func() { _ = e.f.Close() }()
 }
@@ -123,13 +123,12 @@ func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 	return r, &pipeEnd{w}, nil
 }
 
-// Stdin returns this process's standard input. It cannot be closed: at a console, Close would
-// wait for the running read until a line is typed.
+// Stdin returns this process's standard input. It cannot be closed, because at a console Close
+// would wait until a person types a line.
 func Stdin() io.Reader { return struct{ io.Reader }{os.Stdin} }
 
 // Stdout returns this process's standard output.
 func Stdout() io.Writer { return os.Stdout }
 
-// StdoutGone returns nil, which is never closed: on Windows only a write shows that the reader of
-// a pipe has gone.
+// StdoutGone returns nil, because on Windows only a write shows that the reader of a pipe is gone.
 func StdoutGone() <-chan struct{} { return nil }

@@ -9,20 +9,21 @@ import (
 	"syscall"
 )
 
-// watchdog ends the child's process group when this process is killed and cannot end the group
-// itself. It is a shell that reads from a pipe whose other end only this process holds. Linux's
-// parent-death signal reaches only the direct child, and npx leaves its server running when it is
-// killed. Without /bin/sh there is no watchdog.
+// watchdog ends the child's process group if this process is killed and cannot do it itself. It is
+// a shell that reads from a pipe. Only this process holds the other end of the pipe. The watchdog
+// is needed because Linux's parent-death signal reaches only the direct child, and npx leaves its
+// server running when npx is killed. Without /bin/sh there is no watchdog.
 type watchdog struct {
 	pipe *os.File
 	done chan struct{}
 }
 
-// watchdogScript exits when it reads a line. The end of the pipe means that this process died. $0
-// is the group's id, the only value from outside.
+// watchdogScript exits when it reads a line. If it reads the end of the pipe instead, this process
+// has died. $0 is the id of the group, the only value from outside.
 const watchdogScript = `read _ && exit; kill -TERM -"$0"; sleep 1; kill -KILL -"$0"`
 
-// startWatchdog starts the watchdog in parallel, because the client is waiting for the server.
+// startWatchdog starts the watchdog in another goroutine, because the client is waiting for the
+// server.
 func startWatchdog(group int) *watchdog {
 	var fds [2]int
 	if pipeFDs(&fds) != nil {
@@ -35,7 +36,8 @@ func startWatchdog(group int) *watchdog {
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"
 	cmd.Stdin = theirs
-	// Clients that kill this process's group must not kill the watchdog.
+	// The watchdog gets its own session, because clients that kill the group of this process must
+	// not kill the watchdog.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	go func() {
 		defer close(w.done)

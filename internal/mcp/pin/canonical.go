@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is larger than the depth that internal/wire/frame admits plus the levels that a file of
+// maxDepth is more than the depth that internal/wire/frame admits plus the levels that a file of
 // entries adds.
 const maxDepth = 100
 
-// parseTree parses JSON into a tree of map[string]any, []any, string, json.Number, bool and nil.
-// A repeated member is an error.
+// parseTree parses JSON into a tree of map[string]any, []any, string, json.Number, bool and nil. It
+// returns an error if an object has a member twice.
 func parseTree(src []byte) (any, error) {
 	if !utf8.Valid(src) {
 		return nil, errors.New("it is not UTF-8")
@@ -34,13 +34,13 @@ func parseTree(src []byte) (any, error) {
 		return nil, errors.New("there is text after its end")
 	}
 	n, err := countMembers(tree, 0)
-	if err == nil && n != countColons(src) { // the decoder keeps only the last of repeated members
+	if err == nil && n != countColons(src) { // found by counting, because the decoder keeps only the last of several members with the same name
 		err = errors.New("a member is there twice")
 	}
 	return tree, err
 }
 
-// countMembers returns the number of members of all objects in a tree.
+// countMembers returns the total number of members of all objects in a tree.
 func countMembers(tree any, depth int) (n int, err error) {
 	if depth > maxDepth {
 		return 0, fmt.Errorf("it nests deeper than %d", maxDepth)
@@ -62,7 +62,7 @@ func countMembers(tree any, depth int) (n int, err error) {
 	return n, nil
 }
 
-// countColons returns the number of colons outside strings in JSON, which is the number of
+// countColons returns the number of colons outside strings in JSON. It equals the number of
 // members.
 func countColons(src []byte) (n int) {
 	for i := 0; i < len(src); i++ {
@@ -80,19 +80,19 @@ func countColons(src []byte) (n int) {
 	return n
 }
 
-// encodeTree returns a tree as canonical JSON: members sorted by code point, no blanks. Code
-// points and UTF-8 bytes sort alike.
+// encodeTree returns a tree as canonical JSON: sorted members, no blanks. Members are sorted by
+// code point, which is also the order of their UTF-8 bytes.
 func encodeTree(tree any) []byte {
 	var b bytes.Buffer
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
 	if err := to.Encode(tree); err != nil {
-		panic(err) // every tree of parseTree can be encoded
+		panic(err) // cannot happen, because every tree of parseTree can be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// textArray returns the texts of an array; ok reports whether it holds only texts.
+// textArray returns the texts in an array. ok is false if v is no array or has other elements.
 func textArray(v any) (all []string, ok bool) {
 	elements, ok := v.([]any)
 	for _, element := range elements {

@@ -16,13 +16,13 @@ import (
 // Change is one difference in an entry, or in a server's description of itself.
 type Change struct {
 	Class Class
-	At    string          // place: member names separated by dots; "" for the whole entry
-	Was   json.RawMessage // nil when it is new
-	Is    json.RawMessage // nil when it is gone
-	What  string          // description of a change that Was and Is do not show; it never quotes a text
+	At    string          // member names with dots between; "" for the whole entry
+	Was   json.RawMessage // the old value; nil if there was none
+	Is    json.RawMessage // the new value; nil if there is none
+	What  string          // description of a change that Was and Is do not show, without any text of the server
 }
 
-// ValueText returns the text of a JSON string, and any other value as JSON.
+// ValueText returns the text of a JSON string. It returns any other value as JSON.
 func ValueText(v json.RawMessage) string {
 	var text string
 	if json.Unmarshal(v, &text) == nil {
@@ -31,7 +31,7 @@ func ValueText(v json.RawMessage) string {
 	return string(v)
 }
 
-// Difference is all changes of one entry; Changes are sorted by At.
+// Difference holds all changes of one entry, sorted by At.
 type Difference struct {
 	Kind    EntryKind
 	Name    string
@@ -39,8 +39,8 @@ type Difference struct {
 	Changes []Change
 }
 
-// DiffEntries returns the changes from the entry was to the entry is. Both have the same kind and
-// name. It returns nil when they are equal.
+// DiffEntries returns the changes from entry was to entry is. The entries must have the same kind
+// and name. It returns nil if they are equal.
 func DiffEntries(was, is Entry) []Change {
 	if bytes.Equal(was.text, is.text) {
 		return nil
@@ -53,7 +53,7 @@ func DiffEntries(was, is Entry) []Change {
 			d.compareMember(members[is.Kind][name], name, before, after)
 		}
 	}
-	if len(d.found) == 0 { // other bytes with the same meaning, such as {} for true, or null for an absent member
+	if len(d.found) == 0 { // the bytes differ but the meaning is the same, as with {} for true, or null for an absent member
 		d.addChange(Shown, "", nil, nil)
 		d.found[0].What = "written in another way"
 	}
@@ -63,7 +63,7 @@ func DiffEntries(was, is Entry) []Change {
 // differ collects changes.
 type differ struct {
 	found    []Change
-	contrary bool // a tighter part does not make the whole schema tighter, as inside "not"
+	contrary bool // inside a part such as "not": a tighter part does not make the whole schema tighter
 }
 
 func (d *differ) addChange(class Class, at string, was, is any) {
@@ -80,14 +80,15 @@ func rawValue(v any) json.RawMessage {
 	return encodeTree(v)
 }
 
-// unionNames returns the sorted names of the members of both.
+// unionNames returns the sorted names of the members of both maps.
 func unionNames[T any](was, is map[string]T) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(was)), maps.Keys(is))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// sameMember reports whether a member is unchanged. A missing member and null differ.
+// sameMember reports whether a member is the same in both objects. A missing member and null are
+// not the same.
 func sameMember(was, is map[string]any, name string) bool {
 	before, had := was[name]
 	after, has := is[name]
@@ -114,8 +115,8 @@ func (d *differ) compareMember(how rating, at string, was, is any) {
 	}
 }
 
-// shownClass returns Shown for what people see in a list, and Text if it says as much as a sentence: a model may read
-// that.
+// shownClass returns the class of a change of a text that people see in a list. It is Shown for a
+// short text. It is Text for a text as long as a sentence, because a model may read it.
 func shownClass(v any) Class {
 	const words, letters = 8, 80
 	is := false
@@ -128,8 +129,8 @@ func shownClass(v any) Class {
 	return Shown
 }
 
-// restrictingHints are the hint values that restrict a tool (schema.ts, ToolAnnotations): losing
-// one needs approval. A missing hint has no value.
+// restrictingHints are the values with which a hint restricts a tool (schema.ts, ToolAnnotations).
+// The loss of such a value needs approval. A missing hint has no value.
 var restrictingHints = map[string]bool{"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true, "openWorldHint": false}
 
 func (d *differ) compareHints(at string, was, is any) {
@@ -151,7 +152,7 @@ func (d *differ) compareHints(at string, was, is any) {
 	}
 }
 
-// asObject returns v as an object; a missing object has no members.
+// asObject returns v as an object. A missing object counts as an object without members.
 func asObject(v any) (map[string]any, bool) {
 	if v == nil {
 		return nil, true
@@ -160,7 +161,8 @@ func asObject(v any) (map[string]any, bool) {
 	return o, ok
 }
 
-// compareArguments compares a prompt's arguments: a list of name, description and required.
+// compareArguments compares the arguments of a prompt. Each has a name, a description and the
+// member required.
 func (d *differ) compareArguments(at string, was, is any) {
 	before, wasNamed := byName(was)
 	after, isNamed := byName(is)
@@ -204,7 +206,7 @@ func byName(v any) (map[string]any, bool) {
 	return all, ok
 }
 
-// exact are the kinds of findings that never occur in the texts of an honest list.
+// exact are the kinds of findings that an honest list never has.
 var exact = sync.OnceValue(func() inspect.Kinds {
 	kinds, err := inspect.ParseKinds([]string{string(inspect.Hidden), string(inspect.Control), string(inspect.TemplateToken)})
 	if err != nil {
@@ -213,7 +215,7 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	return kinds.WithCloseLook()
 })
 
-// suspectChanges returns a change for each text of an entry that can never be approved.
+// suspectChanges returns a change for each text in an entry that is never approved.
 func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil
@@ -225,13 +227,13 @@ func suspectsIn(tree map[string]any) (found []Change) {
 	visitTexts("", tree, func(at, text string) {
 		for _, f := range inspect.SearchText(text, exact()) {
 			found = append(found, Change{Class: Refused, At: at, What: fmt.Sprintf("%s: %s", f.Kind, f.What)})
-			return // one finding per text is enough to refuse it
+			return // one finding is enough to refuse a text
 		}
 	})
 	return found
 }
 
-// visitTexts visits every text of a tree, including member names.
+// visitTexts calls visit for every text in a tree and for every member name.
 func visitTexts(at string, v any, visit func(at, text string)) {
 	switch v := v.(type) {
 	case string:
@@ -255,7 +257,7 @@ func joinPath(at, name string) string {
 	return at + "." + name
 }
 
-// GravestClass returns the class that weighs most. The unknown class weighs more than all others.
+// GravestClass returns the most serious class. The unknown class is the most serious of all.
 func GravestClass(all []Change) (worst Class) {
 	for _, c := range all {
 		if c.Class == 0 {

@@ -10,12 +10,12 @@ import (
 // EntryKind is a kind of list entry.
 type EntryKind uint8
 
-// The kinds. Resources are data: they are not pinned.
+// The kinds. Resources are not pinned, because they are data.
 const (
 	Tool EntryKind = iota
 	Prompt
 	Template
-	Itself // a server's description of itself; it is in no list
+	Itself // the server's description of itself, which is in no list
 )
 
 // Kinds are the kinds of entries in lists.
@@ -23,7 +23,7 @@ var Kinds = [...]EntryKind{Tool, Prompt, Template}
 
 func (k EntryKind) String() string { return [...]string{"tool", "prompt", "template", "server"}[k] }
 
-// keyMember returns the member by which a server distinguishes its entries.
+// keyMember returns the member that tells a server's entries apart.
 func (k EntryKind) keyMember() string {
 	if k == Template {
 		return "uriTemplate"
@@ -31,10 +31,10 @@ func (k EntryKind) keyMember() string {
 	return "name"
 }
 
-// Entry is one entry of a list in its canonical form. It must not be changed.
+// Entry is one entry of a list in canonical form. It must not be changed.
 type Entry struct {
 	Kind EntryKind
-	Name string // for a template: the URI template
+	Name string // the name; for a template, the URI template
 	text []byte
 }
 
@@ -53,18 +53,18 @@ func Read(kind EntryKind, src []byte) (Entry, error) {
 	return Entry{kind, name, text}, nil
 }
 
-// parseMembers returns the entry's members. It parses them each time, because a tree is many
-// times as large as its text.
+// parseMembers returns the members of the entry. It parses them again each time, because a tree
+// needs many times the memory of its text.
 func (e Entry) parseMembers() map[string]any {
-	tree, _ := parseTree(e.text) // rewriteEntry has already parsed this text
+	tree, _ := parseTree(e.text) // no error is possible, because rewriteEntry has parsed this text
 	object, _ := tree.(map[string]any)
 	return object
 }
 
-// Text returns the canonical form. Callers must not change it.
+// Text returns the canonical form of the entry. The caller must not change it.
 func (e Entry) Text() []byte { return e.text }
 
-// TextDigest returns the SHA-256 of the canonical form in the record's notation.
+// TextDigest returns the SHA-256 of the canonical form, in the form that the record uses.
 func (e Entry) TextDigest() string {
 	sum := sha256.Sum256(e.text)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -8,11 +8,12 @@ import (
 	"unicode"
 )
 
-// minForeign is the minimum length of a tool name that is recognized inside a text.
+// minForeign is the minimum length in bytes of a tool name that is searched for in texts.
 const minForeign = 6
 
-// CompareServer returns a server's changes since the lock was written, and the new texts that
-// name a tool of another server: such a text may tell the model how to use that tool.
+// CompareServer returns a server's changes since the lock was written. For a new text that names a
+// tool of another server it adds a change, because such a text may tell the model how to use that
+// tool.
 func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	was := l[name]
 	all := CompareServers(&was, is)
@@ -32,8 +33,8 @@ func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	return all
 }
 
-// foreignTools maps the names of the other servers' tools to their servers. It leaves out names
-// that may be everyday words, and the names of this server's own tools.
+// foreignTools maps the names of other servers' tools to these servers. It leaves out names that
+// may be everyday words, and the names of this server's own tools.
 func (l Lock) foreignTools(name string, is *SelfDescription) map[string]string {
 	all := map[string]string{}
 	for _, other := range slices.Sorted(maps.Keys(l)) {

@@ -1,6 +1,6 @@
 package pin
 
-// position is the place of schemas in the value of a keyword.
+// position tells where the value of a keyword has schemas.
 type position uint8
 
 const (
@@ -10,37 +10,37 @@ const (
 	named                 // an object of schemas
 )
 
-// rating is how a change of a member is judged.
+// rating tells how a change of a member is judged.
 type rating uint8
 
 const (
-	asDoubt    rating = iota // unknown meaning: judged as if it widened something
-	asName                   // the entry's own name, which is not compared
+	asDoubt    rating = iota // the meaning is unknown, so the change counts as widening
+	asName                   // the name of the entry, which is not compared
 	asShown                  // people see it in a list
 	asText                   // a model reads it
-	asHints                  // annotations of a tool
-	asSchema                 // schema of a tool's arguments
-	asOutput                 // schema of a tool's results
-	asArgs                   // arguments of a prompt
-	asType                   // type
-	asEnum                   // enum
-	asUpper                  // upper bound: lower is tighter
-	asLower                  // lower bound: higher is tighter
-	asDemand                 // one condition; a missing member is no condition
-	asRequired               // required
-	asDialect                // $schema
+	asHints                  // the annotations of a tool
+	asSchema                 // the schema of a tool's arguments
+	asOutput                 // the schema of a tool's results
+	asArgs                   // the arguments of a prompt
+	asType                   // the keyword type
+	asEnum                   // the keyword enum
+	asUpper                  // an upper bound; a lower value is tighter
+	asLower                  // a lower bound; a higher value is tighter
+	asDemand                 // a condition; without the member there is no condition
+	asRequired               // the keyword required
+	asDialect                // the keyword $schema
 )
 
 // keyword is one member of a schema (JSON Schema 2020-12 and draft 7).
 type keyword struct {
-	rating rating   // for keywords without schemas
-	holds  position // where its value contains schemas
-	set    bool     // an array whose order and repetition mean nothing
+	rating rating   // how a change is judged, for a keyword without schemas
+	holds  position // where the value has schemas
+	set    bool     // the value is an array without order, in which repeats mean nothing
 	// contrary means that a tighter schema in this keyword does not make the whole schema tighter.
 	contrary bool
 }
 
-// keywords are the known keywords. A change of any other keyword counts as widening.
+// keywords are the known keywords. A change of an unknown keyword counts as widening.
 var keywords = map[string]keyword{
 	"title": {rating: asText}, "description": {rating: asText}, "$comment": {rating: asText}, "default": {rating: asText}, "examples": {rating: asText},
 	"deprecated": {rating: asText}, "readOnly": {rating: asText}, "writeOnly": {rating: asText},
@@ -59,14 +59,14 @@ var keywords = map[string]keyword{
 	"$defs": {holds: named, contrary: true}, "definitions": {holds: named, contrary: true},
 }
 
-// dialects are the values of $schema that clients and servers treat alike.
+// dialects are the values of $schema that make no difference to clients and servers.
 var dialects = map[string]bool{
 	"": true, "https://json-schema.org/draft/2020-12/schema": true, "https://json-schema.org/draft/2019-09/schema": true,
 	"http://json-schema.org/draft-07/schema#": true, "http://json-schema.org/draft-07/schema": true,
 }
 
 // members are the known members of an entry, by kind (MCP 2025-11-25 and 2026-07-28, schema.ts:
-// Tool, Prompt, ResourceTemplate). Any other member is rated asDoubt.
+// Tool, Prompt, ResourceTemplate). An unknown member is rated asDoubt.
 var members = map[EntryKind]map[string]rating{
 	Tool: {
 		"name": asName, "title": asShown, "icons": asShown, "_meta": asShown, "description": asText,

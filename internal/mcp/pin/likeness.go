@@ -8,14 +8,14 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// likeness finds names that look alike at a glance. It is built on first use, because most
-// servers never need it. It is safe for concurrent use.
+// likeness finds names that look alike at a glance. Its tables are built on first use, because most
+// servers never need them. It is safe for concurrent use.
 type likeness struct {
 	mu    sync.Mutex
-	names [len(Kinds)]map[string][]string // by foldName, sorted; nil until findAlike needs them
+	names [len(Kinds)]map[string][]string // sorted names by foldName; nil until findAlike needs them
 }
 
-// findAlike returns the first other name that looks like name, "" for none.
+// findAlike returns the first other name that looks like name, or "".
 func (s *SelfDescription) findAlike(kind EntryKind, name string) string {
 	l := s.alike
 	if l == nil {
@@ -69,7 +69,7 @@ func (l *likeness) removeName(kind EntryKind, name string) {
 	}
 }
 
-// foldName returns a name in the form that a person sees at a glance.
+// foldName returns a name in a form that is the same for names that look alike at a glance.
 func foldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_./ ", r) {

@@ -14,15 +14,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Lock holds the approved descriptions of servers, by the servers' names in rules.
+// Lock holds the approved descriptions of servers. The keys are the servers' names in rules.
 type Lock map[string]SelfDescription
 
-// lists are the members of a server's block that hold entries.
+// lists are the members with entries in a server's block.
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
-// Text returns the file: sorted JSON with an indent of two blanks and LF line ends. It does not say
-// when or where it was written, so that equal locks have equal files. Invisible characters are
-// escaped; readable text stays unchanged.
+// Text returns the text of the lock file: sorted JSON, indented by two blanks, with LF line ends.
+// It has no time and no place, so that equal locks have equal files. Invisible characters are
+// escaped, and readable text is unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
@@ -33,7 +33,7 @@ func (l Lock) Text() []byte {
 	to.SetEscapeHTML(false)
 	to.SetIndent("", "  ")
 	if err := to.Encode(map[string]any{"formula": Formula, "servers": servers}); err != nil {
-		panic(err) // every tree of parseTree can be encoded
+		panic(err) // cannot happen, because every tree of parseTree can be encoded
 	}
 	return escapeUnseen(b.Bytes())
 }
@@ -54,7 +54,8 @@ func (s *SelfDescription) lockBlock() map[string]any {
 	return block
 }
 
-// escapeUnseen escapes invisible characters. Outside of strings, JSON has none but line ends.
+// escapeUnseen escapes the invisible characters in JSON. Outside strings JSON has no such
+// characters except line ends.
 func escapeUnseen(src []byte) []byte {
 	if isSeen(src) {
 		return src
@@ -74,7 +75,7 @@ func escapeUnseen(src []byte) []byte {
 	return out
 }
 
-// isSeen reports whether a text holds only visible ASCII, as most texts do.
+// isSeen reports whether a text has only visible ASCII characters. Most texts do.
 func isSeen(src []byte) bool {
 	for _, c := range src {
 		if (c < ' ' || c > '~') && c != '\n' {
@@ -84,9 +85,10 @@ func isSeen(src []byte) bool {
 	return true
 }
 
-// ReadLock parses a file with the content of Lock.Text, in any order and with any blanks. An
-// unknown member, or an entry that does not match its digest, is an error: after a merge by hand or
-// by a program, the file may hold entries that no person approved.
+// ReadLock parses a file with the content of Lock.Text. The order of members and the blanks do not
+// matter. It returns an error for an unknown member and for an entry that does not match its
+// digest. After a merge by hand or by a program, such a file may hold entries that no person has
+// approved.
 func ReadLock(src []byte) (Lock, error) {
 	file, err := readFile(src, "servers")
 	if err != nil {
@@ -107,8 +109,8 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-// readFile parses a file of this package: an object with the member formula and exactly these
-// members.
+// readFile parses a file of this package. It must be an object with the member formula and the
+// members names, and no others.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {
@@ -175,7 +177,7 @@ func readPinned(kind EntryKind, name string, v any) (Entry, error) {
 	return e, nil
 }
 
-// checkMembers returns v as an object with exactly these members.
+// checkMembers returns v as an object. It returns an error unless v has exactly these members.
 func checkMembers(v any, names ...string) (map[string]any, error) {
 	o, ok := v.(map[string]any)
 	if !ok {

@@ -8,11 +8,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxZeros is how many zeros are written out: 1e21 and 1e-7 keep an exponent.
+// maxZeros is the maximum number of zeros in a written number. A number that needs more zeros keeps
+// an exponent, such as 1e21.
 const maxZeros = 20
 
-// normalizeNumber writes a number by its value: 1.0 and 1e0 become 1, -0 becomes 0. It loses no
-// digit. A number whose exponent has more than 32 bits stays as written.
+// normalizeNumber returns a number in one form for each value: 1.0 and 1e0 become 1, and -0 becomes
+// 0. No digit is lost. A number with an exponent of more than 32 bits stays unchanged.
 func normalizeNumber(n json.Number) json.Number {
 	d, ok := jsonscan.Value(n).Decimal()
 	switch {
@@ -28,9 +29,9 @@ func normalizeNumber(n json.Number) json.Number {
 	return json.Number(sign + formatDecimal(d.Digits, d.Power-int64(len(d.Digits))))
 }
 
-// formatDecimal returns digits, which neither begin nor end with 0, times ten to a power.
+// formatDecimal returns digits times ten to the given power. digits must not begin or end with 0.
 func formatDecimal(digits string, power int64) string {
-	point := int64(len(digits)) + power // position of the point, from the first digit
+	point := int64(len(digits)) + power // position of the decimal point, counted from the first digit
 	switch {
 	case power > maxZeros || point < -5:
 		return digits + "e" + strconv.FormatInt(power, 10)
@@ -42,7 +43,7 @@ func formatDecimal(digits string, power int64) string {
 	return "0." + strings.Repeat("0", int(-point)) + digits
 }
 
-// isBelow reports whether a is a smaller number than b; false if that is unknown.
+// isBelow reports whether a and b are numbers and a is smaller.
 func isBelow(a, b any) bool {
 	x, isX := a.(json.Number)
 	y, isY := b.(json.Number)

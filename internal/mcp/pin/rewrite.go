@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// shape selects the rules for writing a value.
+// shape selects the rules by which a value is written.
 type shape uint8
 
 const (
-	dataShape    shape = iota // numbers by value, arrays in order
+	dataShape    shape = iota // numbers in one form for each value; arrays keep their order
 	entryShape                // a whole entry of a list
-	schemaShape               // a JSON schema
-	schemasShape              // a schema, or an array of them
+	schemaShape               // a JSON Schema
+	schemasShape              // a schema, or an array of schemas
 	namedShape                // an object of schemas
-	setShape                  // an array; if it holds only texts, their order and repetition mean nothing
+	setShape                  // an array in which order and repeats mean nothing, if it has only texts
 )
 
-// rewriteEntry returns an entry's name and its canonical form, directly from its bytes: a tree of
-// maps would be many times as large, and a list has thousands of entries. It neither folds nor
-// normalizes texts, because that could hide one text behind another.
+// rewriteEntry returns the name and the canonical form of an entry. It works directly on the bytes,
+// because a tree of maps needs many times the memory and a list may have thousands of entries. It
+// does not fold or normalize texts, because this could hide one text behind another.
 func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err error) {
 	if !utf8.Valid(src) || !json.Valid(src) {
 		if _, err = parseTree(src); err == nil {
@@ -42,23 +42,23 @@ func rewriteEntry(kind EntryKind, src []byte) (name string, text []byte, err err
 	return name, text, err
 }
 
-// writers are reused, because a list has thousands of entries.
+// writers is a pool, because a list may have thousands of entries.
 var writers = sync.Pool{New: func() any { return &writer{} }}
 
-// writer writes its input in canonical form. The input is valid JSON.
+// writer writes its input in canonical form. The input must be valid JSON.
 type writer struct {
 	kind  EntryKind
 	src   []byte
 	at    int
 	out   []byte
-	name  string // the entry's name
-	parts []part // members and elements of the open objects and arrays
-	spare []byte // buffer of orderParts
+	name  string // the name of the entry
+	parts []part // members and elements of the objects and arrays that are still open
+	spare []byte // buffer that orderParts reuses
 }
 
-// part is a written member or element.
+// part is one member or element that was written to out.
 type part struct {
-	key      []byte // a member's name, or a text element's text; nil for other elements
+	key      []byte // name of a member, or text of a text element; nil for any other element
 	from, to int    // offsets in writer.out
 }
 
@@ -70,7 +70,7 @@ func (w *writer) skipBlanks() {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// takeByte skips blanks, and skips c if it is next.
+// takeByte skips blanks. If c is the next byte, it also skips c and returns true.
 func (w *writer) takeByte(c byte) bool {
 	w.skipBlanks()
 	taken := w.src[w.at] == c
@@ -80,7 +80,7 @@ func (w *writer) takeByte(c byte) bool {
 	return taken
 }
 
-// writeValue writes one value. text is the value of a string, otherwise nil.
+// writeValue writes one value. text is the text of a string, and nil for any other value.
 func (w *writer) writeValue(how shape, depth int) (text []byte, err error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("it nests deeper than %d", maxDepth)
@@ -98,7 +98,7 @@ func (w *writer) writeValue(how shape, depth int) (text []byte, err error) {
 	return nil, nil
 }
 
-// writeText writes a string with as few escapes as possible.
+// writeText writes a string with as few escapes as possible, and returns its text.
 func (w *writer) writeText() []byte {
 	start, plain := w.at, true
 	for w.at++; w.src[w.at] != '"'; w.at++ {
@@ -106,7 +106,7 @@ func (w *writer) writeText() []byte {
 		case '\\':
 			plain = false
 			w.at++
-		case 0xe2: // U+2028 and U+2029 are written as escapes
+		case 0xe2: // maybe U+2028 or U+2029, which are written as escapes
 			plain = plain && w.src[w.at+1] != 0x80
 		}
 	}
@@ -117,12 +117,12 @@ func (w *writer) writeText() []byte {
 		return raw[1 : len(raw)-1]
 	}
 	var text string
-	_ = json.Unmarshal(raw, &text) // rewriteEntry has already checked this text
+	_ = json.Unmarshal(raw, &text) // no error is possible, because rewriteEntry has checked this text
 	w.out = append(w.out, encodeTree(text)...)
 	return []byte(text)
 }
 
-// writeWord writes a number by its value, or true, false or null.
+// writeWord writes a number in its normal form, or true, false or null.
 func (w *writer) writeWord() {
 	start, whole := w.at, true
 	for ; w.at < len(w.src); w.at++ {
@@ -139,7 +139,8 @@ func (w *writer) writeWord() {
 	w.out = append(w.out, raw...)
 }
 
-// writeObject writes members by code point. A repeated member is an error.
+// writeObject writes an object with its members sorted by code point. It returns an error if a
+// member occurs twice.
 func (w *writer) writeObject(how shape, depth int) error {
 	first, start := len(w.parts), len(w.out)
 	w.out = append(w.out, '{')
@@ -194,7 +195,8 @@ func (w *writer) writeArray(how shape, depth int) error {
 	return nil
 }
 
-// beginPart begins a part in the object or array that begins at start.
+// beginPart begins the next part of an object or array. start is where the object or array begins
+// in out.
 func (w *writer) beginPart(start int) part {
 	w.skipBlanks()
 	if len(w.out) > start+1 {
@@ -203,8 +205,8 @@ func (w *writer) beginPart(start int) part {
 	return part{from: len(w.out)}
 }
 
-// orderParts sorts the parts from first on by their keys and keeps each key once. twice reports
-// whether a key was repeated.
+// orderParts sorts the parts from index first on by their keys and removes repeats. twice reports
+// whether there were repeats.
 func (w *writer) orderParts(first, start int) (twice bool) {
 	all, byKey := w.parts[first:], func(a, b part) int { return bytes.Compare(a.key, b.key) }
 	sorted := slices.IsSortedFunc(all, byKey)
@@ -226,7 +228,7 @@ func (w *writer) orderParts(first, start int) (twice bool) {
 	return twice
 }
 
-// shapeOf returns the shape of a member's value.
+// shapeOf returns the shape for the value of a member.
 func (w *writer) shapeOf(how shape, name []byte) shape {
 	switch how {
 	case entryShape:
@@ -248,9 +250,9 @@ func (w *writer) shapeOf(how shape, name []byte) shape {
 	return dataShape
 }
 
-// isPlain reports whether no text of a canonical form can hold one of the exact kinds: all is
-// printable ASCII without brackets and bars. Most entries are plain, and searching them would be
-// most of the work for a long list.
+// isPlain reports whether no text in a canonical form can have a finding of the kinds in exact.
+// This is so if the form has only printable ASCII without brackets and bars. The check is fast and
+// most entries are plain, so a long list needs few searches.
 func isPlain(text []byte) bool {
 	inside := false
 	for i := 0; i < len(text); i++ {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// compareSchemas compares two schemas: true and a missing schema accept everything, false accepts
-// nothing.
+// compareSchemas compares two schemas. The schema true and a missing schema accept every value. The
+// schema false accepts none.
 func (d *differ) compareSchemas(at string, was, is any) {
 	before, wasObject := schemaDemands(was)
 	after, isObject := schemaDemands(is)
@@ -58,9 +58,9 @@ func isArray(v any) bool {
 	return ok
 }
 
-// namedSchemas compares objects of schemas. A new parameter widens the schema, a removed one
-// narrows it. In an object that is not of parameters, a removed schema counts as a widening, too,
-// because it is unknown which schemas refer to it.
+// namedSchemas compares two objects of schemas. A new parameter counts as widening, and a removed
+// one as narrowing. If the schemas are not parameters, a removed schema also counts as widening,
+// because other schemas may refer to it.
 func (d *differ) namedSchemas(at string, was, is any, parameters bool) {
 	before, wasObject := asObject(was)
 	after, isObject := asObject(is)
@@ -84,7 +84,7 @@ func (d *differ) namedSchemas(at string, was, is any, parameters bool) {
 	}
 }
 
-// schemaList compares arrays of schemas, element by element.
+// schemaList compares two arrays of schemas element by element.
 func (d *differ) schemaList(at string, was, is any) {
 	before, wasList := was.([]any)
 	after, isList := is.([]any)
@@ -97,8 +97,8 @@ func (d *differ) schemaList(at string, was, is any) {
 	}
 }
 
-// compareRequired compares the required lists. A name whose parameter was removed is reported
-// with the parameter.
+// compareRequired compares the required lists of two schemas. It ignores the name of a removed
+// parameter, because the removal itself is reported.
 func (d *differ) compareRequired(at string, before, after map[string]any) {
 	was, wasWords := wordsOrNone(before["required"])
 	is, isWords := wordsOrNone(after["required"])
@@ -123,7 +123,7 @@ func wordsOrNone(v any) ([]string, bool) {
 	return textArray(v)
 }
 
-// constraintClass returns the class of a constraint's change.
+// constraintClass returns the class for a change of a constraint.
 func constraintClass(how rating, was, is any) Class {
 	switch how {
 	case asType:
@@ -136,7 +136,7 @@ func constraintClass(how rating, was, is any) Class {
 		switch {
 		case was != nil || is == nil:
 		case hasTexts(is):
-			return Text // a new condition, whose text a model reads
+			return Text // a new condition with a text that a model reads
 		default:
 			return Narrowed
 		}
@@ -156,10 +156,10 @@ func hasTexts(v any) bool {
 	return found
 }
 
-// typeWords are all types; integer counts as a number.
+// typeWords are the words for all types. An integer also counts as a number.
 var typeWords = []string{"null", "boolean", "object", "array", "number", "integer", "string"}
 
-// typeNames returns the words of a type keyword, nil for another value.
+// typeNames returns the words in a type keyword. It returns nil for any other value.
 func typeNames(v any) []string {
 	if word, ok := v.(string); ok {
 		v = []any{word}
@@ -184,8 +184,8 @@ func narrowedClass(was, is []string, wasAny, isAny bool) Class {
 	return Widened
 }
 
-// enumClass returns the class of an enum's change. Fewer values narrow the schema; an enum where
-// none was before is text that a model reads.
+// enumClass returns the class for a change of an enum. Fewer values narrow the schema. A new enum
+// is a text that a model reads.
 func enumClass(was, is any) Class {
 	before, wasList := was.([]any)
 	after, isList := is.([]any)

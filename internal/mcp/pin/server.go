@@ -9,17 +9,17 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// SelfDescription is a server's description of itself. The zero value is empty.
+// SelfDescription is a server's description of itself, with its lists. The zero value is empty.
 type SelfDescription struct {
-	Start        []string // command line or address, without secrets
-	Version      string   // as the server claims
+	Start        []string // command line or address of the server, without secrets
+	Version      string   // the server's own version
 	Instructions string
 	entries      [len(Kinds)]map[string]Entry
 	alike        *likeness // finds entry names that look alike; nil before the first entry
-	size         int       // bytes of the entries' texts
+	size         int       // total bytes of the entries' texts
 }
 
-// Add adds one entry of a list; it returns an error if the list already has an entry of that name.
+// Add adds one entry. It returns an error if there is already an entry with this kind and name.
 func (s *SelfDescription) Add(e Entry) error {
 	if _, twice := s.entries[e.Kind][e.Name]; twice {
 		return fmt.Errorf("it lists the %s %q twice", e.Kind, e.Name)
@@ -36,10 +36,10 @@ func (s *SelfDescription) Add(e Entry) error {
 	return nil
 }
 
-// PutEntry adds an entry or replaces the existing one.
+// PutEntry adds an entry. It replaces an entry with the same kind and name.
 func (s *SelfDescription) PutEntry(e Entry) {
 	s.RemoveEntry(e.Kind, e.Name)
-	_ = s.Add(e) // the name is free, so there is no error
+	_ = s.Add(e) // no error is possible, because the name is free
 }
 
 // Entries returns the entries of a kind, sorted by name.
@@ -61,7 +61,8 @@ func (s *SelfDescription) RemoveEntry(kind EntryKind, name string) {
 	s.alike.removeName(kind, name)
 }
 
-// RetainEntries removes the entries of a kind for which stays returns false.
+// RetainEntries removes the entries of a kind for which stays returns false. It reports whether
+// there were any.
 func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) bool) (changed bool) {
 	for name := range s.entries[kind] {
 		if !stays(name) {
@@ -72,10 +73,10 @@ func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) 
 	return changed
 }
 
-// Size returns the size of the entries in bytes.
+// Size returns the total size of the entries' texts in bytes.
 func (s *SelfDescription) Size() int { return s.size }
 
-// FindEntry returns the entry of that kind and name.
+// FindEntry returns the entry with this kind and name. It returns false if there is none.
 func (s *SelfDescription) FindEntry(kind EntryKind, name string) (Entry, bool) {
 	e, ok := s.entries[kind][name]
 	return e, ok
@@ -94,8 +95,8 @@ func (s *SelfDescription) Clone() SelfDescription {
 // Len returns the number of entries of a kind.
 func (s *SelfDescription) Len(kind EntryKind) int { return len(s.entries[kind]) }
 
-// CompareServers returns a server's changes, by kind and name; those of its own description come
-// last.
+// CompareServers returns a server's changes, sorted by kind and name. The changes of its own
+// description come last.
 func CompareServers(was, is *SelfDescription) (all []Difference) {
 	for _, kind := range Kinds {
 		before, after := was.entries[kind], is.entries[kind]
@@ -122,12 +123,12 @@ func CompareServers(was, is *SelfDescription) (all []Difference) {
 	return all
 }
 
-// NewEntryChanges returns the changes for a new entry; among holds the entries of the same list.
+// NewEntryChanges returns the changes for a new entry. among holds the entries of the same list.
 func NewEntryChanges(e Entry, among *SelfDescription) []Change {
 	return slices.Concat([]Change{{Class: Added, Is: e.text}}, suspectChanges(e), findImitations(e, among))
 }
 
-// CompareInstructions returns the changes of a server's instructions.
+// CompareInstructions returns the changes in a server's instructions.
 func CompareInstructions(was, is *SelfDescription) []Change {
 	if was.Instructions == is.Instructions {
 		return nil
@@ -137,7 +138,7 @@ func CompareInstructions(was, is *SelfDescription) []Change {
 	return append(d.found, suspectsIn(map[string]any{"instructions": is.Instructions})...)
 }
 
-// compareSelf compares two servers' descriptions of themselves.
+// compareSelf compares everything but the lists of two descriptions.
 func compareSelf(was, is *SelfDescription) []Change {
 	d := differ{found: CompareInstructions(was, is)}
 	if !slices.Equal(was.Start, is.Start) {
@@ -156,7 +157,7 @@ func textOrNone(s string) any {
 	return s
 }
 
-// findImitations returns a change if the entry's name looks like another name in among.
+// findImitations returns a change if the name of an entry looks like another name in among.
 func findImitations(e Entry, among *SelfDescription) []Change {
 	other := among.findAlike(e.Kind, e.Name)
 	if other != "" {

@@ -13,19 +13,20 @@ import (
 	"strconv"
 )
 
-// State is one machine's data about a server: the approved description and the latest one.
+// State is the knowledge of this machine about a server: the approved description and the latest
+// one.
 type State struct {
-	Server   string      // the server's name, so that the file of another server is not used by mistake
-	Sighted  []EntryKind // kinds whose first list was read to its end
+	Server   string      // name of the server, so that the file of another server is not used by mistake
+	Sighted  []EntryKind // kinds for which a list was read to its end at least once
 	Approved SelfDescription
 	Served   SelfDescription
-	Kept     []string // digests that a person has seen and not approved
+	Kept     []string // digests of entries that a person has seen but not approved
 }
 
-// maxKept is the maximum number of remembered digests; the last ones are kept.
+// maxKept is the maximum number of digests in Kept. The latest ones stay.
 const maxKept = 1 << 12
 
-// KeepDigest remembers a digest that a person did not approve.
+// KeepDigest remembers the digest of an entry that a person has seen but not approved.
 func (s *State) KeepDigest(digest string) {
 	if !slices.Contains(s.Kept, digest) {
 		s.Kept = append(s.Kept, digest)
@@ -38,8 +39,8 @@ func (s *State) Clone() *State {
 	return &State{s.Server, slices.Clone(s.Sighted), s.Approved.Clone(), s.Served.Clone(), slices.Clone(s.Kept)}
 }
 
-// Write writes the state as a file, in the form of a lock without its blanks. It writes piece by
-// piece, because the file holds most of a server's list twice.
+// Write writes the state as a file, in the form of a lock without blanks. It writes the file in
+// pieces, because the file holds most of a server's lists twice.
 func (s *State) Write(to io.Writer) error {
 	sighted := make([]string, 0, len(s.Sighted))
 	for _, k := range s.Sighted {
@@ -59,7 +60,7 @@ func (s *State) Write(to io.Writer) error {
 	writeStrings(w, `,"served":`)
 	s.Served.writeBlock(w)
 	writeStrings(w, "}\n")
-	return w.Flush() // returns the first error
+	return w.Flush() // Flush returns the first error of all writes
 }
 
 func writeStrings(w *bufio.Writer, all ...string) {
@@ -68,7 +69,7 @@ func writeStrings(w *bufio.Writer, all ...string) {
 	}
 }
 
-// writeBlock writes a block without blanks: its entries are already canonical.
+// writeBlock writes a server's block without blanks. Its entries are already in canonical form.
 func (s *SelfDescription) writeBlock(w *bufio.Writer) {
 	head := escapeUnseen(encodeTree(map[string]any{"start": append([]string{}, s.Start...), "version": s.Version, "instructions": s.Instructions}))
 	_, _ = w.Write(head[:len(head)-1])
@@ -89,7 +90,7 @@ func (s *SelfDescription) writeBlock(w *bufio.Writer) {
 	writeStrings(w, "}")
 }
 
-// match is a writer that compares the written bytes with the expected rest.
+// match is a writer that compares the bytes it gets with the expected bytes.
 type match struct{ rest []byte }
 
 var errOther = errors.New("it is another text")
@@ -103,10 +104,10 @@ func (m *match) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// writtenEntry is an entry's text inside a file of Write.
+// writtenEntry is the text of an entry in a file of Write.
 type writtenEntry []byte
 
-// UnmarshalJSON keeps a part of the input without copying it.
+// UnmarshalJSON stores the entry's part of src. It does not copy it.
 func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	const before = len(`{"digest":"sha256:","entry":`) + 2*sha256.Size
 	if len(src) <= before {
@@ -116,8 +117,8 @@ func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// readExact parses a file that is exactly the output of Write: its entries are already canonical
-// and have their digests. known is false for any other file.
+// readExact parses a file that has exactly the bytes that Write would write. Then its entries are
+// in canonical form and match their digests. known is false for any other file.
 func readExact(src []byte, server string) (s *State, known bool) {
 	type entries map[string]writtenEntry
 	type block struct {
@@ -155,7 +156,7 @@ func readExact(src []byte, server string) (s *State, known bool) {
 					return nil, false
 				}
 				if same, there := s.Approved.FindEntry(e.Kind, name); there && bytes.Equal(same.text, e.text) {
-					e = same // share the text of both
+					e = same // both entries share the same text
 				} else {
 					e.text = bytes.Clone(one)
 				}
@@ -167,7 +168,7 @@ func readExact(src []byte, server string) (s *State, known bool) {
 	return s, s.Write(&checked) == nil && len(checked.rest) == 0
 }
 
-// readKinds returns the kinds of these words.
+// readKinds returns the kinds for these words.
 func readKinds(words []string) (kinds []EntryKind, err error) {
 	for _, word := range words {
 		at := slices.IndexFunc([]EntryKind{Tool, Prompt, Template, Itself}, func(k EntryKind) bool { return k.String() == word })
@@ -179,8 +180,8 @@ func readKinds(words []string) (kinds []EntryKind, err error) {
 	return kinds, nil
 }
 
-// ReadState parses the state of the server of that name. Like ReadLock it rejects anything that
-// it does not know fully.
+// ReadState parses the state of the server with this name. Like ReadLock it returns an error for
+// anything that it does not know.
 func ReadState(src []byte, server string) (*State, error) {
 	if s, known := readExact(src, server); known {
 		return s, nil

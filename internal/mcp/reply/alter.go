@@ -16,22 +16,22 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Change is the requested change of a message. The zero value changes nothing.
+// Change describes the changes to make in a message. The zero value changes nothing.
 type Change struct {
-	Redact  []int    // indexes of the Findings to replace by marks, in ascending order
-	Takes   bool     // a rule redacts a kind of findings, so a message that was not searched to its end is withheld
-	Fence   string   // the id of the marks around the server's texts; "" for no marks
-	Warn    []string // kinds that the reader is warned of
-	Server  string   // the server's name, for the marks
-	LeftOut []int    // indexes of the list entries to remove, in ascending order
-	Pinned  bool     // the message is a result of ReplaceEntries
-	Claims  bool     // the members of _meta that only clawai writes are removed
-	Call    string   // the record id of the answered call; "" when there is none
-	// Output is the schema that changed structured content must fit; nil when none is known.
+	Redact  []int    // indexes of the Findings that marks replace, in ascending order
+	Takes   bool     // a rule redacts some kind, so a message that was not searched to its end is withheld
+	Fence   string   // the id in the marks around the server's texts; "" means no marks
+	Warn    []string // kinds of findings that the reader is warned of
+	Server  string   // the server's name in the marks
+	LeftOut []int    // indexes of the list entries that are removed, in ascending order
+	Pinned  bool     // the message came from ReplaceEntries
+	Claims  bool     // remove the members of _meta that only clawai may write
+	Call    string   // id of the record of the answered call; "" if there is none
+	// Output is the schema that changed structured content must fit. It is nil if none is known.
 	Output *schema.Schema
 }
 
-// Reasons why a change is impossible: the message is withheld.
+// Reasons why a change cannot be made. Then the message is withheld.
 var (
 	errFixed = errors.New("something that is to be taken out stands where nothing may be altered: in a number, a blob, or a request to the client")
 	errPart  = errors.New("not all of it could be looked at, so that not all of it can be taken out")
@@ -39,15 +39,15 @@ var (
 	errUnfit = errors.New("with what is taken out, it does not fit the output schema of the tool, or cannot be held to it")
 )
 
-// edit replaces a part of the message; an edit with an empty span inserts text.
+// edit replaces a part of the message by a text. If the part is empty, the edit inserts the text.
 type edit struct {
 	span
 	to string
 }
 
-// AlterMessage returns the changed message. limits are those under which the message was admitted.
-// An error means that the message must not be forwarded; the error's text holds no part of the
-// message. A nil result means that there was nothing to change.
+// AlterMessage returns the changed message. limits are the limits under which the message was
+// admitted. After an error the message must not be forwarded. The text of the error has no part of
+// the message. A nil result means that nothing changes.
 func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]byte, error) {
 	edits, err := m.listRedactions(c, n)
 	if err != nil {
@@ -68,7 +68,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 			return nil, err
 		}
 		if edits = append(edits, blocks...); len(edits) == 0 && len(c.Warn) == 0 {
-			return nil, nil // no change
+			return nil, nil // nothing changes
 		}
 	}
 	if edits, err = m.addMeta(edits, c); err != nil {
@@ -88,7 +88,7 @@ func (m *Message) AlterMessage(c *Change, n *Numbers, limits frame.Limits) ([]by
 	return raw, nil
 }
 
-// altersStructured reports whether an edit changes structured content.
+// altersStructured reports whether one of the edits changes structured content.
 func (m *Message) altersStructured(edits []edit) bool {
 	body, _ := m.toolAnswer()
 	content := body.Member(structured)
@@ -99,8 +99,8 @@ func (m *Message) altersStructured(edits []edit) bool {
 	return slices.ContainsFunc(edits, func(e edit) bool { return e.start >= from && e.end <= from+len(content) })
 }
 
-// listRedactions returns the edits that replace the findings in c.Redact by marks, and also the
-// repeats of the secrets among them.
+// listRedactions returns the edits that replace the findings in c.Redact by marks. It also replaces
+// repeats of the secrets among these findings.
 func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error) {
 	switch {
 	case !m.whole && (c.Takes || c.Fence != "" || len(c.Redact) > 0):
@@ -108,7 +108,7 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 	case len(c.Redact) == 0:
 		return nil, nil
 	}
-	same := map[string]string{} // values and their marks
+	same := map[string]string{} // secrets that are replaced everywhere, with their marks
 	for _, i := range c.Redact {
 		f := &m.Findings[i]
 		if f.Fixed {
@@ -122,7 +122,7 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 			to = n.makeMarker(f.Kind, f.value)
 			if len(f.value) >= minSame && strings.HasPrefix(f.Kind, "secret") {
 				same[f.value] = to
-				if inner, is := redact.FindUnnamed(f.value, 0); is && inner.End-inner.Start >= minSame { // the secret in "Basic CREDENTIALS"
+				if inner, is := redact.FindUnnamed(f.value, 0); is && inner.End-inner.Start >= minSame { // for example the secret in "Basic CREDENTIALS"
 					same[f.value[inner.Start:inner.End]] = to
 				}
 			}
@@ -136,15 +136,15 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 	return m.mergeEdits(append(edits, again...)), nil
 }
 
-// minSame is the minimum length, in bytes, of a secret that is replaced at all its places: a
-// shorter one may be an ordinary word in another place.
+// minSame is the minimum length in bytes of a secret that is replaced everywhere. A shorter secret
+// may be an ordinary word elsewhere.
 const minSame = 8
 
-// maxShown is the maximum number of bytes of invisible text that are shown as escapes.
+// maxShown is how many bytes of invisible text are shown as escapes at most.
 const maxShown = 48
 
-// shownAs returns invisible characters as escapes, so that they are harmless and nothing is lost.
-// It returns "" for a text that must be withheld: a finding of another kind, a long text, and
+// shownAs returns invisible characters as escapes. So they are harmless and still readable. It
+// returns "" for a text that must be withheld: a finding of another kind, a long text, or
 // characters that encode letters or bytes.
 func (n *Numbers) shownAs(f *Finding) string {
 	if k := inspect.Kind(f.Kind); k != inspect.Hidden && k != inspect.Control || len(f.value) > maxShown {
@@ -174,7 +174,7 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats returns the edits for all the places of the values in same, which maps a value to its
+// findRepeats returns the edits for all places of the values in same. same maps a value to its
 // mark.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
@@ -205,8 +205,8 @@ func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) 
 	return edits, err
 }
 
-// byStart groups values by their first minSame bytes: even with many values, a text is read only
-// once.
+// byStart groups values by their first minSame bytes. So a text is read only once, even with many
+// values.
 func byStart(same map[string]string) map[string][]string {
 	all := make(map[string][]string, len(same))
 	for value := range same {
@@ -215,7 +215,7 @@ func byStart(same map[string]string) map[string][]string {
 	return all
 }
 
-// findEqual returns the places of the values in a text. Found.What is the value's mark.
+// findEqual returns the places of the values in a text. Found.What is the mark of the value.
 func findEqual(text string, starts map[string][]string, same map[string]string) (found []inspect.Found) {
 	for at := 0; at+minSame <= len(text); at++ {
 		for _, value := range starts[text[at:at+minSame]] {
@@ -227,8 +227,8 @@ func findEqual(text string, starts map[string][]string, same map[string]string) 
 	return found
 }
 
-// mergeEdits returns the edits in order. Overlapping edits become one that covers both, with the
-// mark of the longest.
+// mergeEdits returns the edits in order. It joins overlapping edits into one, with the mark of the
+// longest.
 func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
@@ -247,7 +247,8 @@ func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	return all
 }
 
-// spliceEdits returns raw with the edits. An edit inside another's part is dropped.
+// spliceEdits returns raw with the edits made. It drops an edit that is inside the part of another
+// edit.
 func spliceEdits(raw []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end-a.start, b.end-b.start))
@@ -268,7 +269,7 @@ func spliceEdits(raw []byte, edits []edit) []byte {
 	return append(out, raw[at:]...)
 }
 
-// quoteASCII returns a text as a JSON string of plain ASCII.
+// quoteASCII returns a text as a JSON string in ASCII.
 func quoteASCII(text string) string {
 	return string(escape.QuoteText(text))
 }

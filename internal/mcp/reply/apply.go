@@ -2,12 +2,12 @@ package reply
 
 import "slices"
 
-// Alteration is one rule's alteration of a message. How is the rule's action; Kind is the kind of
-// findings to alter, "" for the whole message.
+// Alteration is a rule's alteration of a message. How is the action of the rule. Kind is the kind
+// of findings to alter, or "" for the whole message.
 type Alteration struct{ How, Kind string }
 
-// PlanChange adds the alterations of rules to a change and returns a description for the owner. id
-// makes the id of a fence, if one is needed.
+// PlanChange adds the alterations of rules to a change. It returns descriptions of the alterations
+// for the owner. id returns a new id for a fence.
 func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (words []string) {
 	redacted := map[string]bool{}
 	for _, a := range alters {
@@ -31,7 +31,7 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 	}
 	for i := range m.Findings {
 		f := &m.Findings[i]
-		forged := (f.Kind == Fence || f.Of == Fence) && c.Fence != "" && !f.Fixed // otherwise it could end our own fence
+		forged := (f.Kind == Fence || f.Of == Fence) && c.Fence != "" && !f.Fixed // forged: this text could end our own fence
 		if redacted[f.Kind] || forged || f.Of != "" && redacted[f.Of] {
 			if c.Redact = append(c.Redact, i); f.Of != "" {
 				words = appendOnce(words, "withhold a text that was not looked at to its end")
@@ -41,9 +41,8 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 	return words
 }
 
-// PlanEntry returns which of the findings in one list entry the alterations redact. out is true if
-// the entry must be removed instead, because a finding is in its name, or because a finding cannot
-// be altered.
+// PlanEntry returns the findings of one list entry that the alterations redact. out is true if the
+// whole entry must be removed, because a finding is in its name or cannot be altered.
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]

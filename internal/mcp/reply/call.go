@@ -8,9 +8,9 @@ import (
 )
 
 // FindInCall returns the findings in a call. objects are the call's arguments and the other members
-// of its params, each admitted by internal/wire/frame; an empty one is skipped. texts are texts
-// that a server sends to a model or a user. The place of a finding is relative to its object. An
-// error means that not all could be searched.
+// of its params, which internal/wire/frame has admitted. An empty object is skipped. texts are
+// texts that a server sends to a model or a user. The place of a finding is relative to its object.
+// It returns an error if it could not search all of the call.
 func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding, err error) {
 	for _, object := range objects {
 		if len(object) == 0 {
@@ -34,7 +34,7 @@ func FindInCall(objects [][]byte, texts []string, wanted Wanted) (all []Finding,
 }
 
 // ReplaceMessages returns an array of messages in which with[i] replaces message i. If with[i] is
-// nil, the message stays.
+// nil, message i is unchanged.
 func ReplaceMessages(f *frame.Frame, with [][]byte, limits frame.Limits) ([]byte, error) {
 	whole := Message{raw: f.Raw}
 	var edits []edit

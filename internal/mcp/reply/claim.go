@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// ourPrefix begins the names of the members of _meta that only clawai writes.
+// ourPrefix is the prefix of the members of _meta that only clawai may write.
 const ourPrefix = "io.github.clawai/"
 
-// HasClaim reports whether a message has a member of _meta that only clawai writes. A client would
-// believe that clawai wrote such a member.
+// HasClaim reports whether a server's message has a member of _meta that only clawai may write. A
+// client would believe that clawai wrote it.
 func HasClaim(f *frame.Frame) bool {
 	for _, part := range [][]byte{f.Result, f.Error, f.Params} {
 		if part == nil || !bytes.Contains(part, []byte("clawai")) && !bytes.Contains(part, []byte(`\u00`)) {
@@ -31,7 +31,8 @@ func HasClaim(f *frame.Frame) bool {
 
 func isClaim(name jsonscan.Value) bool { return strings.HasPrefix(name.Text(), ourPrefix) }
 
-// listMetas returns the objects that some client reads as _meta: some ignore the case of names.
+// listMetas returns all objects that some client takes for _meta. There may be several, because
+// some clients ignore the case of names.
 func listMetas(payload jsonscan.Value) (metas []jsonscan.Value) {
 	for name, v := range payload.Members() {
 		if frame.FoldsTo(name.Text(), "_meta") && v.Kind() == jsonscan.Object {
@@ -41,7 +42,7 @@ func listMetas(payload jsonscan.Value) (metas []jsonscan.Value) {
 	return metas
 }
 
-// cutClaims returns edits that remove the members of _meta that only clawai writes.
+// cutClaims returns edits that remove the members of _meta that only clawai may write.
 func (m *Message) cutClaims() (edits []edit) {
 	for _, meta := range listMetas(m.payloadValue()) {
 		var all []span

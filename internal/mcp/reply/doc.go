@@ -1,7 +1,7 @@
-// Package reply applies rules to a message that a server sends: it searches the message's strings,
-// and returns the message with findings replaced by marks, with marks around its texts, or without
-// some list entries. Every other byte stays unchanged; internal/wire/frame admits the result again.
+// Package reply applies rules to a message of a server. It searches the message's strings. It
+// returns the message with marks in place of findings, with marks around its texts, or without some
+// list entries. Every other byte is unchanged, and internal/wire/frame checks the result again.
 //
-// The package has no side effects: it takes a message, the kinds to look for and the change, and
-// returns bytes. The caller knows which rule requires the change.
+// The package has no side effects. It gets a message, the kinds to search for, and the change, and
+// it returns bytes. The caller knows which rule requires the change.
 package reply

@@ -12,22 +12,21 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// block is the JSON form of an array element with a text of ours: before, the text as a JSON
-// string, after. member is the member of a result that holds the array.
+// block is an array element with a text of clawai. Its JSON is before, then the text as a JSON
+// string, then after. member is the member of a result that holds the array.
 type block struct{ member, before, after string }
 
-// blockOf has an entry for each member of a result whose array elements a reader sees in sequence.
-// An element of messages has a role, which tells the model who speaks; elements of the other
-// members have none.
+// blockOf has an entry for each member of a result with an array that a reader sees in order. Only
+// an element of messages has a role. The role tells the model who speaks.
 var blockOf = []block{
 	{"content", `{"type":"text","text":`, `}`},
 	{"contents", `{"uri":"clawai:mark","mimeType":"text/plain","text":`, `}`},
 	{"messages", `{"role":"user","content":{"type":"text","text":`, `}}`},
 }
 
-// fenceBlocks puts marks around everything that a message says, and a warning before it. An array
-// that a reader sees in sequence gets an element with the mark before its first element and one
-// after its last. Every other text gets the marks inside its own string.
+// fenceBlocks returns edits that put marks around all texts of a message, and a warning before
+// them. An array that a reader sees in order gets one element before its first element and one
+// after its last. Any other text gets the marks inside its own string.
 func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	var before, after []string
 	if len(c.Warn) > 0 {
@@ -58,8 +57,8 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	return append(edits, more...), err
 }
 
-// addWarning adds the texts in before to the text of a message that has no array for them. If the
-// message has no such text, the report in _meta (addMeta) must be enough.
+// addWarning adds the texts in before to the text of a message that has no array for them. If there
+// is no such text, only the report in _meta (addMeta) warns the reader.
 func (m *Message) addWarning(edits []edit, before []string) []edit {
 	if len(edits) > 0 {
 		return edits
@@ -72,9 +71,9 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 	return nil
 }
 
-// fenceTexts puts marks into the strings outside the members in within, which have marks already.
-// Member names, completions and ids cannot hold marks: a sentence in one of them blocks the
-// message.
+// fenceTexts puts marks into the strings outside the members in within, which already have marks.
+// Names of members, completions and ids cannot hold marks. If one of them is a sentence, the
+// message is withheld.
 func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
 	offered := m.findMember("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
@@ -84,7 +83,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 		switch {
 		case isOfRequest(path, name.said) || within[path[0]] || len(path) > 1 && within[path[0]+"/"+path[1]]:
 			return name.said, true
-		case value.end > 0 && m.isOpaque(path[:len(path)-1], name.said, ""): // the client returns it unchanged
+		case value.end > 0 && m.isOpaque(path[:len(path)-1], name.said, ""): // an opaque value, which the client sends back unchanged
 			if !strings.ContainsFunc(value.said, isOutsideWord) {
 				return name.said, true
 			}
@@ -100,7 +99,7 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 			return name.said, true
 		}
 		if offered && len(path) > 2 && path[0] == "completion" && path[1] == "values" {
-			return name.said, true // filterCompletions handles these
+			return name.said, true // filterCompletions handles completions
 		}
 		text, mark := jsonscan.ValueOf(m.raw[value.start:value.end]), short
 		if len(path) == 1 {
@@ -118,15 +117,15 @@ func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []
 	return append(edits, m.filterCompletions()...), err
 }
 
-// maxWord is the maximum length, in bytes, of a text that counts as a word: a name, an id, a
-// number.
+// maxWord is the maximum length in bytes of a text that counts as a word, such as a name, an id or
+// a number.
 const maxWord = 64
 
-// prose are members whose value is always written for a reader.
+// prose are the members whose values are always written for a reader.
 var prose = []string{"text", "message", "content", "data", "description", "instructions", "title", "summary", "body", "statusMessage"}
 
-// isOfRequest reports whether a text in a request to the client is judged as part of a call and
-// stays unchanged.
+// isOfRequest reports whether a text belongs to a request to the client. Such a text is judged as a
+// part of a call and stays unchanged.
 func isOfRequest(path []string, name string) bool {
 	if path[0] != "inputRequests" || len(path) < 3 {
 		return false
@@ -137,22 +136,22 @@ func isOfRequest(path []string, name string) bool {
 	return name == "method" || name == "params"
 }
 
-// containers are the members in prose whose arrays often contain ids. A string in such an array
-// counts as prose only if the array is a member of the payload itself, or if the string does not
-// look like a word.
+// containers are those members in prose whose arrays often hold ids. A string in such an array is
+// prose only in two cases: the array is a member of the payload itself, or the string does not look
+// like a word.
 var containers = []string{"content", "data", "body"}
 
 // isServerName reports whether a text is the name by which a client knows the server. Only the
-// answer to initialize or server/discover has this name; in other messages, a member at the same
-// place is text.
+// answer to initialize or server/discover has this name. In other messages a member at the same
+// place is a text.
 func (m *Message) isServerName(path []string, name, text string) bool {
 	return (m.method == "initialize" || m.method == "server/discover") && len(path) == 2 && path[0] == "serverInfo" && name == "name" && len(text) <= maxWord
 }
 
-// isProse reports whether a string may say something to a reader. It may if it is longer than
-// maxWord, has a blank or a character outside ASCII, joins many words, or is the value of a member in prose, directly
-// or in an array. Other strings are ids, numbers and words of lists, which marks would make
-// useless.
+// isProse reports whether a string may tell a reader something. This is so in five cases: it is
+// longer than maxWord; it has a blank; it has a character outside ASCII; it joins many words; or it
+// is the value of a member in prose, directly or in an array. Other strings are ids, numbers and
+// words in lists. Marks would make these useless.
 func isProse(path []string, name, text string) bool {
 	if text == "" {
 		return false
@@ -168,17 +167,18 @@ func isProse(path []string, name, text string) bool {
 		hasFold(prose, name) && !(inList && depth > 0 && hasFold(containers, name))
 }
 
-// Maximum numbers of words that a text, and a member's name, may join in one without being a sentence. A name cannot
-// hold marks, so it may join more.
+// How many words a text, or the name of a member, may join without counting as a sentence. The
+// limit for names is higher, because names cannot hold marks.
 const (
 	maxParts     = 5
 	maxNameParts = 8
 )
 
-// countParts returns the largest number of words that a text joins within one segment of a path or an address: four in
-// "delete-all_my.files", and in "deleteAllMyFiles". Random letters have changes of case, too, but shorter parts.
+// countParts returns how many words a text joins, in the segment of a path or an address that joins
+// the most. "delete-all_my.files" and "deleteAllMyFiles" join four words. Random letters also
+// change case, but their parts are shorter.
 func countParts(text string) (most int) {
-	const least, average = 2, 3 // letters of a word
+	const least, average = 2, 3 // minimum and average number of letters in a word
 	n, letters, sum := 0, 0, 0
 	for i := 0; i <= len(text); i++ {
 		c := byte('/')
@@ -209,8 +209,9 @@ func hasFold(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
-// isName reports whether a text may be a member's name without a mark, because names cannot hold
-// marks: a word in letters of any script; in a script without blanks, a few letters.
+// isName reports whether a text may be the name of a member without marks, because names cannot
+// hold marks. It may be one word in letters of any script. In a script without blanks it may have
+// only a few letters.
 func isName(text string) bool {
 	const longest, few = 4 * maxWord, 8
 	letters, dense := 0, false
@@ -227,8 +228,8 @@ func isName(text string) bool {
 // isOutsideWord reports whether r cannot be part of a word.
 func isOutsideWord(r rune) bool { return r <= ' ' || r > '~' }
 
-// filterCompletions drops completions that are not words: a person who chooses such a completion
-// would fill in the marks, too.
+// filterCompletions removes completions that are not words. Such a completion would need marks, and
+// a person who chooses it would fill in the marks too.
 func (m *Message) filterCompletions() []edit {
 	all := m.findMember("completion").Member("values")
 	if all.Kind() != jsonscan.Array {
@@ -248,13 +249,13 @@ func (m *Message) filterCompletions() []edit {
 	return []edit{{span{at, at + len(all)}, "[" + strings.Join(words, ",") + "]"}}
 }
 
-// removeMember removes a member of the payload, with its comma.
+// removeMember returns the edit that removes a member of the payload, with its comma.
 func (m *Message) removeMember(member string) []edit {
 	before := -1
 	cut := span{-1, -1}
 	for name, value := range m.members() {
 		start, end := m.offsetOf(name), m.offsetOf(value)+len(value)
-		if cut.start >= 0 { // the member after the removed one
+		if cut.start >= 0 { // cut is the removed member, and this is the member after it
 			return []edit{{span{cut.start, start}, ""}}
 		}
 		if name.Text() == member {
@@ -269,7 +270,8 @@ func (m *Message) removeMember(member string) []edit {
 	return []edit{{cut, ""}}
 }
 
-// wrapArray puts texts before the first and after the last element of an array.
+// wrapArray returns the edits that put texts before the first element of an array and after its
+// last.
 func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string) []edit {
 	at, some := m.offsetOf(all), !all.IsEmpty()
 	var first, last strings.Builder
@@ -295,7 +297,7 @@ func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string)
 	return []edit{{span{at + 1, at + 1}, first.String()}, {span{end, end}, last.String()}}
 }
 
-// wrapString puts texts around the text of a string.
+// wrapString returns the edits that put texts before and after the text of a string.
 func (m *Message) wrapString(text jsonscan.Value, before, after []string) []edit {
 	at := m.offsetOf(text)
 	plain := func(s string) string { return strings.Trim(quoteASCII(s), `"`) }
@@ -310,7 +312,7 @@ func (m *Message) wrapString(text jsonscan.Value, before, after []string) []edit
 	return []edit{{span{at + 1, at + 1}, first}, {span{end, end}, last}}
 }
 
-// serverName returns a server's name for the marks: escaped and shortened.
+// serverName returns a server's name in the form for the marks, escaped and shortened.
 func serverName(server string) string {
 	const most = 64
 	if server == "" {

@@ -16,36 +16,36 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// First words of our marks.
+// The first words of clawai's marks.
 const (
 	withheld  = "clawai:withheld"
 	untrusted = "clawai:untrusted"
 )
 
-// Numbers assigns equal numbers to equal values, within one session. The zero value is not
-// usable: call NewNumbers. It is not safe for concurrent use.
+// Numbers gives equal numbers to equal values within one session. It must be made by NewNumbers. It
+// is not safe for concurrent use.
 type Numbers struct {
 	digest func(value string) [32]byte
 	known  map[[32]byte]int
 	last   int
-	shown  []string // escapes used in place of characters, without repeats
+	shown  []string // the escapes that were shown instead of characters, without repeats
 }
 
-// maxEscapes is the maximum number of escapes that a session remembers.
+// maxEscapes is the maximum number of escapes that are remembered in a session.
 const maxEscapes = 64
 
-// maxNumbers is the maximum number of values that a session remembers; any later value gets a new
-// number.
+// maxNumbers is the maximum number of values that are remembered in a session. After that every
+// value gets a new number.
 const maxNumbers = 1 << 16
 
-// NewNumbers starts a session. digest is a one-way function with a key of the session, so that no
-// value is kept.
+// NewNumbers begins a session. digest is a one-way function with a key of the session. Because of
+// it, no value is stored.
 func NewNumbers(digest func(value string) [32]byte) *Numbers {
 	return &Numbers{digest: digest, known: map[[32]byte]int{}}
 }
 
-// makeMarker returns the marker for a withheld value: at most 40 bytes, none of which needs an
-// escape in JSON.
+// makeMarker returns the mark for a withheld value. It has at most 40 bytes and needs no escapes in
+// JSON.
 func (n *Numbers) makeMarker(kind, value string) string {
 	d := n.digest(kind + "\x00" + value)
 	number, ok := n.known[d]
@@ -64,7 +64,7 @@ func (n *Numbers) makeMarker(kind, value string) string {
 	return fmt.Sprintf("[%s %s %s]", withheld, kind, digits)
 }
 
-// noteEscape records that a character was shown as an escape.
+// noteEscape remembers that an escape was shown instead of a character.
 func (n *Numbers) noteEscape(escape string) {
 	if len(n.shown) < maxEscapes && !slices.Contains(n.shown, escape) {
 		n.shown = append(n.shown, escape)
@@ -72,10 +72,10 @@ func (n *Numbers) noteEscape(escape string) {
 }
 
 // ShownEscapes returns the escapes that replaced characters in the session's forwarded messages.
-// None of them was in the original text.
+// The original texts had none of them.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds the escapes in a text.
+// findEscapes finds these escapes in a text.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
@@ -90,8 +90,8 @@ func findEscapes(text string, shown []string) (found []inspect.Found) {
 	return found
 }
 
-// findMarks finds our marks and their imitations: any text that looks like a mark, also with other
-// characters than letters in between.
+// findMarks finds clawai's marks and imitations of them. An imitation is any text that looks like a
+// mark, even with other characters than letters in it.
 func findMarks(text string, marker, fence bool) []inspect.Found {
 	var markers, fences bounded
 	for at, begin, opener := 0, 0, -1; at < len(text); {
@@ -109,7 +109,8 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 			at += max(size, 1)
 			continue
 		}
-		// A text may be the rest of a mark whose bracket ends the text before it.
+		// A mark may be split over two texts. Then its bracket is at the end of the first text, and
+		// this text begins with the rest.
 		word, end := markAt(text, at+size, other || size == 0)
 		if end == 0 {
 			at += max(size, 1)
@@ -126,8 +127,9 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// nextText returns the next offset at or after at where a string of the message begins behind the name of its member (see
-// nameEnd), or the length of the text. At the offset 0 a string begins, too.
+// nextText returns the next offset, from at on, where a string of the message begins after the name
+// of its member (see nameEnd). It returns the length of the text if there is none. A string also
+// begins at offset 0.
 func nextText(text string, at int) int {
 	from := max(at-len(nameEnd), 0)
 	n := strings.Index(text[from:], nameEnd)
@@ -137,9 +139,10 @@ func nextText(text string, at int) int {
 	return from + n + len(nameEnd)
 }
 
-// nextOpener returns the next offset at or after at where openerAt may find a bracket, or the length of the text.
+// nextOpener returns the next offset, from at on, where openerAt may find a bracket. It returns the
+// length of the text if there is none.
 func nextOpener(text string, at int) int {
-	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // skip eight bytes at a time: few bytes of a text can begin a bracket
+	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // eight bytes at a time, because few bytes of a text can begin a bracket
 		if opens[rest[0]]|opens[rest[1]]|opens[rest[2]]|opens[rest[3]]|opens[rest[4]]|opens[rest[5]]|opens[rest[6]]|opens[rest[7]] != 0 {
 			break
 		}
@@ -151,7 +154,7 @@ func nextOpener(text string, at int) int {
 	return at
 }
 
-// opens is not zero for the first bytes of brackets, see openerAt.
+// opens is not zero for the bytes that can begin a bracket (see openerAt).
 var opens = func() (t [256]uint8) {
 	for c := 0xe0; c <= 0xe3; c++ {
 		t[c] = 1
@@ -162,8 +165,9 @@ var opens = func() (t [256]uint8) {
 	return t
 }()
 
-// startsNoMark holds the bytes that no mark has behind its bracket: a letter or a digit that is not the first one of
-// spellings, or another bracket. Most texts have nothing else there.
+// startsNoMark is true for the bytes that no mark has after its bracket. These are letters and
+// digits that are not the first letter of spellings, and other brackets. In most texts only such
+// bytes follow a bracket.
 var startsNoMark = func() (t [256]bool) {
 	for c := range utf8.RuneSelf {
 		r := rune(c)
@@ -172,9 +176,9 @@ var startsNoMark = func() (t [256]bool) {
 	return t
 }()
 
-// openerAt returns the length of the bracket at text[at], also as an HTML reference; 0 for none.
-// other is true for a bracket that is frequent in texts, and for a quotation mark. Few bytes can
-// begin a bracket, and most texts have few of them.
+// openerAt returns the length of the bracket at text[at], or 0. The bracket may be an HTML
+// reference. other is true for a quotation mark and for a kind of bracket that is frequent in
+// texts. openerAt is fast for most bytes, because few can begin a bracket.
 func openerAt(text string, at int) (size int, other bool) {
 	switch c := text[at]; {
 	case c == '[':
@@ -185,7 +189,7 @@ func openerAt(text string, at int) (size int, other bool) {
 		if r, n := drawnAt(text, at); n > 1 && (isOpener(r) || isOtherOpener(r)) {
 			return n, !isOpener(r)
 		}
-	case c == 0xef, c >= 0xe0 && c <= 0xe3, c == 0xc2: // other bytes begin no bracket
+	case c == 0xef, c >= 0xe0 && c <= 0xe3, c == 0xc2: // no other byte begins a bracket
 		if r, n := utf8.DecodeRuneInString(text[at:]); isOpener(r) || isOtherOpener(r) {
 			return n, !isOpener(r)
 		}
@@ -205,8 +209,9 @@ func isOtherCloser(r rune) bool {
 	return r == ')' || r == '}' || r == '>' || r >= utf8.RuneSelf && unicode.Is(unicode.Pf, r)
 }
 
-// drawnAt returns the character that is drawn for what begins at text[i], and its length in bytes:
-// for an HTML reference its character, and -1 for a tag, which is not drawn.
+// drawnAt returns the character that a reader sees for the text at i, and the length of this text
+// in bytes. For an HTML reference it is the character of the reference. For a tag it is -1, because
+// a tag is not seen.
 func drawnAt(text string, i int) (r rune, size int) {
 	const longestReference, longestTag = len("&#0000091;"), 128
 	switch rest := text[i:]; {
@@ -223,7 +228,8 @@ func drawnAt(text string, i int) (r rune, size int) {
 	return utf8.DecodeRuneInString(text[i:])
 }
 
-// bounded holds findings of one kind, and records that there are more.
+// bounded holds a limited number of findings of one kind. If there are more, its last element
+// stands for the rest.
 type bounded []inspect.Found
 
 func (b *bounded) takeFound(f inspect.Found, end int) {
@@ -235,15 +241,15 @@ func (b *bounded) takeFound(f inspect.Found, end int) {
 	}
 }
 
-// maxMark limits the search for the end of a mark.
+// maxMark is how many bytes of a text are searched for the end of a mark.
 const maxMark = 400
 
-// spellings are the letters at the start of our marks. I, l and 1 count as one letter.
+// spellings are the first letters of clawai's marks. I, l and 1 count as the same letter.
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
-// markAt returns the word of the mark after a bracket, and the end of the mark; 0 if there is no
-// mark. A mark for a value has a word and a number. If other is true (see openerAt), only a mark of
-// a fence counts, and only if it has an end.
+// markAt returns the word of the mark that follows a bracket, and the offset after the mark. The
+// offset is 0 if there is no mark. The mark of a value has a word and a number. If other is true
+// (see openerAt), only a fence mark with an end counts.
 func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte
@@ -253,7 +259,7 @@ func markAt(text string, at int, other bool) (word string, end int) {
 		if drawn, size = drawnAt(text, i); drawn < 0 {
 			continue
 		}
-		if isOpener(drawn) || isCloser(drawn) { // another mark begins, or this one ends
+		if isOpener(drawn) || isCloser(drawn) { // another mark begins here, or this text ends
 			return "", 0
 		}
 		r := foldRune(drawn)
@@ -301,8 +307,8 @@ func markAt(text string, at int, other bool) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports whether letters are the beginning of one of our marks; whole is the mark's
-// word if they are all of it.
+// spellsMark reports whether letters are the beginning of one of clawai's marks. whole is the word
+// of the mark if letters are all of it.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {
@@ -319,8 +325,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// foldRune returns the letter that a character looks like, in lower case; -1 for a character that
-// is not drawn.
+// foldRune returns the letter that r looks like, in lower case. It returns -1 if r is not visible.
 func foldRune(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf && unicode.IsLetter(r):
@@ -333,7 +338,7 @@ func foldRune(r rune) rune {
 	if as, ok := imitations()[unicode.ToLower(r)]; ok {
 		return as
 	}
-	for d := norm.NFKC.PropertiesString(string(r)).Decomposition(); len(d) > 0; { // bold, in a circle, with an accent
+	for d := norm.NFKC.PropertiesString(string(r)).Decomposition(); len(d) > 0; { // for letters that are bold, in a circle, or with an accent
 		letter, size := utf8.DecodeRune(d)
 		if unicode.IsLetter(letter) || unicode.IsDigit(letter) {
 			r = letter
@@ -344,7 +349,7 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// imitations are characters that look like the letters of our marks.
+// imitations maps characters to the letters of clawai's marks that they look like.
 var imitations = sync.OnceValue(func() map[rune]rune {
 	like := map[rune]rune{}
 	for latin, all := range map[rune]string{

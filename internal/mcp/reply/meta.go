@@ -13,16 +13,16 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// metaKey is the member of _meta that reports the changes to the client.
+// metaKey is the member of _meta that tells the client about the changes.
 const metaKey = ourPrefix + "reply"
 
-// offsetOf returns the offset of a part of the message.
+// offsetOf returns the offset of part in the message. part must be a slice of the message's memory.
 func (m *Message) offsetOf(part jsonscan.Value) int {
 	return int(uintptr(unsafe.Pointer(unsafe.StringData(string(part)))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.raw))))
 }
 
-// addMeta adds the edit that reports the changes, where the message has a place for it: errors
-// have none.
+// addMeta adds an edit that reports the changes in _meta. It adds none to an error, because errors
+// have no _meta.
 func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	payload := m.payloadValue()
 	if m.root == "/error" || payload.Kind() != jsonscan.Object {
@@ -45,7 +45,7 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	return append(edits, edit{span{at, at}, text}), nil
 }
 
-// metaText returns the report for the client: the changes, the findings, and the record id of the
+// metaText returns the report for the client: the changes, the findings, and the record's id of the
 // answered call.
 func (m *Message) metaText(c *Change) string {
 	var changed, finds []string
@@ -73,7 +73,7 @@ func (m *Message) metaText(c *Change) string {
 	return text + "}"
 }
 
-// FoundKinds returns the kinds of the findings, sorted and without repeats.
+// FoundKinds returns the kinds of the findings, sorted, each once.
 func (m *Message) FoundKinds() (kinds []string) {
 	for i := range m.Findings {
 		kinds = append(kinds, m.Findings[i].Kind)
@@ -82,12 +82,12 @@ func (m *Message) FoundKinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-// members returns the members of the payload, see jsonscan.Value.Members.
+// members returns the members of the payload (see jsonscan.Value.Members).
 func (m *Message) members() iter.Seq2[jsonscan.Value, jsonscan.Value] {
 	return m.payloadValue().IndexedMembers(&m.index)
 }
 
-// findMember returns the member of the payload with that name; absent when there is none.
+// findMember returns the value of the payload's member with this name, or "".
 func (m *Message) findMember(name string) jsonscan.Value {
 	for n, value := range m.members() {
 		if n.IsText(name) {
@@ -97,8 +97,8 @@ func (m *Message) findMember(name string) jsonscan.Value {
 	return ""
 }
 
-// EntryNames returns the names of a list's entries, in order; "" for an entry without a name. ok
-// reports whether the message is a list.
+// EntryNames returns the names of the entries of a list, in order. An entry without a name has "".
+// ok is false if the message is no list.
 func (m *Message) EntryNames() (names []string, ok bool) {
 	if m.isList() {
 		for _, entry := range m.entries {
@@ -108,14 +108,14 @@ func (m *Message) EntryNames() (names []string, ok bool) {
 	return names, m.isList()
 }
 
-// IsInName reports whether a finding is in the name of a list entry: without that text, no client
-// could call the entry.
+// IsInName reports whether a finding is in the name of a list entry. Such a finding cannot be
+// redacted, because no client could use the entry without its name.
 func (m *Message) IsInName(f *Finding) bool {
 	return m.isList() && f.Pointer == m.EntryAt(f.Entry)+"/"+m.list.Name
 }
 
-// EntryTexts returns the entries of a list as JSON, in order. last reports whether no further
-// page follows.
+// EntryTexts returns the entries of a list as JSON, in order. last reports whether this is the last
+// page.
 func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	if !m.isList() {
 		return nil, false
@@ -127,24 +127,24 @@ func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	return entries, next == "" || next.Kind() == jsonscan.Null
 }
 
-// ReadIntroduction returns a server's instructions and version from its answer to a handshake.
+// ReadIntroduction returns the instructions and the version of a server from its answer to
+// initialize or server/discover.
 func (m *Message) ReadIntroduction() (instructions, version string) {
 	return strings.Clone(m.findMember("instructions").Text()), strings.Clone(m.findMember("serverInfo").Member("version").Text())
 }
 
-// EntryAt returns the JSON pointer of a list entry.
+// EntryAt returns the JSON pointer of the n-th list entry.
 func (m *Message) EntryAt(n int) string { return m.root + "/" + m.list.Entries + "/" + strconv.Itoa(n) }
 
-// besideEntries are the members that the protocol has beside the entries of a list.
+// besideEntries are the members that a list result may have in addition to the entries.
 var besideEntries = []string{"nextCursor", "_meta", "ttlMs", "cacheScope", "resultType"}
 
-// isForeign reports whether a list has this member beside its entries, although the protocol does
-// not define the member.
+// isForeign reports whether a member of a list result is one that the protocol does not define.
 func (m *Message) isForeign(name string) bool {
 	return m.isList() && name != m.list.Entries && !slices.Contains(besideEntries, name)
 }
 
-// HasForeign reports whether something else than the protocol's members stands beside the entries.
+// HasForeign reports whether a list result has a member that the protocol does not define.
 func (m *Message) HasForeign() bool {
 	for name := range m.members() {
 		if m.isForeign(name.Text()) {
@@ -154,7 +154,7 @@ func (m *Message) HasForeign() bool {
 	return false
 }
 
-// cutForeign returns edits that remove the foreign members.
+// cutForeign returns edits that remove the members that the protocol does not define.
 func (m *Message) cutForeign() []edit {
 	var all []span
 	var out []int
@@ -167,9 +167,9 @@ func (m *Message) cutForeign() []edit {
 	return cutSpans(all, out)
 }
 
-// ReplaceEntries returns the message as a line in which these entries, and the instructions if
-// any, are replaced by other JSON, without foreign members beside the entries. The result must be
-// inspected again, because the forwarded text is judged, not the original.
+// ReplaceEntries returns the message with other JSON for these entries, and with other instructions
+// if these are not nil. It also removes the members that the protocol does not define. The result
+// must be inspected again, because the rules must judge the text that is forwarded.
 func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) []byte {
 	edits := m.cutForeign()
 	put := func(v jsonscan.Value, to string) {
@@ -187,11 +187,11 @@ func (m *Message) ReplaceEntries(entries map[int][]byte, instructions *string) [
 	return spliceEdits(m.raw, edits)
 }
 
-// errOtherForm means that a client may read the message in another way than we do.
+// errOtherForm means that a client may read the message in another way than clawai does.
 var errOtherForm = errors.New("what it lists, or says of itself, stands in another form or under another spelling than the protocol has, so that it cannot be told what a client reads")
 
-// CheckMembers returns an error if clients may find list entries or instructions that we do not
-// find: some clients match member names in any case.
+// CheckMembers returns an error if clients may find list entries or instructions where clawai finds
+// none. This can happen because some clients ignore the case of member names.
 func (m *Message) CheckMembers() error {
 	known, kind := "instructions", jsonscan.String
 	if m.isList() {
@@ -205,7 +205,7 @@ func (m *Message) CheckMembers() error {
 	return nil
 }
 
-// cutEntries returns edits that remove list entries.
+// cutEntries returns edits that remove the list entries with the indexes in out.
 func (m *Message) cutEntries(out []int) []edit {
 	var all []span
 	for _, e := range m.entries {
@@ -215,7 +215,8 @@ func (m *Message) cutEntries(out []int) []edit {
 	return cutSpans(all, out)
 }
 
-// cutSpans returns edits that remove elements or members, each with a comma.
+// cutSpans returns edits that remove the elements or members with the indexes in out, each with a
+// comma.
 func cutSpans(all []span, out []int) (edits []edit) {
 	chosen := func(i int) bool { _, ok := slices.BinarySearch(out, i); return ok }
 	for i := 0; i < len(all); i++ {
@@ -238,11 +239,11 @@ func cutSpans(all []span, out []int) (edits []edit) {
 	return edits
 }
 
-// maxTTL is how long a client may cache an altered list, in milliseconds.
+// maxTTL is how long a client may cache an altered list at most, in milliseconds.
 const maxTTL = 60_000
 
-// makePrivate returns edits that keep an altered list out of shared caches, if the list declares
-// a cache scope (MCP 2026-07-28).
+// makePrivate returns edits that keep an altered list out of shared caches. They are needed only if
+// the list has a cache scope (MCP 2026-07-28).
 func (m *Message) makePrivate() (edits []edit) {
 	if scope := m.findMember("cacheScope"); scope != "" && scope != `"private"` {
 		at := m.offsetOf(scope)

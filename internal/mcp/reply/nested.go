@@ -10,7 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// rawSpan returns the place in the message where a part of a token's text is written.
+// rawSpan returns the offsets in the message of a part of the token's text. start and end are
+// offsets in the text.
 func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	inside := t.start + len(`"`)
 	if !t.escaped {
@@ -23,15 +24,15 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	return inside + from, inside + to
 }
 
-// places maps parts of a JSON string's text to their written form. Calls in ascending order read
-// the string once.
+// places maps a part of a JSON string's text to the part of the written string. If the calls are in
+// ascending order, it reads the string only once.
 type places struct {
-	inside   string // the string as written, without its quotes
-	said, at int    // start of the last part: in the text, and in inside
+	inside   string // the written string without its quotes
+	said, at int    // offsets of the last part: said is its beginning in the text, at its beginning in inside
 }
 
-// findPart returns where a part is written. A part that ends inside a character includes the
-// whole character.
+// findPart returns where a part of the text is written. If the part ends inside a character, the
+// result has the whole character.
 func (p *places) findPart(start, end int) (from, to int) {
 	if start < p.said {
 		p.said, p.at = 0, 0
@@ -69,8 +70,8 @@ func (p *places) findPart(start, end int) (from, to int) {
 	return max(from, 0), len(p.inside)
 }
 
-// escapeLength returns the length of the escape at the start of a text, and the length of the
-// decoded character.
+// escapeLength returns the length of the escape at the beginning of a text, and the length of the
+// decoded character, both in bytes.
 func escapeLength(text string) (n, size int) {
 	r, n := escape.ReadEscape([]byte(text[:min(len(text), 12)]))
 	switch size = utf8.RuneLen(r); {
@@ -82,17 +83,17 @@ func escapeLength(text string) (n, size int) {
 	return n, size
 }
 
-// inspectNested adds findings in the unescaped strings of JSON inside a text; look searches each
-// string. An object or an array must begin a line or follow another one: a server may send
-// several, and may mark them in Markdown. A JSON string must be the whole text, because other
-// strings belong to source code, whose escapes are read as written. A value with a member may be
-// cut off by the end of the text.
+// inspectNested also searches JSON that is inside a text. It decodes the strings of this JSON and
+// calls look for each of them. It adds the findings to found. An object or an array must begin a
+// line or follow another one, because a server may send several, also in Markdown. A single JSON
+// string must be the whole text. Other strings belong to source code, and readers see their escapes
+// as they are written. The end of the text may cut off a value that has a member.
 func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found
 	}
 	c := jsonscan.Cursor{Src: text}
-	outer := found // findings that the escapes did not hide
+	outer := found // findings that were visible without decoding
 	visit := func(from, end int) {
 		inside := text[from+1 : end]
 		if strings.IndexByte(inside, '\\') < 0 {
@@ -139,13 +140,13 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 	return found
 }
 
-// isCovered reports whether findings include one of the same kind at the same place.
+// isCovered reports whether found has a finding of the same kind that covers f.
 func isCovered(found []inspect.Found, f inspect.Found) bool {
 	return slices.ContainsFunc(found, func(o inspect.Found) bool { return o.Kind == f.Kind && o.Start <= f.Start && f.End <= o.End })
 }
 
-// visitStrings visits every string of the value at the cursor and moves the cursor past the
-// value; from is the string's start.
+// visitStrings calls visit for every string in the value at the cursor. It moves the cursor past
+// the value. from is the offset of the string.
 func visitStrings(c *jsonscan.Cursor, visit func(from int)) bool {
 	one := func() bool { return visitStrings(c, visit) }
 	switch c.Peek() {

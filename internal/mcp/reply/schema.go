@@ -6,13 +6,14 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Promise holds the schemas that a tool declares for its arguments and its answers; nil for none.
+// Promise holds the schemas that a tool declares for its arguments and its answers. They are nil if
+// the tool declares none.
 type Promise struct {
 	Tool          string
 	Input, Output []byte
 }
 
-// ListPromises returns the promises of the tools in a list result.
+// ListPromises returns the promises of all tools in a list result.
 func ListPromises(result []byte) (all []Promise) {
 	for tool := range jsonscan.ValueOf(result).Member("tools").Elements() {
 		all = append(all, ReadPromise(tool.Bytes()))
@@ -26,8 +27,8 @@ func ReadPromise(tool []byte) Promise {
 	return Promise{v.Member("name").Text(), v.Member("inputSchema").Bytes(), v.Member("outputSchema").Bytes()}
 }
 
-// CheckFit returns findings for a value that should fit a schema, at the place root; none if it
-// fits. A part that was not checked is unscreened.
+// CheckFit checks a value against a schema. root is the place of the value. It returns no findings
+// if the value fits. If a part was not checked, it returns a finding of kind unscreened.
 func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	switch a := s.CheckValue(value); a.Verdict {
 	case schema.Fits:
@@ -43,14 +44,15 @@ func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	}
 }
 
-// UnpromisedFinding returns a finding for a value whose schema, or whose fit to the schema, is
-// unknown.
+// UnpromisedFinding returns a finding for a value whose schema is unknown, or for which it is
+// unknown whether it fits.
 func UnpromisedFinding(at, what string) Finding {
 	return Finding{Kind: string(inspect.Unscreened), What: what, Pointer: at, Entry: -1, Fixed: true}
 }
 
-// CheckSchema checks a tool's answer against its promised schema: all structured content that a
-// client may read, whatever kind of answer the message claims to be.
+// CheckSchema checks a tool's answer against the schema that the tool declares. It checks all
+// structured content that a client may read, even if the message claims to be another kind of
+// answer.
 func (m *Message) CheckSchema(s *schema.Schema) {
 	all := m.structuredContents()
 	for _, c := range all {
@@ -61,7 +63,7 @@ func (m *Message) CheckSchema(s *schema.Schema) {
 	}
 }
 
-// HoldNothing records that the schema for an answer is unknown.
+// HoldNothing adds a finding, because the schema for an answer is unknown.
 func (m *Message) HoldNothing() {
 	_, at := m.toolAnswer()
 	if all := m.structuredContents(); at == "" && len(all) > 0 {
@@ -72,14 +74,14 @@ func (m *Message) HoldNothing() {
 	}
 }
 
-// placedPart is a part of a message with its place.
+// placedPart is a part of a message, with its place.
 type placedPart struct {
 	body jsonscan.Value
-	at   string // JSON pointer
+	at   string // JSON pointer of the part
 }
 
-// structuredContents returns the structured content of an answer that is no error, and of the
-// task result inside it.
+// structuredContents returns the structured content of an answer, and that of a task's result
+// inside the answer. It skips errors.
 func (m *Message) structuredContents() (all []placedPart) {
 	if m.root != "/result" {
 		return nil
@@ -95,8 +97,8 @@ func (m *Message) structuredContents() (all []placedPart) {
 
 const structured = "structuredContent"
 
-// toolAnswer returns a tool's answer and its place; "" if there is none yet. The answer of a task
-// may be inside the message about the task.
+// toolAnswer returns a tool's answer and its place, or "" if the message has none yet. The answer
+// of a task may be inside the message about the task.
 func (m *Message) toolAnswer() (body jsonscan.Value, at string) {
 	body, at = m.payloadValue(), m.root
 	if inner := body.Member("result"); inner.Kind() == jsonscan.Object && body.Member("content") == "" {

@@ -7,26 +7,26 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// token is a string or a number of a message.
+// token is a string or a number in a message.
 type token struct {
-	start, end int    // offsets in the message, with the quotes; end is 0 for a zero token
+	start, end int    // offsets in the message, with the quotes; end is 0 in a zero token
 	said       string // the decoded text
-	escaped    bool   // its written form has escapes
+	escaped    bool   // the written string has escapes
 	number     bool
-	places     places // places of the text's parts
+	places     places // where parts of the text are written
 }
 
-// walker visits the members and elements of an admitted value.
+// walker visits the members and elements of a value.
 type walker struct {
 	c    jsonscan.Cursor
-	base int // offset of Src in the message
+	base int // offset of c.Src in the message
 	path []string
-	// see gets a name, which is zero in an array, and its value, which is zero if it is neither a
-	// string nor a number. It returns the name's form in the pointers of nested values; false
-	// ends the walk.
+	// see gets a name and its value. The name is zero in an array. The value is zero if it is
+	// neither a string nor a number. see returns the form of the name for the pointers of nested
+	// values. If see returns false, the walk ends.
 	see func(name, value token) (segment string, ok bool)
-	// pass reports whether a text or a number needs no search; rest is the JSON that begins with
-	// its value.
+	// pass reports whether a text or a number need not be searched. rest is the JSON that begins
+	// with the value.
 	pass func(path []string, name, rest string) bool
 }
 
@@ -72,7 +72,7 @@ func (w *walker) visitValue(name token, segment string) bool {
 			return false
 		}
 	}
-	if leaf && value.end == 0 && name.end == 0 { // true, false, null
+	if leaf && value.end == 0 && name.end == 0 { // true, false and null in an array are not visited
 		return true
 	}
 	w.path = append(w.path, segment)
@@ -87,7 +87,7 @@ func (w *walker) visitValue(name token, segment string) bool {
 	return ok
 }
 
-// readToken reads a string or a number; for another word it returns a zero token.
+// readToken reads a string or a number. For any other word it returns a zero token.
 func (w *walker) readToken() (t token, ok bool) {
 	from := w.c.At
 	if w.c.Peek() == '"' {
@@ -103,7 +103,7 @@ func (w *walker) readToken() (t token, ok bool) {
 	return t, word != ""
 }
 
-// formatPointer returns a place in the notation of RFC 6901.
+// formatPointer returns a place as a JSON pointer (RFC 6901).
 func formatPointer(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)
@@ -117,7 +117,7 @@ func formatPointer(root string, path []string) string {
 	return b.String()
 }
 
-// maxSegment is the maximum length, in bytes, of a name in a pointer.
+// maxSegment is the maximum length in bytes of a name in a pointer. A longer name becomes *.
 const maxSegment = 64
 
 var segments = strings.NewReplacer("~", "~0", "/", "~1")

@@ -7,13 +7,13 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// check is one check of a value.
+// check is the state of one check of a value.
 type check struct {
-	left      int // number of steps that may still be made
+	left      int // number of steps that are left
 	depth     int
-	unchecked string   // the first reason why a part was not checked
-	unfit     string   // the last keyword that did not fit
-	at        []string // the place of that keyword
+	unchecked string   // the first reason why a part was not checked; "" if there is none
+	unfit     string   // the last keyword that the value did not fit
+	at        []string // where that keyword failed: the path, innermost name first
 }
 
 func (c *check) setUnchecked(why string) {
@@ -28,7 +28,7 @@ func (c *check) failKeyword(keyword string) Verdict {
 	return Unfit
 }
 
-// bothVerdicts returns the verdict of two conditions together.
+// bothVerdicts returns the verdict if both conditions must hold.
 func bothVerdicts(a, b Verdict) Verdict {
 	switch {
 	case a == Unfit || b == Unfit:
@@ -109,7 +109,7 @@ func (c *check) checkTypes(allowed kinds, v jsonscan.Value) Verdict {
 	return Unfit
 }
 
-// checkKind checks the keywords for values of v's type.
+// checkKind checks the keywords that apply to the type of v.
 func (c *check) checkKind(n *node, v jsonscan.Value) Verdict {
 	switch v.Kind() {
 	case jsonscan.Number:
@@ -175,8 +175,8 @@ func (c *check) checkString(n *node, v jsonscan.Value) (verdict Verdict) {
 	return verdict
 }
 
-// isWithin reports whether n is within the limits; most is one more than the maximum, or 0 for
-// none.
+// isWithin reports whether n is within the limits. most is the maximum plus one, or 0 if there is
+// no maximum.
 func (o count) isWithin(n int) bool { return n >= o.least && (o.most == 0 || n < o.most) }
 
 func (o count) failedKeyword(n int, least, most string) string {
@@ -254,7 +254,7 @@ func (c *check) checkObject(n *node, v jsonscan.Value) (verdict Verdict) {
 		return Fits
 	}
 	verdict = Fits
-	required, many := 0, 0 // names are unique
+	required, many := 0, 0 // counting is enough, because no name occurs twice
 	for name, value := range v.Members() {
 		if c.left--; c.left < 0 {
 			return Unchecked
@@ -277,7 +277,7 @@ func (c *check) checkObject(n *node, v jsonscan.Value) (verdict Verdict) {
 	return verdict
 }
 
-// checkMember checks one member against an object's schema.
+// checkMember checks one member of an object against the schema of the object.
 func (c *check) checkMember(n *node, name jsonscan.Value, word string, value jsonscan.Value) (verdict Verdict) {
 	verdict = Fits
 	if n.names != nil {

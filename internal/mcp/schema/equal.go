@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// appendCanonical appends a value in a form that is the same for all equal values: members
-// sorted, numbers by value. It returns false if the value is nested too deep or has a number that
-// is too large.
+// appendCanonical appends a value in a form that is the same for all equal values, with sorted
+// members and one form for each number. It returns false if the value is nested too deep or has a
+// number that is too large.
 func appendCanonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 	if level > maxLevels {
 		return b, false
@@ -37,7 +37,7 @@ func appendCanonical(b []byte, v jsonscan.Value, level int) ([]byte, bool) {
 	case jsonscan.Object:
 		var members []string
 		for name, value := range v.Members() {
-			one, _ := appendCanonical(nil, name, level+1) // a string always has a canonical form
+			one, _ := appendCanonical(nil, name, level+1) // no failure is possible, because a string always has a canonical form
 			one, ok := appendCanonical(append(one, ':'), value, level+1)
 			if !ok {
 				return b, false

@@ -5,12 +5,13 @@ import "github.com/clawai/clawai/internal/wire/jsonscan"
 // keyword is a keyword that restricts values.
 type keyword struct {
 	read func(r *reader, n *node, v jsonscan.Value) (ok bool)
-	// notInDraft7 means that draft 7 lacks the keyword, onlyInDraft7 that draft 2020-12 lacks it.
-	// Readers that ignore the dialect then see another schema than readers that follow it.
+	// notInDraft7 means that draft 7 does not have the keyword. onlyInDraft7 means that draft
+	// 2020-12 does not have it. With such a keyword, readers that ignore the dialect see another
+	// schema than readers that follow it.
 	notInDraft7, onlyInDraft7 bool
 }
 
-// notes are keywords that every value satisfies. The schemas in $defs are read when they are
+// notes are keywords that restrict nothing. The schemas in $defs are read only if they are
 // referenced.
 var notes = map[string]bool{
 	"title": true, "description": true, "$comment": true, "default": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
@@ -18,10 +19,11 @@ var notes = map[string]bool{
 	"$defs": true, "definitions": true, "$anchor": true, "$dynamicAnchor": true,
 }
 
-// keywords are the checked keywords (JSON Schema Core and Validation, 2020-12 and draft 7).
+// keywords are the keywords that are checked (JSON Schema Core and Validation, 2020-12 and draft
+// 7).
 var keywords map[string]keyword
 
-func init() { // avoids an initialization cycle
+func init() { // set in init, because otherwise there would be an initialization cycle
 	keywords = map[string]keyword{
 		"$ref":  {read: (*reader).readReference},
 		"type":  {read: (*reader).readTypes},
@@ -105,8 +107,8 @@ func (r *reader) readPatterns(n *node, v jsonscan.Value) bool {
 	})
 }
 
-// readItems reads the schema of all elements after those in prefix; in draft 7 it may be an array
-// of schemas.
+// readItems reads the schema for all elements after those in prefix. In draft 7 the value may be an
+// array of schemas.
 func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 	if r.old && v.Kind() == jsonscan.Array {
 		return r.readSchemas(&n.prefix, v)
@@ -114,7 +116,7 @@ func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 	return r.readSchema(&n.items, v)
 }
 
-// additionalItems has a meaning only beside an array of items.
+// additionalItems reads its schema, which matters only if items is an array.
 func (r *reader) additionalItems(n *node, v jsonscan.Value) bool {
 	return r.readSchema(&n.additionalItems, v)
 }

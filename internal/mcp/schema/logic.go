@@ -2,7 +2,8 @@ package schema
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// checkLogic checks a value against the other schemas that apply to it.
+// checkLogic checks a value against the schemas that are combined with this one (allOf, anyOf, not,
+// if, ...).
 func (c *check) checkLogic(n *node, v jsonscan.Value) (verdict Verdict) {
 	verdict = Fits
 	for _, sub := range n.all {
@@ -42,8 +43,8 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (verdict Verdict) {
 	return verdict
 }
 
-// countFits returns the number of schemas that a value fits, up to enough, and the number of
-// schemas for which that is unknown.
+// countFits returns how many of the schemas a value fits. It stops at enough. open is the number of
+// schemas for which the result is unknown.
 func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open int) {
 	for _, sub := range all {
 		switch c.checkNode(sub, v) {
@@ -59,8 +60,8 @@ func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open
 	return fits, open
 }
 
-// checkBranch returns the verdict of then or else, or the common verdict of both if the condition
-// is unknown.
+// checkBranch returns the verdict of then or of else. If the verdict of the condition is unknown,
+// it returns the verdict that both have in common.
 func (c *check) checkBranch(n *node, v jsonscan.Value) Verdict {
 	side := func(sub *node) Verdict {
 		if sub == nil {

@@ -16,14 +16,14 @@ func readNumber(v jsonscan.Value) (decimal, bool) {
 	return decimal(d), ok
 }
 
-// last returns the power of the last digit.
+// last returns the power of ten of the last digit.
 func (d *decimal) last() int64 { return d.Power - int64(len(d.Digits)) }
 
 // isWhole reports whether d is an integer.
 func (d *decimal) isWhole() bool { return d.last() >= 0 || d.Digits == "" }
 
-// compareTo returns a number below, at or above 0 if d is smaller than, equal to or greater than
-// e.
+// compareTo returns a negative number if d is smaller than e, 0 if they are equal, and a positive
+// number if d is greater.
 func (d *decimal) compareTo(e *decimal) int {
 	if c := d.signOf() - e.signOf(); c != 0 || d.signOf() == 0 {
 		return c
@@ -41,15 +41,15 @@ func (d *decimal) signOf() int {
 	return 1
 }
 
-// maxDigits is the maximum length of numbers that are divided.
+// maxDigits is the maximum number of digits of numbers that are divided.
 const maxDigits = 300
 
-// multipleOf checks whether d is a multiple of e.
+// multipleOf returns Fits if d is a multiple of e.
 func (d *decimal) multipleOf(e *decimal) Verdict {
 	if d.Digits == "" {
 		return Fits
 	}
-	low := min(d.last(), e.last()) // power of the last digit of both
+	low := min(d.last(), e.last()) // power of ten of the last digit in d or e
 	if d.Power-low > maxDigits || e.Power-low > maxDigits {
 		return Unchecked
 	}
@@ -60,7 +60,7 @@ func (d *decimal) multipleOf(e *decimal) Verdict {
 	return Unfit
 }
 
-// scaledInt returns the absolute value of d, divided by ten to the power of low.
+// scaledInt returns the absolute value of d divided by ten to the power low.
 func (d *decimal) scaledInt(low int64) *big.Int {
 	n, _ := new(big.Int).SetString(d.Digits+strings.Repeat("0", int(d.last()-low)), 10)
 	return n

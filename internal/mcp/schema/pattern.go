@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// pattern is a regular expression that has the same meaning in every dialect, for plain ASCII.
+// pattern is a regular expression that means the same in every dialect, for plain ASCII texts.
 type pattern struct {
 	form *regexp.Regexp
-	size int // instructions
+	size int // number of instructions
 }
 
 // Limits of compiled patterns.
@@ -19,7 +19,7 @@ const (
 	maxForms = 10_000 // instructions of all patterns in a schema
 )
 
-// readPattern compiles a pattern; nil if it is not checked.
+// readPattern compiles a pattern. It returns nil if the pattern will not be checked.
 func (r *reader) readPattern(n *node, text string) *pattern {
 	if len(text) <= maxForm && isPortable(text) {
 		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
@@ -36,7 +36,7 @@ func (r *reader) readPattern(n *node, text string) *pattern {
 	return nil
 }
 
-// regexLength returns a lower bound of the compiled instructions.
+// regexLength returns a lower bound for the number of instructions of the compiled pattern.
 func regexLength(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {
@@ -51,9 +51,9 @@ func regexLength(re *syntax.Regexp) int {
 	return n
 }
 
-// isPortable reports whether a pattern uses only the common syntax of ECMA-262, RE2 and Python:
-// (?: is the only group with a question mark, the only escapes are those of classes, controls and
-// signs, and no class or brace has different meanings.
+// isPortable reports whether a pattern uses only the syntax that ECMA-262, RE2 and Python share.
+// The only group with a question mark is (?:. The only escapes are those of classes, controls and
+// signs. No class or brace may have different meanings.
 func isPortable(text string) bool {
 	inClass := false
 	for i := 0; i < len(text); i++ {
@@ -96,10 +96,11 @@ func isPortable(text string) bool {
 	return !inClass
 }
 
-// repeats matches the text after the { of a repetition.
+// repeats matches the part of a repetition after its {.
 var repeats = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,4}(,[0-9]{0,4})?\}`) })
 
-// matchText matches a text, which uses up steps; a text outside plain ASCII is Unchecked.
+// matchText matches a text against the pattern and uses up steps. For a text with other characters
+// than plain ASCII it returns Unchecked.
 func (p *pattern) matchText(c *check, text string) Verdict {
 	if c.left -= 1 + len(text)*(8+p.size)/8; c.left < 0 {
 		return Unchecked

@@ -8,33 +8,33 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// node is one schema: all its conditions must hold. The zero value accepts all values.
+// node is one schema. A value must meet all its conditions. The zero value accepts every value.
 type node struct {
 	rejectsAll bool   // no value fits
-	unknown    string // reason why a part of the schema is not checked
+	unknown    string // why a part of the schema is not checked; "" if all is checked
 	ref        *node
 
-	types             kinds // none means any
+	types             kinds // the allowed types; 0 means any type
 	enum              map[string]bool
 	bounds            []bound
 	multiple          []decimal
-	length, size      count // limits for strings; for arrays
-	members, contains count // limits for objects; for the elements that fit contains
+	length, size      count // length limits strings, and size limits arrays
+	members, contains count // members limits objects, and contains limits the elements that fit containsSchema
 	pattern           *pattern
 	unique            bool
 
-	prefix                            []*node // prefixItems
-	items                             *node   // elements after prefix
-	containsSchema                    *node   // contains
+	prefix                            []*node // the keyword prefixItems
+	items                             *node   // for the elements after prefix
+	containsSchema                    *node   // the keyword contains
 	required                          map[string]bool
 	properties                        map[string]*node
-	patterns                          []patternSchema // patternProperties
-	vague                             bool            // some patterns are not checked
-	others                            *node           // additionalProperties
-	names                             *node           // propertyNames
-	all, any, one                     []*node         // allOf, anyOf, oneOf
+	patterns                          []patternSchema // the keyword patternProperties
+	vague                             bool            // some of the patterns are not checked
+	others                            *node           // the keyword additionalProperties
+	names                             *node           // the keyword propertyNames
+	all, any, one                     []*node         // the keywords allOf, anyOf, oneOf
 	not                               *node
-	condition, thenSchema, elseSchema *node // if, then, else
+	condition, thenSchema, elseSchema *node // the keywords if, then, else
 	additionalItems                   *node
 }
 
@@ -42,10 +42,11 @@ type node struct {
 type bound struct {
 	keyword          string
 	limit            decimal
-	upper, exclusive bool // upper limit; the limit itself is excluded
+	upper, exclusive bool // upper means a maximum; exclusive means that the limit itself is not allowed
 }
 
-// count holds the least and the greatest permitted number of elements, members or characters.
+// count holds the minimum and the maximum number of elements, members or characters. most is the
+// maximum plus one, or 0.
 type count struct{ least, most int }
 
 type patternSchema struct {
@@ -67,21 +68,21 @@ var kindOf = map[string]kinds{
 type reader struct {
 	src   jsonscan.Value
 	old   bool // the schema is of draft 7
-	left  int  // number of steps that may still be made
+	left  int  // number of steps that are left
 	depth int
-	refs  map[string]*node // by their references
+	refs  map[string]*node // nodes by the reference to them
 	names map[string]bool  // names of all properties
-	forms int              // instructions of all patterns
-	why   string           // reason why the whole schema is unusable
+	forms int              // instructions of all patterns so far
+	why   string           // why the whole schema cannot be used; "" if it can
 }
 
-// takeCost counts the cost of reading v once; false when no steps are left.
+// takeCost subtracts the cost of reading v once. It returns false if no steps are left.
 func (r *reader) takeCost(v jsonscan.Value) bool {
 	r.left -= 1 + len(v)/32
 	return r.left >= 0
 }
 
-// readNode reads v into n.
+// readNode reads the schema v into n.
 func (r *reader) readNode(n *node, v jsonscan.Value) {
 	r.depth++
 	defer func() { r.depth-- }()
@@ -99,7 +100,7 @@ func (r *reader) readNode(n *node, v jsonscan.Value) {
 	}
 }
 
-// readKeywords reads every member, and then checks combinations of members.
+// readKeywords reads every member of a schema. Then it checks combinations of members.
 func (r *reader) readKeywords(n *node, v jsonscan.Value) {
 	tightens, least, refers := 0, false, false
 	for name, value := range v.Members() {
@@ -170,14 +171,14 @@ func (r *reader) readNamed(v jsonscan.Value, add func(name string, n *node) bool
 	return true
 }
 
-// readCount reads a nonnegative integer.
+// readCount reads an integer that is not negative.
 func (r *reader) readCount(to *int, v jsonscan.Value) bool {
 	d, ok := readNumber(v)
 	if !ok || d.Negative || !d.isWhole() {
 		return false
 	}
 	if d.Power > 9 {
-		*to = 1 << 30 // more than any value has
+		*to = 1 << 30 // more than any value can have
 		return true
 	}
 	n, err := strconv.Atoi(d.Digits + strings.Repeat("0", int(d.last())))
@@ -185,7 +186,7 @@ func (r *reader) readCount(to *int, v jsonscan.Value) bool {
 	return err == nil || d.Digits == ""
 }
 
-// readMost reads an upper limit and stores it plus one; 0 means no limit.
+// readMost reads an upper limit and stores the limit plus one, because 0 means no limit.
 func (r *reader) readMost(to *int, v jsonscan.Value) bool {
 	ok := r.readCount(to, v)
 	*to++
@@ -215,7 +216,7 @@ func (r *reader) readTypes(n *node, v jsonscan.Value) bool {
 	return n.types != 0
 }
 
-// readEnum reads the allowed values.
+// readEnum reads the allowed values of enum or const.
 func (r *reader) readEnum(n *node, values ...jsonscan.Value) bool {
 	all := make(map[string]bool, len(values))
 	for _, v := range values {
@@ -232,7 +233,7 @@ func (r *reader) readEnum(n *node, values ...jsonscan.Value) bool {
 		n.enum = all
 		return true
 	}
-	for one := range n.enum { // enum beside const
+	for one := range n.enum { // enum and const are both there, so only common values are allowed
 		if !all[one] {
 			delete(n.enum, one)
 		}
@@ -262,7 +263,7 @@ func (r *reader) readRequired(n *node, v jsonscan.Value) bool {
 	return v.Kind() == jsonscan.Array
 }
 
-// readReference resolves a $ref inside the same document.
+// readReference reads a $ref to a schema in the same document.
 func (r *reader) readReference(n *node, v jsonscan.Value) bool {
 	to, local := strings.CutPrefix(v.Text(), "#")
 	to, err := url.PathUnescape(to)
@@ -290,7 +291,7 @@ func (r *reader) readReference(n *node, v jsonscan.Value) bool {
 	return true
 }
 
-// memberAt returns the value for one segment of a pointer.
+// memberAt returns the value at one segment of a JSON pointer.
 func memberAt(v jsonscan.Value, segment string) jsonscan.Value {
 	if v.Kind() != jsonscan.Array {
 		return v.Member(segment)

@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Verdict tells whether a value fits a schema. It has three values, because the negation of an
-// unknown fit is unknown too.
+// Verdict tells whether a value fits a schema. It has three values, because the negation of unknown
+// is also unknown.
 type Verdict uint8
 
 // The verdicts.
@@ -19,34 +19,34 @@ const (
 
 func (v Verdict) String() string { return [...]string{"unchecked", "fits", "unfit"}[v] }
 
-// Limits of a schema and of a value: anything larger is not checked.
+// Limits of a schema and of a value. Anything larger is not checked.
 const (
 	maxSchema = 256 << 10 // bytes
 	maxValue  = 4 << 20
-	maxSteps  = 100_000 // for reading a schema; a check of a value has more, by the value's length
-	maxLevels = 256     // of nested schemas and nested values
+	maxSteps  = 100_000 // for reading a schema; checking a value has more steps, depending on the length of the value
+	maxLevels = 256     // of nested schemas and of nested values
 )
 
 // Schema is a parsed schema. It is safe for concurrent use.
 type Schema struct {
 	root  *node
 	names map[string]bool
-	why   string // reason why it is unreadable; "" when it is readable
+	why   string // why the schema cannot be used; "" if it can
 }
 
 // Outcome is the result of a check.
 type Outcome struct {
 	Verdict Verdict
-	// Why is the keyword that the value does not fit, or the reason why it was not checked. It
-	// holds no text of the schema or the value.
+	// Why is the keyword that the value does not fit, or the reason why the value was not checked.
+	// It has no text of the schema or the value.
 	Why string
-	// At is the path from the value to the part that does not fit: names of members and indexes
-	// of elements.
+	// At is the path to the part of the value that does not fit: member names and element indexes, the
+	// innermost first.
 	At []string
 }
 
-// ReadSchema parses a schema: JSON that internal/wire/frame has admitted. The caller must not
-// change text while the Schema is in use.
+// ReadSchema parses a schema. text is JSON that internal/wire/frame has admitted. The caller must
+// not change text while the Schema is in use.
 func ReadSchema(text []byte) *Schema {
 	if len(text) > maxSchema {
 		return &Schema{why: "the schema is too large"}
@@ -67,15 +67,15 @@ func ReadSchema(text []byte) *Schema {
 	return s
 }
 
-// HasProperty reports whether a property of that name occurs anywhere in the schema.
+// HasProperty reports whether the schema has a property of this name anywhere.
 func (s *Schema) HasProperty(property string) bool { return s.names[property] }
 
-// dialects are the known dialects; true means draft 7.
+// dialects are the known values of $schema; true means draft 7.
 var dialects = map[string]bool{
 	"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true, "https://json-schema.org/draft-07/schema": true,
 }
 
-// CheckValue checks a value: JSON that internal/wire/frame has admitted.
+// CheckValue checks a value. value is JSON that internal/wire/frame has admitted.
 func (s *Schema) CheckValue(value []byte) Outcome {
 	switch {
 	case s.why != "":

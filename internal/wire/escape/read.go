@@ -10,9 +10,9 @@ import (
 	"unsafe"
 )
 
-// ReadEscape reads the escape at the beginning of s. It returns the code point and the
-// length of the escape in bytes, or 0 when there is no escape. A surrogate pair is one
-// escape; half of a pair is read as that surrogate.
+// ReadEscape reads the escape at the beginning of s. It returns the code point and the length of
+// the escape in bytes. The length is 0 if s begins with no escape. A surrogate pair is one escape.
+// A single half of a pair is returned as that surrogate.
 func ReadEscape(s []byte) (r rune, n int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return 0, 0
@@ -33,7 +33,7 @@ func ReadEscape(s []byte) (r rune, n int) {
 	return r, 6
 }
 
-// readUnit reads the \uXXXX at the beginning of s.
+// readUnit reads one \uXXXX at the beginning of s.
 func readUnit(s []byte) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -42,12 +42,12 @@ func readUnit(s []byte) (r rune, ok bool) {
 	return rune(unit), err == nil
 }
 
-// short maps the second byte of a two-byte escape to its character.
+// short maps the second byte of a two-byte escape to the character that it means.
 var short = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// UndoEscapes appends s, the text between the quotes of a JSON string, decoded. A
-// backslash that begins no escape, and half of a surrogate pair, stay as they are
-// written.
+// UndoEscapes decodes s, the text between the quotes of a JSON string, and appends the result to
+// dst. It leaves a backslash that begins no escape, and a single half of a surrogate pair,
+// unchanged.
 func UndoEscapes(dst, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')
@@ -63,20 +63,20 @@ func UndoEscapes(dst, s []byte) []byte {
 	}
 }
 
-// DecodeString appends inside, the text between the quotes of a JSON string, decoded.
-// It returns false when a backslash begins no escape. Half of a surrogate pair becomes
-// U+FFFD.
+// DecodeString decodes inside, the text between the quotes of a JSON string, and appends the result
+// to dst. It returns false if a backslash begins no escape. A single half of a surrogate pair
+// becomes U+FFFD.
 func DecodeString(dst []byte, inside string) ([]byte, bool) {
-	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // only read
+	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // safe, because s is only read
 	if len(s) > cap(dst)-len(dst) {
-		dst = slices.Grow(dst, len(s)) // decoded text is never longer
+		dst = slices.Grow(dst, len(s)) // enough room, because decoded text is never longer
 	}
 	for {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 {
 			return append(dst, s...), true
 		}
-		if i+1 < len(s) && short[s[i+1]] > 0 { // the most frequent escapes
+		if i+1 < len(s) && short[s[i+1]] > 0 { // a fast path for the most frequent escapes
 			dst, s = append(append(dst, s[:i]...), short[s[i+1]]), s[i+2:]
 			continue
 		}

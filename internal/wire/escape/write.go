@@ -7,9 +7,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendEscaped appends s as the text between the quotes of a JSON string, in printable
-// ASCII. Every control, bidi mark, line separator and terminal escape is escaped. A
-// byte that is not UTF-8 becomes the text \xNN.
+// AppendEscaped appends s as the text between the quotes of a JSON string, in printable ASCII. It
+// escapes every control character, bidi mark, line separator and terminal escape. A byte that is
+// not UTF-8 becomes the text \xNN.
 func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	plain := 0 // s[plain:i] needs no escape
 	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i) {
@@ -22,9 +22,10 @@ func AppendEscaped[text []byte | string](dst []byte, s text) []byte {
 	return append(dst, s[plain:]...)
 }
 
-// skipPlain returns the offset of the next byte of s at or after i that needs an escape, or the length of s.
+// skipPlain returns the offset of the first byte of s from i on that needs an escape. It returns
+// the length of s if there is none.
 func skipPlain[text []byte | string](s text, i int) int {
-	for len(s)-i >= 8 { // skip eight bytes at a time: few bytes of a text need an escape
+	for len(s)-i >= 8 { // eight bytes at a time, because few bytes of a text need an escape
 		if p := s[i : i+8]; isOdd[p[0]]|isOdd[p[1]]|isOdd[p[2]]|isOdd[p[3]]|isOdd[p[4]]|isOdd[p[5]]|isOdd[p[6]]|isOdd[p[7]] != 0 {
 			break
 		}
@@ -36,8 +37,8 @@ func skipPlain[text []byte | string](s text, i int) int {
 	return i
 }
 
-// AppendASCII appends JSON to dst with every character beyond printable ASCII escaped. It stays the same
-// JSON.
+// AppendASCII appends JSON to dst and escapes every character that is not printable ASCII. The
+// meaning of the JSON does not change.
 func AppendASCII(dst, src []byte) []byte {
 	for len(src) > 0 {
 		r, n := utf8.DecodeRune(src)
@@ -58,7 +59,7 @@ func AppendASCII(dst, src []byte) []byte {
 // QuoteText returns s as a JSON string in printable ASCII.
 func QuoteText(s string) []byte { return append(AppendEscaped([]byte{'"'}, s), '"') }
 
-// isOdd is not zero for the bytes that need an escape in a string.
+// isOdd is not zero for the bytes that must be escaped in a string.
 var isOdd = func() (t [256]uint8) {
 	for c := range t {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -68,7 +69,8 @@ var isOdd = func() (t [256]uint8) {
 	return t
 }()
 
-// appendOdd escapes the first character of s and returns its length.
+// appendOdd appends the escape of the first character of s. It also returns the length of this
+// character in s.
 func appendOdd(dst, s []byte) ([]byte, int) {
 	switch c := s[0]; {
 	case c == '"' || c == '\\':
@@ -98,9 +100,8 @@ func appendUnit(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }
 
-// ReadableJSON returns JSON from the record with each \uXXXX of a character beyond
-// ASCII replaced by the character. The escapes of ASCII characters stay, so that the
-// result is the same JSON.
+// ReadableJSON returns JSON from the record in which it has replaced each \uXXXX by its character.
+// It leaves the escapes of ASCII characters, so that the meaning of the JSON does not change.
 func ReadableJSON(args []byte) string {
 	var dst []byte
 	for i := 0; i < len(args); {

@@ -20,7 +20,7 @@ const (
 
 var memberNames = [members]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// memberOf returns the member with exactly this name, or -1.
+// memberOf returns the index of the member with exactly this name, or -1.
 func memberOf(key []byte) int {
 	for m, name := range memberNames {
 		if name == string(key) {
@@ -30,15 +30,15 @@ func memberOf(key []byte) int {
 	return -1
 }
 
-// envelope is the outermost object of one message while it is read.
+// envelope is the outermost object of one message during the scan.
 type envelope struct {
 	*Frame
-	token [members][]byte // the value of each member, as written; nil when absent
-	at    [members]int    // offset of the value, or of the envelope when the member is absent
-	seen  [members]int    // number of occurrences; a case variant counts as two
+	token [members][]byte // the JSON text of each member's value; nil if the member is absent
+	at    [members]int    // offset of each member's value; if the member is absent, offset of the envelope
+	seen  [members]int    // how often each member occurs; a variant in another case counts as two
 }
 
-// scanEnvelope scans the object at i as one message and notes its faults.
+// scanEnvelope scans the object at offset i as one message. It notes the message's faults in s.
 func (s *scanner) scanEnvelope(e *envelope, i, depth int) (end int) {
 	if i >= len(s.b) || s.b[i] != '{' {
 		at := i
@@ -64,7 +64,7 @@ func (s *scanner) scanEnvelope(e *envelope, i, depth int) (end int) {
 	return i
 }
 
-// scanFields scans the members of the envelope; the first is at i.
+// scanFields scans the members of the envelope. The first member is at offset i.
 func (s *scanner) scanFields(e *envelope, i, depth int) int {
 	for more := true; more; {
 		n, v := s.scanMember(i)
@@ -79,7 +79,7 @@ func (s *scanner) scanFields(e *envelope, i, depth int) int {
 	return i
 }
 
-// scanField scans the value of one member of the envelope and keeps its token.
+// scanField scans the value of one member of the envelope and stores the value in e.token.
 func (s *scanner) scanField(e *envelope, n name, v, depth int) int {
 	m := s.findMember(e, n)
 	end, object := 0, v < len(s.b) && s.b[v] == '{'
@@ -107,9 +107,9 @@ func (s *scanner) scanField(e *envelope, n name, v, depth int) int {
 	return end
 }
 
-// findMember returns the member with this name, or -1 for a name that JSON-RPC does
-// not define. A name that some readers fold onto a member counts like a duplicate of
-// the member.
+// findMember returns the index of the member with this name, or -1 for a name that JSON-RPC does
+// not define. A name that differs from a member's name only in case counts as a duplicate of the
+// member, because some readers ignore case.
 func (s *scanner) findMember(e *envelope, n name) int {
 	m := memberOf(s.nameKey(n, false, 0))
 	if m >= 0 {
@@ -127,8 +127,8 @@ func (s *scanner) findMember(e *envelope, n name) int {
 	return -1
 }
 
-// shapeFrame fills the frame from the envelope. It notes a fault when the frame is not
-// a request, a notification or a response.
+// shapeFrame sets the fields of the frame from the envelope. It notes a fault if the frame is no
+// request, notification or response.
 func (s *scanner) shapeFrame(e *envelope) {
 	e.ID, e.Params, e.Result, e.Error = e.token[mID], e.token[mParams], e.token[mResult], e.token[mError]
 	e.Method = string(jsonscan.ValueOf(stringText(e.token[mMethod])))
@@ -143,7 +143,7 @@ func (s *scanner) shapeFrame(e *envelope) {
 	}
 	s.noteUnless(string(stringText(e.token[mVersion])) == "2.0", CodeVersion, e.at[mVersion])
 	s.noteUnless(method != reply && (e.Result == nil || e.Error == nil) && (method || e.Params == nil), CodeShape, e.at[mVersion])
-	if string(e.Params) == "null" { // every reader that accepts null reads it as absent
+	if string(e.Params) == "null" { // readers that accept null treat it as absent
 		e.Params = nil
 	}
 	s.noteUnless(e.Kind == Notification || validID(e.ID), CodeID, e.at[mID])
@@ -159,8 +159,8 @@ func (s *scanner) noteUnless(ok bool, code string, at int) {
 	}
 }
 
-// errorObject checks the error object from i to end. MCP's schema requires an integer
-// code and a string message in every version.
+// errorObject checks the error object from i to end. In every version, MCP's schema requires an
+// integer code and a string message.
 func (s *scanner) errorObject(i, end int) {
 	code, message := false, false
 	for name, value := range jsonscan.ValueOf(s.b[i:end]).IndexedMembers(&s.payload.index) {
@@ -174,8 +174,7 @@ func (s *scanner) errorObject(i, end int) {
 	s.noteUnless(code && message, CodeErr, i)
 }
 
-// stringText returns the decoded text of a string token, or nil when the token is not
-// a string.
+// stringText returns the decoded text of a string token. It returns nil if the token is no string.
 func stringText(token []byte) []byte {
 	if len(token) == 0 || token[0] != '"' {
 		return nil
@@ -187,8 +186,8 @@ func stringText(token []byte) []byte {
 	return escape.UndoEscapes(nil, text)
 }
 
-// claimRequest stores in a refusal that the frame is a request, and the request's id,
-// where these are certain. The frame must have been read to its end.
+// claimRequest notes in a refusal that the frame is a request, and the id of the request. It does
+// so only if every reader would agree. The frame must have been scanned to its end.
 func (e *envelope) claimRequest(r *Refusal) {
 	if e.Method == "" || e.seen[mResult]+e.seen[mError] > 0 || e.seen[mID] == 0 {
 		return

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// FoldName appends the name with its letters folded as the most tolerant
-// case-insensitive readers fold them: with Unicode simple folding, which maps U+017F
-// to s and U+212A to k (CVE-2026-27896), and with the Turkish i.
+// FoldName appends the name with folded letters to dst. It folds like the most tolerant
+// case-insensitive readers: with Unicode simple folding, which maps U+017F to s and U+212A to k
+// (CVE-2026-27896), and with the Turkish i.
 func FoldName(dst, name []byte) []byte {
 	for len(name) > 0 {
 		r, n := foldFirst(name)
@@ -16,7 +16,7 @@ func FoldName(dst, name []byte) []byte {
 	return dst
 }
 
-// FoldsTo reports whether FoldName makes the two names equal.
+// FoldsTo reports whether FoldName gives the same result for both names.
 func FoldsTo[T []byte | string](name T, known string) bool {
 	for len(name) > 0 && known != "" {
 		r, n := foldFirst(name)
@@ -29,7 +29,7 @@ func FoldsTo[T []byte | string](name T, known string) bool {
 	return len(name) == 0 && known == ""
 }
 
-// foldFirst returns the first character, folded, and its length n in bytes.
+// foldFirst returns the folded first character of name, and the character's length n in bytes.
 func foldFirst[T []byte | string](name T) (r rune, n int) {
 	switch c := name[0]; {
 	case 'A' <= c && c <= 'Z':

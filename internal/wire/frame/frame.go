@@ -1,7 +1,6 @@
-// Package frame reads JSON-RPC messages from a byte stream, one per line, so that no
-// other parser can read them differently: it refuses everything that two parsers could
-// read in different ways. It has no side effects and makes no decision about a frame;
-// internal/mcp interprets frames. docs/frames.md has the rules.
+// Package frame reads JSON-RPC messages from a byte stream, one message per line. It refuses every
+// message that two parsers could read in different ways. It has no side effects and makes no
+// decision about a frame. internal/mcp interprets frames, and docs/frames.md has the rules.
 package frame
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
@@ -15,27 +14,27 @@ const (
 	Request
 	Notification
 	Response // carries result or error
-	Batch    // a JSON array; only where protocol version 2025-03-26 was negotiated
+	Batch    // a JSON array of messages; only with the negotiated protocol version 2025-03-26
 )
 
-// Frame is one admitted JSON-RPC message. Its slices alias Raw, the bytes that are judged, recorded
-// and forwarded. They must not be changed.
+// Frame is one admitted JSON-RPC message. Its slices are parts of Raw, so they must not be changed:
+// Raw holds the bytes that are judged, recorded and forwarded.
 type Frame struct {
-	Raw    []byte // the message as received, without line end and outer blanks
+	Raw    []byte // the message as received, without the line end and the blanks around it
 	Kind   Kind
-	ID     []byte // the id's JSON token (quotes included); nil for a notification
-	Method string // decoded; empty for a response
+	ID     []byte // JSON token of the id, with its quotes; nil for a notification
+	Method string // the decoded method; "" for a response
 	Params []byte // nil when absent
 	Result []byte // nil when absent
 	Error  []byte // nil when absent
 
-	// Index is the index of Params, Result or Error, whichever is present.
+	// Index is the index of Params, Result or Error. A frame has only one of them.
 	Index jsonscan.Index
-	// Unambiguous means that CheckFolded accepts the member "arguments" of Params.
-	// False means that CheckFolded has not been called or finds a fault.
+	// Unambiguous means that the member "arguments" of Params has passed the checks of CheckFolded.
+	// False means that they found a fault or were not made.
 	Unambiguous bool
 
-	Elements []Frame // of a Batch, in order
+	Elements []Frame // the elements of a Batch, in order
 }
 
 // Messages yields the elements of a Batch, or the frame itself.

@@ -1,10 +1,10 @@
 package frame
 
-// CheckFolded checks the params of a judged call more strictly than Parse, because
-// servers decode params into typed values. It refuses two names that differ only in
-// case, at any depth; a member of the outermost object that is a case variant of a name
-// in known; and a number that some readers round. raw is a value that Parse admitted.
-// Do not use it for results and schemas: there, case variants are data.
+// CheckFolded checks the params of a call more strictly than Parse, because servers decode params
+// into typed values. It refuses two names in one object that differ only in case, at any depth. It
+// refuses a member of the outermost object whose name differs from a name in known only in case. It
+// refuses a number that some readers round. raw must be a value that Parse admitted. Do not use
+// CheckFolded for results and schemas, because there such names are data.
 func CheckFolded(raw []byte, known ...string) *Refusal {
 	s := scanner{b: raw, depth: maxDepth, params: true, judged: true}
 	i := s.skipBlank(0)
@@ -14,8 +14,8 @@ func CheckFolded(raw []byte, known ...string) *Refusal {
 	return s.finishScan(s.scanValue(i, 0))
 }
 
-// noteVariants notes the names of the object at i that fold onto a known name but
-// differ from it.
+// noteVariants notes a fault for each name in the object at i that differs from a known name only
+// in case.
 func (s *scanner) noteVariants(i int, known []string) {
 	i = s.skipBlank(i + 1)
 	for more := i < len(s.b) && s.b[i] != '}'; more && s.stopped == nil; {

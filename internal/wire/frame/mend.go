@@ -6,10 +6,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// recallRequest handles the refusal of a line whose only fault is text that readers
-// repair in different ways (half of a surrogate pair, bytes that are not UTF-8). If
-// the line is the same request after any repair, it stores the request's id in the
-// refusal, so that the caller gets an answer. JSON.stringify can write such halves.
+// recallRequest handles the refusal of a line with only one kind of fault: text that readers repair
+// in different ways (half of a surrogate pair, bytes that are not UTF-8). If the line is the same
+// request after every such repair, it stores the request's id in the refusal. Then the caller gets
+// an error answer. This matters because JSON.stringify can write half of a pair.
 func (s *scanner) recallRequest(r *Refusal) {
 	if r.Code != CodeSurrogate && r.Code != CodeUTF8 {
 		return

@@ -9,27 +9,27 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// name is the position of a member's name, between its quotes.
+// name is the position of a member's name. The quotes are outside.
 type name struct {
 	from, to int
 	escaped  bool
 }
 
-// names is the set of an object's names: a short list for few names, a map for many. It
-// keeps only offsets.
+// names is the set of the names in an object. Few names are in a short list, many names in a map.
+// It stores only offsets.
 type names struct {
 	n    int
 	few  [24]slot
-	bits uint64            // one bit for each tag in few: most new names need no search
-	many map[uint64]uint32 // offsets by seeded hash, so that no choice of names makes it slow
+	bits uint64            // one bit for each tag in few, so that most new names need no search
+	many map[uint64]uint32 // offsets by seeded hash; because of the seed, an attacker cannot choose colliding names
 }
 
-// slot is one name. at, the offset of the name, is never 0, because a quote precedes
-// the name.
+// slot is one name. at is the offset of the name. It is never 0, because a quote comes before the
+// name.
 type slot struct{ tag, at uint32 }
 
-// addName notes the faults of a name and adds it to its object's set. With fold, two
-// names that differ only in case are a fault, too.
+// addName notes the faults of a name and adds the name to the set of its object. With fold, a
+// second name that differs only in case is a fault too.
 func (s *scanner) addName(seen *names, n name, fold bool) {
 	tag, odd := quickHash(s.b[n.from:n.to])
 	if n.escaped || odd || s.params && n.to-n.from == len("__proto__") && s.b[n.from] == '_' {
@@ -51,11 +51,12 @@ func (s *scanner) addName(seen *names, n name, fold bool) {
 	seen.n++
 }
 
-// longName is the maximum length of a name for the cheap hash. Comparing long names is
-// slow, so an attacker must not be able to choose which ones are compared.
+// longName is the maximum length of a name for the cheap hash. Long names are slow to compare. So
+// their hash must be seeded, because otherwise an attacker could choose names that must be
+// compared.
 const longName = 64
 
-// nameTag returns the hash of a name that is long, escaped or folded.
+// nameTag returns the tag of a name that is long, escaped or folded.
 func (s *scanner) nameTag(n name, fold bool) uint32 {
 	key := s.nameKey(n, fold, 0)
 	if len(key) > longName {
@@ -65,8 +66,7 @@ func (s *scanner) nameTag(n name, fold bool) uint32 {
 	return tag
 }
 
-// hashName returns a seeded hash, so that an attacker cannot choose names that
-// collide.
+// hashName returns a seeded hash. Because of the seed an attacker cannot choose names that collide.
 func (s *scanner) hashName(key []byte) uint64 {
 	if s.seed == (maphash.Seed{}) {
 		s.seed = maphash.MakeSeed()
@@ -83,7 +83,7 @@ func (s *scanner) hasName(few []slot, tag uint32, n name, fold bool) bool {
 	return false
 }
 
-// addMany does the work of addName when the list is full.
+// addMany is addName for a set whose short list is full.
 func (s *scanner) addMany(seen *names, n name, fold bool) {
 	if seen.many == nil {
 		seen.many = make(map[uint64]uint32, 2*len(seen.few))
@@ -103,14 +103,14 @@ func (s *scanner) addMany(seen *names, n name, fold bool) {
 	}
 }
 
-// nameAt scans again a name that was scanned before.
+// nameAt returns the name at this offset. The name was scanned before.
 func (s *scanner) nameAt(at uint32) name {
 	end, escaped := s.scanString(int(at))
 	return name{int(at), end, escaped}
 }
 
-// sameName reports whether an earlier name with the same tag equals n. If so, it notes
-// the fault.
+// sameName reports whether n equals the earlier name, which has the same tag. If so, it notes the
+// fault.
 func (s *scanner) sameName(earlier uint32, n name, fold bool) bool {
 	other := s.nameAt(earlier)
 	switch {
@@ -124,8 +124,8 @@ func (s *scanner) sameName(earlier uint32, n name, fold bool) bool {
 	return true
 }
 
-// checkName notes a fault for a name that readers with C strings, or with prototypes,
-// read as another name.
+// checkName notes a fault for a name that some readers take for another name. Such readers use C
+// strings or have prototypes.
 func (s *scanner) checkName(n name) {
 	key := s.nameKey(n, false, 0)
 	if s.params && string(key) == "__proto__" {
@@ -136,8 +136,8 @@ func (s *scanner) checkName(n name) {
 	}
 }
 
-// nameKey returns a name as readers compare it: unescaped, and folded if fold is set.
-// The result may alias the frame or the scratch buffer with number buf.
+// nameKey returns a name in the form in which readers compare it: unescaped, and folded if fold is
+// true. The result may be in the memory of the frame or of the scratch buffer with the number buf.
 func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	key := s.b[n.from:n.to]
 	if n.escaped {
@@ -151,8 +151,8 @@ func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	return key
 }
 
-// quickHash returns a cheap hash that is the same for both cases of ASCII letters, and
-// reports whether any byte is DEL or not ASCII.
+// quickHash returns a cheap hash that ignores the case of ASCII letters. odd reports whether a byte
+// is DEL or not ASCII.
 func quickHash(b []byte) (tag uint32, odd bool) {
 	const mix = 0x9E3779B97F4A7C15
 	h, high := uint64(len(b)), uint64(0)

@@ -5,23 +5,24 @@ import (
 	"math"
 )
 
-// Limits bound the admitted frames. The zero value admits nothing.
+// Limits are the limits of admitted frames. With the zero value no frame is admitted.
 type Limits struct {
-	MaxBytes   int  // longest line, without its LF
-	MaxDepth   int  // deepest nesting, envelope included; at most 1000
-	MaxResult  int  // deepest nesting of a result, if larger than MaxDepth: tools return deep trees as data
-	AllowBatch bool // the session negotiated 2025-03-26, the only version with batches
+	MaxBytes   int  // maximum length of a line, without its line feed
+	MaxDepth   int  // maximum nesting depth, with the envelope; at most 1000
+	MaxResult  int  // maximum nesting depth of a result; used only if larger than MaxDepth, because tools return deep trees as data
+	AllowBatch bool // the session has negotiated 2025-03-26, the only version with batches
 }
 
-// DefaultLimits admits frames of 64 MiB nested 64 deep, results 512 deep, and no batches.
+// DefaultLimits allows frames of 64 MiB with a nesting depth of 64, results with a depth of 512,
+// and no batches.
 func DefaultLimits() Limits { return Limits{MaxBytes: 64 << 20, MaxDepth: 64, MaxResult: 512} }
 
-// maxBatch limits the elements of a batch, because many tiny messages need far more
-// memory than their bytes.
+// maxBatch is the maximum number of elements of a batch. The limit exists because many tiny
+// messages need far more memory than their bytes.
 const maxBatch = 1000
 
-// Parse admits one line, given without its LF, or returns a *Refusal with the reason.
-// The result aliases line.
+// Parse reads one line without its line feed. It returns the frame, or a *Refusal with the reason.
+// The frame shares the memory of line.
 func Parse(line []byte, l Limits) (Frame, error) {
 	var f Frame
 	if err := f.Parse(line, l); err != nil {
@@ -30,14 +31,15 @@ func Parse(line []byte, l Limits) (Frame, error) {
 	return f, nil
 }
 
-// Parse is like the function Parse and fills an existing frame. After an error the
-// frame is not usable.
+// Parse works like the function Parse, but it fills an existing frame. After an error the frame
+// must not be used.
 func (f *Frame) Parse(line []byte, l Limits) error {
 	*f = Frame{}
 	if len(line) > l.MaxBytes || uint64(len(line)) > math.MaxUint32 {
 		return refuseAt(CodeTooLong, 0)
 	}
-	// Windows ends a line with CR LF. Some readers end a line at a CR anywhere else.
+	// Only a CR at the end is removed, because Windows ends a line with CR LF. A CR anywhere else
+	// is refused later, because some readers end a line there.
 	b := bytes.TrimRight(bytes.TrimSuffix(line, []byte("\r")), " \t")
 	s := scanner{b: b, depth: l.MaxDepth, result: max(l.MaxDepth, l.MaxResult)}
 	from := s.skipBlank(0)
@@ -62,8 +64,8 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 	return nil
 }
 
-// scanBatch scans the array at from, element by element. A batch has no id, so a batch
-// with one bad element can only be dropped as a whole.
+// scanBatch scans the array at offset from, element by element. If one element is bad, the whole
+// batch is refused, because a batch has no id for an answer.
 func (s *scanner) scanBatch(f *Frame, from int, allowed bool) error {
 	f.Raw, f.Kind = s.b[from:], Batch
 	i := s.skipBlank(from + 1)

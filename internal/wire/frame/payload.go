@@ -2,14 +2,14 @@ package frame
 
 import "github.com/clawai/clawai/internal/wire/jsonscan"
 
-// payload is the object in params, result or error while its members are read.
+// payload is the object in params, result or error during the scan.
 type payload struct {
-	from, depth int // offset of its brace, and nesting depth of its members; depth is 0 outside a payload
+	from, depth int // offset of the object's brace, and nesting depth of its members; depth is 0 outside a payload
 	index       jsonscan.Index
 	unambiguous bool
 }
 
-// payloadMember scans the value at v of the payload's next member.
+// payloadMember scans the value of the next member of the payload. The value is at offset v.
 func (s *scanner) payloadMember(n name, v int) (end int) {
 	if s.params && string(s.b[n.from:n.to]) == "arguments" {
 		end = s.scanArguments(v)
@@ -23,10 +23,10 @@ func (s *scanner) payloadMember(n name, v int) (end int) {
 	return end
 }
 
-// scanArguments scans the value at v with the rules of CheckFolded, so that it need not
-// be read again. When these rules find a fault, the value is scanned again like any
-// other, because it is not known here whether this is a call, whose arguments servers
-// decode into typed values.
+// scanArguments scans the value at v with the rules of CheckFolded, so that CheckFolded need not
+// read it again. If these rules find a fault, the value is scanned again with the normal rules. The
+// fault is no reason to refuse here: the message may be no call, and only the arguments of calls
+// are decoded into typed values.
 func (s *scanner) scanArguments(v int) int {
 	before := s.noted
 	s.judged = true

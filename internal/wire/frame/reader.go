@@ -6,42 +6,42 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10 // the most that one read of a pipe returns
-	minRead   = 4 << 10  // the least room for one read
-	maxChunk  = 4 << 20  // the largest chunk of a long line
-	maxHead   = 1 << 10  // how much of a refused line is kept to identify it
+	chunkSize = 64 << 10 // maximum number of bytes that one read of a pipe returns
+	minRead   = 4 << 10  // minimum room for one read
+	maxChunk  = 4 << 20  // maximum size of the chunk for a long line
+	maxHead   = 1 << 10  // how many bytes of a refused line are kept to identify it
 )
 
-// Reader splits a stream into lines. Lines alias chunks that are never written again,
-// so a line stays valid as long as anyone holds it. Chunks are not reused; the garbage
-// collector frees a chunk with its last line.
+// Reader splits a stream into lines. A line is part of a chunk. The bytes of a returned line are
+// never overwritten, so a line stays valid as long as it is used. Chunks are not reused, and the
+// garbage collector frees a chunk after its last line.
 //
-// Reader reads once when it needs more bytes, and never while a whole line is in
-// memory. It is not safe for concurrent use.
+// Reader reads from the stream only when no whole line is in memory, and then only once. It is not
+// safe for concurrent use.
 type Reader struct {
 	r    io.Reader
 	max  int
-	buf  []byte // the chunk being filled
-	from int    // buf[:from] has been returned
-	seen int    // buf[from:seen] holds no LF
+	buf  []byte // the chunk that is being filled
+	from int    // lines up to this offset have been returned
+	seen int    // buf[from:seen] has no line feed
 
-	long  [][]byte // the beginning of a line that is too long for one chunk
+	long  [][]byte // parts of a line that is too long for one chunk, in order
 	size  int      // number of bytes in long
 	last  int      // length of the last long line, at most maxChunk
-	skip  bool     // the rest of a refused line is being skipped
+	skip  bool     // the rest of a refused line is still to be skipped
 	head  []byte   // the beginning of the last refused line
-	err   error    // the error that ended the stream
-	empty int      // consecutive reads without bytes
+	err   error    // the error that ended the stream; nil before
+	empty int      // number of consecutive reads without bytes
 }
 
-// NewReader returns a Reader for lines of up to maxBytes, LF not counted.
+// NewReader returns a Reader for lines of at most maxBytes bytes. The line feed does not count.
 func NewReader(r io.Reader, maxBytes int) *Reader { return &Reader{r: r, max: maxBytes} }
 
-// ReadLine returns the next line without its LF (Parse handles a CR before it). It
-// returns a *Refusal for a line that is too long or that the end of the stream cuts
-// off. After a line that is too long, its rest is skipped and the stream continues. A
-// cut-off line is not a frame, even if it looks complete. Any other error ends the
-// stream: io.EOF or the error of the underlying reader.
+// ReadLine returns the next line without its line feed. Parse handles a CR at the end. It returns a
+// *Refusal for a line that is too long, or that the end of the stream cuts off. The rest of a line
+// that is too long is skipped, and the next ReadLine returns the line after it. A cut-off line is
+// no frame, even if it looks complete. Any other error ends the stream: io.EOF or the error of the
+// underlying reader.
 func (r *Reader) ReadLine() ([]byte, error) {
 	for {
 		end := r.findNewline()
@@ -59,17 +59,17 @@ func (r *Reader) ReadLine() ([]byte, error) {
 	}
 }
 
-// HasLine reports whether ReadLine returns without reading.
+// HasLine reports whether ReadLine would return a line without a read.
 func (r *Reader) HasLine() bool { return r.findNewline() >= 0 }
 
-// findNewline returns the index of the next LF in memory, or -1, and discards the
-// bytes to skip.
+// findNewline returns the index of the next line feed in memory, or -1. It discards the bytes of a
+// refused line.
 func (r *Reader) findNewline() int {
 	for {
 		i := bytes.IndexByte(r.buf[r.seen:], '\n')
 		switch {
 		case i < 0 && r.skip:
-			r.buf = r.buf[:r.from] // these bytes were never returned: overwrite them
+			r.buf = r.buf[:r.from] // the skipped bytes were never returned, so they may be overwritten
 			return -1
 		case i < 0:
 			r.seen = len(r.buf)
@@ -84,7 +84,8 @@ func (r *Reader) findNewline() int {
 	}
 }
 
-// pendingLength returns the length of the line that ends at end, or its length so far.
+// pendingLength returns the length of the line that ends at offset end. With a negative end, it
+// returns the length of the unfinished line so far.
 func (r *Reader) pendingLength(end int) int {
 	if end < 0 {
 		end = len(r.buf)
@@ -92,11 +93,11 @@ func (r *Reader) pendingLength(end int) int {
 	return r.size + end - r.from
 }
 
-// RefusedHead returns the beginning, at most 1 KiB, of the line that ReadLine last
-// refused.
+// RefusedHead returns the beginning of the line that ReadLine last refused, at most 1 KiB.
 func (r *Reader) RefusedHead() []byte { return r.head }
 
-// dropLine discards the line. Its unread rest will be skipped.
+// dropLine discards the current line. The part of the line that is still in the stream will be
+// skipped.
 func (r *Reader) dropLine(end int) {
 	first := r.buf[r.from:]
 	switch {
@@ -131,7 +132,8 @@ func (r *Reader) takeLine(end int) []byte {
 	return line
 }
 
-// endStream reports once a line that the end of the stream cut off.
+// endStream returns the error that ended the stream. If the end has cut off a line, it first
+// returns a refusal of this line.
 func (r *Reader) endStream() error {
 	if r.pendingLength(-1) > 0 {
 		r.dropLine(-1)
@@ -140,7 +142,7 @@ func (r *Reader) endStream() error {
 	return r.err
 }
 
-// fillBuffer reads once.
+// fillBuffer makes one read from the stream.
 func (r *Reader) fillBuffer() {
 	free := cap(r.buf) - len(r.buf)
 	if free < minRead || cap(r.buf) > chunkSize && r.from > 0 {
@@ -156,11 +158,11 @@ func (r *Reader) fillBuffer() {
 	r.err = err
 }
 
-// growBuffer starts a new chunk. It moves the beginning of the current line into the
-// chunk when that beginning is short. It moves a longer beginning when the chunk is as
-// large as the last long line, because the next line is often as long. Any other
-// beginning stays in its chunk, and the line is joined when it is complete: doubling
-// one buffer would hold three times a large frame.
+// growBuffer starts a new chunk. It moves the beginning of the current line into the chunk if that
+// beginning is short. It moves a longer beginning only if the last long line was still longer. Then
+// the chunk is as large as that line, because the next line is often as long. Otherwise the
+// beginning stays in its chunk, and the line is joined when it is complete. One buffer that doubles
+// would need three times the memory of a large frame.
 func (r *Reader) growBuffer() {
 	rest := r.buf[r.from:]
 	size := chunkSize

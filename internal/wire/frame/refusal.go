@@ -1,24 +1,24 @@
 package frame
 
-// Refusal is the reason why bytes are not admitted as a frame. It is the only error
-// that Parse returns, and one of the errors that Reader.ReadLine returns.
+// Refusal is the reason why bytes are not admitted as a frame. Parse returns no other error.
+// ReadLine of a Reader also returns it.
 type Refusal struct {
 	Code   string // stable machine word, one of the Code constants
-	Reason string // one sentence for people; it quotes nothing of the frame
+	Reason string // one sentence for people, without any text of the frame
 
-	// ID is the JSON token of the request's id. It is set only when every reader reads
-	// the frame as a request with that id: then it can be answered with an error.
-	// Otherwise the frame can only be dropped.
+	// ID is the JSON token of the request's id. It is set only if every reader reads the frame as a
+	// request with this id, because then the frame can be answered with an error. Otherwise the
+	// frame can only be dropped.
 	ID []byte
 
-	Request bool // the frame has a method and an id; the id may be invalid
-	Offset  int  // byte offset in the line; 0 for the whole line
+	Request bool // the frame has a method and an id, but the id may be invalid
+	Offset  int  // byte offset of the fault in the line; 0 also for a fault of the whole line
 }
 
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// The codes of refusals. Records and tests use them; their meaning never changes.
+// The codes of refusals. Their meaning never changes, because records and tests use them.
 const (
 	CodeTooLong   = "too_long"
 	CodeTruncated = "truncated"

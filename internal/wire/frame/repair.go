@@ -14,19 +14,18 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Pending are the requests that a line may answer. Their ids are tokens in the form
-// that the requests have.
+// Pending describes the requests that a line may answer. The ids are tokens in the form of the
+// requests.
 type Pending struct {
-	Only []byte // the only request that a line without an id can answer; nil for none
-	// Waiting returns the only waiting request whose id has the LooseID of this token, or
-	// nil for none. A nil Waiting finds none.
+	Only []byte // the only request that a line without an id can answer; nil if there is none
+	// Waiting returns the id of the only waiting request that has the same LooseID as the given
+	// token. It returns nil if there is no such request. With a nil Waiting there never is one.
 	Waiting func(id []byte) []byte
 }
 
-// RepairLine repairs a refused line and reads it as an answer. Only answers are
-// repaired: a request must be what its sender wrote and is never guessed. Parse admits
-// the result like any other line. words describe the repairs, for the record. ok is
-// false when no repair of docs/frames.md is enough.
+// RepairLine repairs a refused line and reads it as an answer. It repairs only answers: a request
+// must be exactly what its sender wrote. The repaired line passes Parse like any other line. words
+// are the repairs, for the record. ok is false if the repairs of docs/frames.md do not suffice.
 func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []string, ok bool) {
 	line = bytes.TrimLeft(line, " \t")
 	for {
@@ -47,7 +46,7 @@ func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []
 			return Frame{}, nil, false
 		}
 		words = append(words, word)
-		l.MaxBytes = max(l.MaxBytes, len(line)) // the received line was within the limit
+		l.MaxBytes = max(l.MaxBytes, len(line)) // a repair may make the line longer, but the received line was within the limit
 		err := f.Parse(line, l)
 		if err == nil {
 			return f, words, f.Kind == Response
@@ -56,8 +55,8 @@ func RepairLine(line []byte, l Limits, r *Refusal, p Pending) (f Frame, words []
 	}
 }
 
-// validText returns a copy of line in which U+FFFD replaces half of a surrogate pair
-// and each byte that is not UTF-8. Both occur only in strings.
+// validText returns a copy of line. It replaces each half of a surrogate pair, and each byte that
+// is not UTF-8, by U+FFFD. Both faults occur only in strings.
 func validText(line []byte) []byte {
 	b := make([]byte, 0, len(line)+16)
 	for i := 0; i < len(line); {
@@ -81,9 +80,9 @@ func validText(line []byte) []byte {
 	return b
 }
 
-// IsUnnamed reports whether a line is an answer that does not name its request: its id
-// is null or missing, or is a text that programs write for a missing id. A line
-// without a version is a log in JSON.
+// IsUnnamed reports whether a line is an answer that does not name its request. Then its id is
+// missing or null, or a text that programs write for a missing id. A line without the member
+// jsonrpc is no answer: it is a log in JSON.
 func IsUnnamed(line []byte) bool {
 	versions, ids, outcomes := 0, 0, 0
 	for name, value := range jsonscan.ValueOf(line).Members() {
@@ -103,9 +102,9 @@ func IsUnnamed(line []byte) bool {
 	return versions == 1 && ids < 2 && outcomes == 1
 }
 
-// withKnownID returns an answer with the id of the only request that it can answer:
-// its own id is written in another way, or it is an error without an id. It returns
-// nil when there is no such request.
+// withKnownID repairs the id of an answer. It can repair an id that is written in another form, and
+// add an id to an error that has none. It returns the answer with the id of its request, or nil if
+// it cannot repair the id, for example because two requests are possible.
 func withKnownID(line []byte, p Pending) []byte {
 	ids, failed := []jsonscan.Value(nil), false
 	for name, value := range jsonscan.ValueOf(line).Members() {
@@ -136,8 +135,8 @@ func withKnownID(line []byte, p Pending) []byte {
 	return SplicePart(line, ids[0].Bytes(), id)
 }
 
-// withWholeCode rewrites the code of a JSON-RPC error response as a plain integer if it is
-// written as 1.0 or "1". It returns nil if there is nothing to change.
+// withWholeCode returns a JSON-RPC error response in which a code such as 1.0 or "1" is a plain
+// integer. It returns nil if there is nothing to change.
 func withWholeCode(line []byte) []byte {
 	code := jsonscan.ValueOf(line).Member("error").Member("code")
 	if whole := LooseID(code.Bytes()); validInt([]byte(whole)) && whole != string(code) {
@@ -146,10 +145,10 @@ func withWholeCode(line []byte) []byte {
 	return nil
 }
 
-// LooseID returns a normalized form of a request's id, because a server may return the
-// id in another form: as text or number, with a fraction, leading zeros, blanks or
-// another case. A server may confuse ids with the same LooseID. It returns "" for a
-// token that names no request.
+// LooseID returns a normalized form of an id. It exists because a server may return an id in
+// another form: as a text or a number, with a fraction, leading zeros, blanks or another case. A
+// server may confuse two ids with the same LooseID. It returns "" for a token that cannot be a
+// request's id.
 func LooseID(token []byte) string {
 	id := jsonscan.ValueOf(token)
 	text := string(id)
@@ -175,8 +174,8 @@ func LooseID(token []byte) string {
 // noID lists the texts that programs write for a missing id.
 var noID = []string{"null", "none", "nil", "undefined"}
 
-// SplitArray returns the elements of an array of messages as written. It returns nil
-// for any other line, and for more elements than a batch may have.
+// SplitArray returns the elements of an array of messages as they are written. It returns nil for
+// any other line, and for an array with more elements than a batch may have.
 func SplitArray(line []byte) (elements [][]byte) {
 	c := jsonscan.Cursor{Src: string(line)}
 	c.SkipBlanks()

@@ -8,33 +8,32 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// maxDepth bounds recursion independently of the limits.
+// maxDepth limits the recursion, whatever Limits say.
 const maxDepth = jsonscan.MaxDepth
 
-// scanner reads one line once. It notes a fault in names, numbers or depth and
-// continues, because only a frame that is well-formed to its end has an id that can be
-// answered. Anything that is not JSON stops the scan.
+// scanner reads one line once. After a fault in a name, a number or the depth, it notes the fault
+// and continues. It continues because only a line that is valid JSON to its end has an id for an
+// error answer. It stops at text that is not JSON.
 //
-// Its methods take and return offsets in b; a negative offset means that the scan has
-// stopped.
+// Its methods take and return offsets in b. A negative offset means that the scan has stopped.
 type scanner struct {
 	b      []byte
-	depth  int    // deepest nesting allowed
-	result int    // deepest nesting allowed in a result
-	high   uint64 // all words of text, or-ed: non-ASCII bytes set a bit in highs
+	depth  int    // maximum nesting depth
+	result int    // maximum nesting depth in a result
+	high   uint64 // all words of text so far, combined with or; a non-ASCII byte sets a bit of highs
 
-	payload payload // the params, result or error being read
-	params  bool    // inside params, where __proto__ is refused
-	judged  bool    // names are compared folded at every depth, and big numbers noted
+	payload payload // the params, result or error that is being scanned
+	params  bool    // the scan is in params, where __proto__ is refused
+	judged  bool    // folded names are compared at every depth, and large numbers are noted
 	noted   *Refusal
 	stopped *Refusal
 
 	seed   maphash.Seed
-	plain  [2][]byte // scratch of nameKey
+	plain  [2][]byte // scratch buffers of nameKey
 	folded [2][]byte
 }
 
-// noteFault keeps the first fault.
+// noteFault stores a fault if it is the first one.
 func (s *scanner) noteFault(code string, at int) {
 	if s.noted == nil {
 		s.noted = refuseAt(code, at)
@@ -46,7 +45,7 @@ func (s *scanner) stopScan(code string, at int) int {
 	return -1
 }
 
-// stopUnexpected stops at a byte that is not allowed here.
+// stopUnexpected stops the scan at a byte that is not allowed at this place.
 func (s *scanner) stopUnexpected(i int) int {
 	if i < len(s.b) && s.b[i] < 0x20 {
 		return s.stopScan(CodeControl, i)
@@ -54,8 +53,8 @@ func (s *scanner) stopUnexpected(i int) int {
 	return s.stopScan(CodeSyntax, i)
 }
 
-// finishScan returns the refusal of a value that ended at i, or nil. A line that is
-// not one JSON value in UTF-8 is reported first, then the first fault.
+// finishScan returns the refusal of a value that ends at offset i, or nil. It returns the first of
+// these: the reason why the scan stopped, invalid UTF-8, the first noted fault.
 func (s *scanner) finishScan(i int) *Refusal {
 	if i >= 0 && i < len(s.b) {
 		s.stopUnexpected(i)
@@ -63,8 +62,8 @@ func (s *scanner) finishScan(i int) *Refusal {
 			s.stopScan(CodeTrailing, i)
 		}
 	}
-	// UTF-8 is checked once, at the end: no byte of a multi-byte character
-	// equals an ASCII one, so valid text cannot have been scanned wrongly.
+	// UTF-8 is checked only once, at the end. This is safe because no byte of a multi-byte
+	// character equals an ASCII byte, so the scan of valid text cannot go wrong.
 	if s.stopped == nil && s.high&highs != 0 && !utf8.Valid(s.b) {
 		s.stopScan(CodeUTF8, invalidOffset(s.b))
 	}
@@ -84,8 +83,8 @@ func invalidOffset(b []byte) int {
 	}
 }
 
-// skipBlank skips the white space that every reader skips. It does not skip a CR:
-// readers with universal newlines would split the frame there.
+// skipBlank skips the white space that every reader skips. It does not skip a CR, because readers
+// with universal newlines would split the line there.
 func (s *scanner) skipBlank(i int) int {
 	for i < len(s.b) && (s.b[i] == ' ' || s.b[i] == '\t') {
 		i++
@@ -93,7 +92,7 @@ func (s *scanner) skipBlank(i int) int {
 	return i
 }
 
-// scanValue scans the value at i, which is inside depth other values.
+// scanValue scans the value at offset i. depth is the number of values around it.
 func (s *scanner) scanValue(i, depth int) int {
 	if i >= len(s.b) {
 		return s.stopUnexpected(i)
@@ -127,7 +126,7 @@ func (s *scanner) scanLiteral(i int, word string) int {
 	return i + len(word)
 }
 
-// enterLevel checks the depth of one more level.
+// enterLevel checks whether the nesting depth is allowed.
 func (s *scanner) enterLevel(i, depth int) bool {
 	if depth > maxDepth {
 		s.stopScan(CodeDepth, i)
@@ -139,8 +138,8 @@ func (s *scanner) enterLevel(i, depth int) bool {
 	return true
 }
 
-// scanObject scans the object whose brace is at i. With fold, names that differ only
-// in case are a fault.
+// scanObject scans the object with its brace at offset i. With fold, two names that differ only in
+// case are a fault.
 func (s *scanner) scanObject(i, depth int, fold bool) int {
 	if !s.enterLevel(i, depth) {
 		return -1
@@ -186,7 +185,7 @@ func (s *scanner) scanArray(i, depth int) int {
 	return i
 }
 
-// scanMember scans a name and its colon and returns where the value begins.
+// scanMember scans a name and its colon. It returns the name and the offset of the value.
 func (s *scanner) scanMember(i int) (n name, v int) {
 	if i >= len(s.b) || s.b[i] != '"' {
 		return n, s.stopUnexpected(i)
@@ -202,8 +201,7 @@ func (s *scanner) scanMember(i int) (n name, v int) {
 	return n, s.skipBlank(i + 1)
 }
 
-// scanNext returns the index of the next value, or the index after the closing
-// bracket.
+// scanNext returns the offset of the next value, or the offset after the closing bracket.
 func (s *scanner) scanNext(i int, closing byte) (next int, more bool) {
 	if i = s.skipBlank(i); i >= len(s.b) {
 		return s.stopUnexpected(i), false
@@ -261,8 +259,8 @@ func (s *scanner) scanDigits(i int) int {
 	return i
 }
 
-// isPreserved reports whether every reader keeps the number: it is an integer that a
-// double holds exactly, or a fraction in the range of a double.
+// isPreserved reports whether every reader keeps the value of the number. This is so for an integer
+// that a double holds exactly, and for a fraction in the range of a double.
 func isPreserved(num []byte, integer bool) bool {
 	if integer {
 		return isExactInteger(num)
@@ -271,8 +269,8 @@ func isPreserved(num []byte, integer bool) bool {
 	return err == nil
 }
 
-// isExactInteger reports whether an integer literal is within ±(2^53-1). Readers that
-// use doubles round larger ones (RFC 8259 section 6).
+// isExactInteger reports whether an integer is within ±(2^53-1). Readers that use doubles round
+// larger integers (RFC 8259 section 6).
 func isExactInteger(num []byte) bool {
 	if num[0] == '-' {
 		num = num[1:]

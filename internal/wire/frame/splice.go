@@ -6,16 +6,15 @@ import (
 	"unsafe"
 )
 
-// Edit replaces Part with Token. Part is a slice of the message's own bytes, as the
-// fields of a Frame are slices of its Raw.
+// Edit replaces Part by Token. Part is a slice of the message's own memory, such as a field of a
+// Frame.
 type Edit struct{ Part, Token []byte }
 
-// SplicePart returns raw with token in place of part; every other byte is unchanged.
-// part must be a slice of raw's own bytes; otherwise SplicePart panics, because the
-// caller is wrong.
+// SplicePart returns raw with part replaced by token. It changes no other byte. part must be a
+// slice of raw's own memory. Otherwise SplicePart panics, because the caller has a bug.
 func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 
-// SpliceAll is SplicePart for several parts, which must not overlap.
+// SpliceAll makes several edits as SplicePart does. Their parts must not overlap.
 func SpliceAll(raw []byte, edits ...Edit) []byte {
 	slices.SortFunc(edits, func(a, b Edit) int { return cmp.Compare(byteAddress(a.Part), byteAddress(b.Part)) })
 	size := len(raw)

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	ones  = 0x0101010101010101 // the lowest bit of each byte
-	highs = 0x8080808080808080 // the highest bit of each byte
+	ones  = 0x0101010101010101 // the lowest bit of each byte is 1
+	highs = 0x8080808080808080 // the highest bit of each byte is 1
 )
 
-// specialBytes marks the bytes of w that end a run of plain string text: a quote, a
-// backslash, a control byte. The lowest set bit of the result is exact; a borrow may
-// set wrong bits above it, never below.
+// specialBytes marks the bytes of w that end a run of plain string text: a quote, a backslash, a
+// control byte. The lowest set bit of the result is always right. Higher bits may be wrong because
+// of a borrow.
 func specialBytes(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
 	return ((quote - ones) | (slash - ones) | (w - ones*0x20)) &^ w & highs
 }
 
-// plainRun returns the index of the first byte from i on that ends a run of plain
-// text, or len(b), and all bytes before it, or-ed together.
+// plainRun returns the index of the first byte from i on that ends a run of plain text, or len(b).
+// high is all bytes before it, combined with or.
 func plainRun(b []byte, i int) (end int, high uint64) {
 	for ; i <= len(b)-8; i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
@@ -39,10 +39,10 @@ func plainRun(b []byte, i int) (end int, high uint64) {
 	return i, high
 }
 
-// scanString scans the string whose content begins at i. It returns the index of the
-// closing quote and whether the string has an escape.
+// scanString scans the string whose content begins at offset i. It returns the offset of the
+// closing quote, and whether the string has an escape.
 func (s *scanner) scanString(i int) (end int, escaped bool) {
-	if i <= len(s.b)-8 { // most names end within a word
+	if i <= len(s.b)-8 { // a fast path, because most names end within the first eight bytes
 		w := binary.LittleEndian.Uint64(s.b[i:])
 		if m := specialBytes(w); m != 0 {
 			if end = i + bits.TrailingZeros64(m)/8; s.b[end] == '"' {
@@ -70,8 +70,8 @@ func (s *scanner) scanString(i int) (end int, escaped bool) {
 	return i, escaped
 }
 
-// scanEscape scans the escape whose backslash is at i and returns the index after it,
-// or -1. The two halves of a surrogate pair are one escape.
+// scanEscape scans the escape with its backslash at offset i. It returns the offset after the
+// escape, or -1. A surrogate pair is one escape.
 func (s *scanner) scanEscape(i int) int {
 	switch r, n := escape.ReadEscape(s.b[i:]); {
 	case n == 0:

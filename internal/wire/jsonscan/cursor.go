@@ -1,6 +1,6 @@
-// Package jsonscan reads JSON in place (RFC 8259). A Cursor moves over any text and
-// reports when it is in doubt. A Value is a part of a message that internal/wire/frame
-// has admitted. Both copy only strings with escapes.
+// Package jsonscan reads JSON in place (RFC 8259). A Cursor moves over any text and reports text
+// that is not JSON. A Value is a part of a message that internal/wire/frame has admitted. Both copy
+// a string only if it has escapes.
 package jsonscan
 
 import (
@@ -9,24 +9,23 @@ import (
 	"github.com/clawai/clawai/internal/wire/escape"
 )
 
-// MaxDepth is the deepest nesting of arrays and objects that a Cursor enters.
+// MaxDepth is the maximum nesting depth of arrays and objects for a Cursor.
 const MaxDepth = 1000
 
-// Cursor is a position in a JSON text. Its methods move it forward. They return false
-// at text that is not JSON or is nested deeper than MaxDepth; then everything that was
-// read is in doubt.
+// Cursor is a position in a JSON text. Its methods move it forward. They return false at text that
+// is not JSON or is nested deeper than MaxDepth. Then everything that was read before may be wrong
+// too.
 //
-// The methods check structure and names, and the escapes of the strings they decode.
-// They accept some text that other readers accept but internal/wire/frame does not:
-// raw control characters in strings, line ends between tokens, numbers such as 01 or
-// 1.2.3, NaN.
+// The methods check the structure, the names, and the escapes of the strings that they decode. They
+// accept some text that internal/wire/frame refuses, because other readers accept it: raw control
+// characters in strings, line ends between tokens, numbers such as 01 or 1.2.3, and NaN.
 type Cursor struct {
 	Src   string
 	At    int // offset in Src
-	Depth int // number of arrays and objects around At
+	Depth int // number of arrays and objects around the position
 
-	// Room, if not nil, is the buffer to which decoded strings with escapes are
-	// appended. These strings are valid until the buffer is reused.
+	// Room is the buffer for decoded strings with escapes, or nil. Strings in Room are valid until
+	// the buffer is reused.
 	Room *[]byte
 }
 
@@ -42,7 +41,7 @@ func (c *Cursor) SkipBlanks() {
 	}
 }
 
-// Peek returns the next byte, or 0 at the end.
+// Peek returns the next byte without moving, or 0 at the end.
 func (c *Cursor) Peek() byte {
 	if c.At < len(c.Src) {
 		return c.Src[c.At]
@@ -59,8 +58,8 @@ func (c *Cursor) TakeByte(b byte) bool {
 	return true
 }
 
-// EnterContainer moves into the object or array that begins with open. more reports
-// whether it has an item.
+// EnterContainer moves into an object or an array. open is its first byte. more reports whether it
+// has an item.
 func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	if c.Depth++; c.Depth > MaxDepth || !c.TakeByte(open) {
 		return false, false
@@ -73,7 +72,7 @@ func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	return true, true
 }
 
-// NextItem moves past the comma or the end after a member or an element. more reports
+// NextItem moves past the comma or the closing byte end after a member or an element. more reports
 // whether another item follows.
 func (c *Cursor) NextItem(end byte) (more, ok bool) {
 	c.SkipBlanks()
@@ -85,8 +84,8 @@ func (c *Cursor) NextItem(end byte) (more, ok bool) {
 	return false, c.TakeByte(end)
 }
 
-// VisitMembers calls visit for each member of an object, at its value. visit must move
-// past the value.
+// VisitMembers calls visit for each member of an object, when the cursor is at the member's value.
+// visit must move the cursor past the value.
 func (c *Cursor) VisitMembers(visit func(name string) bool) bool {
 	more, ok := c.EnterContainer('{')
 	for more {
@@ -99,7 +98,7 @@ func (c *Cursor) VisitMembers(visit func(name string) bool) bool {
 	return ok
 }
 
-// VisitElements calls visit for each element of an array. visit must move past the
+// VisitElements calls visit for each element of an array. visit must move the cursor past the
 // element.
 func (c *Cursor) VisitElements(visit func() bool) bool {
 	more, ok := c.EnterContainer('[')
@@ -118,7 +117,8 @@ func (c *Cursor) ReadName() (string, bool) {
 	return name, ok && c.TakeColon()
 }
 
-// TakeColon moves past the colon between a name and its value, and blanks around it.
+// TakeColon moves past the colon between a name and its value, and past the blanks around the
+// colon.
 func (c *Cursor) TakeColon() bool {
 	c.SkipBlanks()
 	ok := c.TakeByte(':')
@@ -144,7 +144,7 @@ func (c *Cursor) ReadString() (string, bool) {
 	return string(ValueOf(room[from:])), ok
 }
 
-// ReadQuoted reads a string and returns the text between its quotes, as written.
+// ReadQuoted reads a string. It returns the text between the quotes without decoding it.
 func (c *Cursor) ReadQuoted() (inside string, ok bool) {
 	if c.Peek() != '"' {
 		return "", false
@@ -158,8 +158,8 @@ func (c *Cursor) ReadQuoted() (inside string, ok bool) {
 	return c.Src[from:end], true
 }
 
-// closingQuote returns the offset of the quote that ends the string whose inside begins
-// at from, or -1.
+// closingQuote returns the offset of the quote that closes a string, or -1. from is the offset
+// after the opening quote.
 func closingQuote(src string, from int) int {
 	for at := from; ; {
 		n := strings.IndexByte(src[at:], '"')
@@ -171,14 +171,14 @@ func closingQuote(src string, from int) int {
 		for back > at && src[back-1] == '\\' {
 			back--
 		}
-		if (end-back)%2 == 0 { // otherwise the last backslash escapes the quote
+		if (end-back)%2 == 0 { // an odd number of backslashes would escape the quote
 			return end
 		}
 		at = end + 1
 	}
 }
 
-// ReadWord reads a number, true, false or null, or any other word in its place.
+// ReadWord reads a number, true, false or null. It also reads any other word.
 func (c *Cursor) ReadWord() string {
 	start := c.At
 	for c.At < len(c.Src) && isWord[c.Src[c.At]] {
@@ -208,8 +208,8 @@ func (c *Cursor) SkipValue() bool {
 	return isScalar(c.ReadWord())
 }
 
-// LeaveContainer moves past the end of the innermost array or object around At. It
-// does not check the text before the end.
+// LeaveContainer moves past the end of the innermost array or object around the position. It does
+// not check the text that it skips.
 func (c *Cursor) LeaveContainer() bool {
 	open := 1
 	for at := c.At; at < len(c.Src); at++ {
@@ -230,7 +230,7 @@ func (c *Cursor) LeaveContainer() bool {
 	return false
 }
 
-// isScalar reports whether some reader reads a word as a value.
+// isScalar reports whether at least one JSON reader accepts the word as a value.
 func isScalar(word string) bool {
 	switch word {
 	case "true", "false", "null", "NaN", "Infinity", "-Infinity":

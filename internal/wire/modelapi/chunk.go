@@ -8,13 +8,14 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// checkPiece checks a chunk of Chat with a piece of a call as strictly as any client does. Some
-// clients drop a chunk if one of its members has an unexpected type, and join the pieces around it.
+// checkPiece checks a Chat chunk that holds a piece of a call. It is as strict as the strictest
+// client. Some clients drop a chunk if one of its members has an unexpected type, and then join the
+// pieces before and after it.
 func checkPiece(chunk, choice, delta *object, c *chatCall) error {
 	if choice.value("index") == "" {
 		return errors.New("a piece of a call comes in a choice without a number")
 	}
-	if c.args.Kind() == jsonscan.Object { // some clients convert it to a text that is not JSON
+	if c.args.Kind() == jsonscan.Object { // some clients convert the object to a text that is not JSON
 		return errors.New("a piece of arguments is an object")
 	}
 	for _, part := range []struct {
@@ -43,7 +44,7 @@ func checkPiece(chunk, choice, delta *object, c *chatCall) error {
 	return checkUsage(chunk)
 }
 
-// checkUsage checks that the counts of tokens are numbers.
+// checkUsage checks that the token counts of a chunk are numbers.
 func checkUsage(chunk *object) error {
 	usage, err := chunk.object("usage")
 	if err != nil {

@@ -8,29 +8,30 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Offer is a tool of a request that the service itself would run.
+// Offer is a tool in a request that the service itself runs.
 type Offer struct {
-	Kind string // "web_search": the type without its version; one of OfferKinds
-	// Alone means that its element of the list holds nothing else, so that WithoutTools can remove
-	// the element.
+	Kind string // type without its version, such as "web_search"; one of OfferKinds
+	// Alone means that the offer's element of the list holds nothing else. Then WithoutTools can
+	// remove the element.
 	Alone bool
-	at    int // index of its element in the list; -1 for an offer outside the list
+	at    int // index of the element in the list of tools; -1 if the offer is outside the list
 }
 
-// hostedTypes are the beginnings of the types of tools that services run: of Messages, and of Responses.
+// hostedTypes are the beginnings of tool types that the services of Messages and of Responses run
+// themselves.
 var hostedTypes = map[API][]string{
 	Messages:  {"web_search", "web_fetch", "code_execution", "mcp_toolset"},
 	Responses: {"web_search", "file_search", "code_interpreter", "image_generation", "mcp"},
 }
 
-// hostedMembers are the members of an element of Gemini's list, with the kind of each.
+// hostedMembers maps the members of an element of Gemini's tool list to kinds of offers.
 var hostedMembers = map[string]string{
 	"googleSearch": "web_search", "google_search": "web_search", "googleSearchRetrieval": "web_search", "google_search_retrieval": "web_search",
 	"codeExecution": "code_execution", "code_execution": "code_execution", "urlContext": "web_fetch", "url_context": "web_fetch",
 	"fileSearch": "file_search", "file_search": "file_search", "googleMaps": "google_maps", "google_maps": "google_maps",
 }
 
-// OfferKinds returns the kinds of the offers that the requests of an API may hold.
+// OfferKinds returns the kinds of offers that a request of this API may hold.
 func OfferKinds(api API) []string {
 	switch api {
 	case Messages:
@@ -43,9 +44,9 @@ func OfferKinds(api API) []string {
 	return hostedTypes[api]
 }
 
-// OfferWords returns words such that each request that offers a tool of a kind contains at least
-// one of them. A word may also have another meaning in a request, and some of its letters may be
-// written as escapes.
+// OfferWords returns words for a quick search: a request that offers a tool of this kind contains
+// at least one of them. A word may also occur with another meaning. Letters of a word may be
+// written as escapes in the request.
 func OfferWords(api API, kind string) (words []string) {
 	switch {
 	case api == Gemini:
@@ -63,7 +64,7 @@ func OfferWords(api API, kind string) (words []string) {
 	return []string{`"` + kind}
 }
 
-// readOffers reads the tools of a request.
+// readOffers finds the offers and the tool list of a request.
 func (r *Request) readOffers(api API, root *object) error {
 	r.Tools = root.value("tools")
 	if api == Messages && root.value("mcp_servers").Kind() == jsonscan.Array && len(strings.Trim(string(root.value("mcp_servers")), "[] \t\r\n")) > 0 {
@@ -94,8 +95,8 @@ func (r *Request) readOffers(api API, root *object) error {
 	})
 }
 
-// WithoutTools returns the list of a request's tools without some of its offers, which stand alone. Every
-// other byte stays.
+// WithoutTools returns the tool list of a request without the offers in out, which must be Alone.
+// It changes no other byte.
 func (r *Request) WithoutTools(out []Offer) []byte {
 	gone := map[int]bool{}
 	for _, o := range out {
@@ -110,7 +111,7 @@ func (r *Request) WithoutTools(out []Offer) []byte {
 		case gone[n] && n == 0:
 			b.WriteByte('[')
 		case gone[n]:
-		case !kept && n > 0: // the comma before it was removed together with the elements before it
+		case !kept && n > 0: // without the comma, because the elements before it were removed
 			b.WriteString(strings.TrimLeft(strings.TrimLeft(before, " \t\r\n"), ","))
 			b.WriteString(string(one))
 			kept = true

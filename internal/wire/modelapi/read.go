@@ -10,16 +10,17 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// MaxText is the size in bytes of the longest document that is read.
+// MaxText is the maximum size in bytes of a document.
 const MaxText = 64 << 20
 
-// maxArguments and maxCalls bound the calls of one reply.
+// maxArguments (in bytes) and maxCalls limit the calls in one reply.
 const (
 	maxArguments = 4 << 20
 	maxCalls     = 128
 )
 
-// parseDocument checks that a text is JSON and within the limits of size and nesting.
+// parseDocument parses a text and checks that it is JSON and within the limits of size and nesting
+// depth.
 func parseDocument(text []byte) (jsonscan.Value, error) {
 	if !json.Valid(text) {
 		return "", errors.New("it is not JSON")
@@ -34,9 +35,9 @@ func parseDocument(text []byte) (jsonscan.Value, error) {
 	return v, nil
 }
 
-// readDocument reads an object that its receiver checks again. It refuses text that is not JSON,
-// except for mistakes that only a strict reader refuses (a raw line end in a string, the number
-// 01). It is faster than parseDocument.
+// readDocument reads an object that its receiver will check again. It is faster than parseDocument,
+// but it accepts some mistakes that a strict reader refuses (a raw line end in a string, the number
+// 01).
 func readDocument(text []byte) (o object, err error) {
 	if len(text) > MaxText {
 		return o, errTooLong
@@ -56,14 +57,14 @@ const blanks = " \t\r\n"
 
 var errTooLong = fmt.Errorf("it is longer than %d MiB", MaxText>>20)
 
-// object holds the members of an object that the package looks at.
+// object holds the members of a JSON object.
 type object struct {
 	names  []string
 	values []jsonscan.Value
 }
 
-// readObject reads the members of an object. A name that occurs twice, or again in another case, is
-// an error, because another reader might take the other value.
+// readObject reads the members of an object. It returns an error if a name occurs twice or in two
+// cases, because another reader might use the other value.
 func readObject(v jsonscan.Value) (o object, err error) {
 	if v.Kind() != jsonscan.Object {
 		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
@@ -72,8 +73,8 @@ func readObject(v jsonscan.Value) (o object, err error) {
 	return readMembers(&c, skipValue)
 }
 
-// readMembers reads the object at the position of c and moves c past it. skip moves c past one
-// value.
+// readMembers reads the object at the cursor and moves the cursor past it. skip moves the cursor
+// past one value.
 func readMembers(c *jsonscan.Cursor, skip func(*jsonscan.Cursor) bool) (o object, err error) {
 	more, ok := c.EnterContainer('{')
 	for more {
@@ -94,7 +95,7 @@ func readMembers(c *jsonscan.Cursor, skip func(*jsonscan.Cursor) bool) (o object
 
 var errNotJSON = errors.New("it is not JSON, or nested too deep")
 
-// skipValue moves past a value of a document that was checked.
+// skipValue moves the cursor past a value in a document that was checked before.
 func skipValue(c *jsonscan.Cursor) bool {
 	if b := c.Peek(); b != '{' && b != '[' {
 		return c.SkipValue()
@@ -103,9 +104,9 @@ func skipValue(c *jsonscan.Cursor) bool {
 	return c.LeaveContainer()
 }
 
-// checkNames checks that no name occurs twice, or again in another case.
+// checkNames returns an error if a name occurs twice or in two cases.
 func (o *object) checkNames() error {
-	if len(o.names) > 256 { // for few members, comparing each pair is faster
+	if len(o.names) > 256 { // a map is faster only for many members
 		seen := make(map[string]bool, len(o.names))
 		for _, name := range o.names {
 			if name = strings.ToLower(name); seen[name] {
@@ -139,7 +140,7 @@ func shorten(text string) string {
 	return text
 }
 
-// value returns a member, or "" if it is absent or null.
+// value returns the value of a member. It returns "" if the member is absent or null.
 func (o *object) value(name string) jsonscan.Value {
 	for i, n := range o.names {
 		if n == name && o.values[i].Kind() != jsonscan.Null {
@@ -149,7 +150,7 @@ func (o *object) value(name string) jsonscan.Value {
 	return ""
 }
 
-// firstOf returns the first of some members that is there.
+// firstOf returns the value of the first of these members that is present and not null.
 func (o *object) firstOf(names ...string) jsonscan.Value {
 	for _, name := range names {
 		if v := o.value(name); v != "" {
@@ -161,8 +162,9 @@ func (o *object) firstOf(names ...string) jsonscan.Value {
 
 func (o *object) text(name string) string { return o.value(name).Text() }
 
-// checkTexts checks that members are texts if they are present. Otherwise a client that joins such
-// a member with a text may convert it first, for example a list of one text to this text.
+// checkTexts returns an error if one of these members is present and no text. The check is needed
+// because a client that joins the member with a text may convert it first, for example a list with
+// one text to this text.
 func (o *object) checkTexts(names ...string) error {
 	for _, name := range names {
 		if v := o.value(name); v != "" && v.Kind() != jsonscan.String {
@@ -172,7 +174,8 @@ func (o *object) checkTexts(names ...string) error {
 	return nil
 }
 
-// object reads a member that is an object; an absent one has no members.
+// object returns the members of a member that is an object. An absent member counts as an empty
+// object.
 func (o *object) object(name string) (object, error) {
 	v := o.value(name)
 	if v == "" {
@@ -181,7 +184,7 @@ func (o *object) object(name string) (object, error) {
 	return readObject(v)
 }
 
-// visitObjects calls visit for each object of an array. An absent value counts as an empty array.
+// visitObjects calls visit for each object in an array. An absent value counts as an empty array.
 // Any other value is an error.
 func visitObjects(v jsonscan.Value, visit func(o *object) error) error {
 	if v == "" {

@@ -11,48 +11,49 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Request holds the parts of a conversation in a request to a model, in their order.
+// Request holds the parts of a conversation in a request to a model, in the order of the request.
 type Request struct {
 	Calls   []Asked
 	Results []Result
-	// Words are the values outside results that may say something to the model and that the model
-	// did not write: texts of the user, additions of the client, documents and pictures. For
-	// members that were not read, Words has an object with these members, which this package
-	// writes. For each list of texts, Words also has the results of JoinTexts.
+	// Words are the values outside results that may tell the model something and that the model did
+	// not write: texts of the user, additions of the client, documents and pictures. Members that
+	// this package does not read are in Words as one object, which this package writes. For each
+	// list of texts, Words also has the results of JoinTexts.
 	Words  []jsonscan.Value
-	Unread []string // kinds of parts whose content this package does not know
+	Unread []string // kinds of parts with content that this package does not know
 	Offers []Offer
 	Tools  jsonscan.Value // the list of tools
-	// Offered means that Offers holds all offers, also where the conversation could not be read.
+	// Offered means that Offers is complete. It may be true even if the conversation could not be
+	// read.
 	Offered bool
 }
 
-// Asked is a call that a model has asked for before, or that its service has run.
+// Asked is a call from an earlier reply, which the model asked for or its service ran.
 type Asked struct {
 	Call
-	Place   jsonscan.Value // the name in the request; "" if there is none
-	IDPlace jsonscan.Value // the id in the request; some clients derive the id from the name
+	Place   jsonscan.Value // the name in the request's text; "" if there is none
+	IDPlace jsonscan.Value // the id in the request's text; some clients derive the id from the name
 }
 
-// Result is the answer of a client, or of the service itself, to a call.
+// Result is the answer to a call, from the client or from the service itself.
 type Result struct {
-	ID   string // id of the call; "" if the client gives none
-	Name string // name of the tool, if the result has it
-	// Place is the name of the tool in the result; "" if the result does not have it. Content is
-	// the part that the model reads.
+	ID   string // id of the call; "" if the result has none
+	Name string // name of the tool; "" if the result has none
+	// Place is the tool's name in the result's text, or "". Content is the part that the model
+	// reads.
 	Place, Content jsonscan.Value
 	IDPlace        jsonscan.Value
-	// Hosted means that the service ran the tool; Name is then the kind of the part.
+	// Hosted means that the service ran the tool. Then Name is the kind of the part.
 	Hosted bool
 }
 
-// ReadRequest reads a request. Places are parts of body.
+// ReadRequest reads a request. The Places in the result are parts of body.
 func ReadRequest(api API, body []byte) (r Request, err error) {
 	root, err := readDocument(body)
 	if err != nil {
 		return r, err
 	}
-	if inner := root.value("request"); api == Gemini && inner != "" && root.value("contents") == "" { // Code Assist wraps the request
+	if inner := root.value("request"); api == Gemini && inner != "" && root.value("contents") == "" { // Code Assist puts the request into another object
 		r.addRest(&root, "request")
 		if root, err = readObject(inner); err != nil {
 			return r, err
@@ -103,7 +104,7 @@ func (r *Request) noteUnread(kind string) {
 	}
 }
 
-// addWords adds the values of a content: a text, or the parts of a list.
+// addWords adds the values of a content: a text, or the parts in a list.
 func (r *Request) addWords(content jsonscan.Value) {
 	switch content.Kind() {
 	case jsonscan.String, jsonscan.Number:
@@ -116,22 +117,22 @@ func (r *Request) addWords(content jsonscan.Value) {
 		r.Words = append(r.Words, JoinTexts(r.Words[from:])...)
 	case jsonscan.Object:
 		o, err := readObject(content)
-		if err != nil { // add the object as it is: its readers find the same error
+		if err != nil { // added unread, because code that reads it will find the same error
 			r.Words = append(r.Words, content)
 			return
 		}
 		r.addPart(&o)
-	default: // other values say nothing
+	default: // other values tell the model nothing
 	}
 }
 
-// maxSeam is how many bytes of a text are read together with its neighbours. No secret that is
-// recognised by its form is longer than two such parts.
+// maxSeam is how many bytes from each of two neighbouring texts are joined. No secret with a known
+// form is longer than two such parts.
 const maxSeam = 256
 
-// JoinTexts joins texts of a list that follow each other, because a secret that is cut in two is
-// not whole in either text. Of a long text, it joins only the beginning to the texts before it, and
-// only the end to the texts after it.
+// JoinTexts joins the neighbouring texts in a list, because a secret that is cut in two is in
+// neither text as a whole. It does not use the middle of a long text. It joins only the beginning
+// of such a text to the texts before it, and only the end to the texts after it.
 func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
 	var b strings.Builder
 	texts := 0
@@ -160,7 +161,7 @@ func JoinTexts(list []jsonscan.Value) (seams []jsonscan.Value) {
 	return seams
 }
 
-// addContent adds a content of Gemini that only the client can have written.
+// addContent adds a content of Gemini that cannot be from the model.
 func (r *Request) addContent(content jsonscan.Value) {
 	parts := content.Member("parts")
 	if o, err := readObject(content); err == nil && parts != "" {
@@ -171,7 +172,7 @@ func (r *Request) addContent(content jsonscan.Value) {
 	r.addWords(content)
 }
 
-// addPart adds a part of a content: its text, and its other members.
+// addPart adds a part of a content: its text and its other members.
 func (r *Request) addPart(o *object) {
 	if text := o.value("text"); text.Kind() == jsonscan.String {
 		r.Words = append(r.Words, text)
@@ -181,9 +182,9 @@ func (r *Request) addPart(o *object) {
 	r.addRest(o)
 }
 
-// addRest adds all members of an object except those in read, as one object, so that unknown
-// members are searched, too, with their names. It omits members that only name a kind, and the
-// marks where a cache ends, because a client changes these from request to request.
+// addRest adds all members of an object except those in read, as one object. So unknown members are
+// searched too, with their names. It leaves out members that only name a kind, and the marks for
+// the end of a cache, because a client changes these with each request.
 func (r *Request) addRest(o *object, read ...string) {
 	var b strings.Builder
 	for i, name := range o.names {
@@ -201,7 +202,7 @@ func (r *Request) addRest(o *object, read ...string) {
 	}
 }
 
-// saysNothing reports whether a member names a kind, or where a cache ends.
+// saysNothing reports whether a member only names a kind or marks the end of a cache.
 func saysNothing(name string, value jsonscan.Value) bool {
 	switch name {
 	case "type", "role", "status":
@@ -217,7 +218,7 @@ func saysNothing(name string, value jsonscan.Value) bool {
 	return value.Kind() == jsonscan.Null
 }
 
-// isKind reports whether a value is a short word of small letters, like the kinds of parts. No
+// isKind reports whether a value is a short word of small letters, such as the kind of a part. No
 // secret has this form.
 func isKind(v jsonscan.Value) bool {
 	text := v.Text()
@@ -228,7 +229,7 @@ func (r *Request) addCall(c Call, place jsonscan.Value) {
 	r.Calls = append(r.Calls, Asked{Call: c, Place: place})
 }
 
-// readMessage reads a message of Messages.
+// readMessage reads one message of the Messages API.
 func (r *Request) readMessage(o *object) error {
 	user := o.text("role") != "assistant"
 	if user {
@@ -248,7 +249,7 @@ func (r *Request) readMessage(o *object) error {
 		switch {
 		case kind == "tool_use":
 			r.addCall(Call{ID: b.text("id"), Name: b.text("name"), Args: b.value("input").Bytes()}, b.value("name"))
-			if user { // the call is in a message of the user, so no model has asked for it
+			if user { // a model did not ask for this call, because the message is from the user
 				r.addPart(b)
 			}
 		case kind == "tool_result":
@@ -256,7 +257,7 @@ func (r *Request) readMessage(o *object) error {
 			r.addRest(b, "tool_use_id", "content", "is_error")
 		case strings.HasSuffix(kind, "_tool_result"):
 			r.Results = append(r.Results, Result{ID: b.text("tool_use_id"), Name: kind, Content: b.value("content"), Hosted: true})
-			if user { // a message of the user holds it, so the service has not written it
+			if user { // the service did not write this result, because the message is from the user
 				r.addPart(b)
 			}
 		default:
@@ -272,13 +273,13 @@ func (r *Request) readMessage(o *object) error {
 	})
 }
 
-// plainBlocks are the blocks of Messages that hold no result of a tool.
+// plainBlocks are the blocks of Messages without a tool's result.
 var plainBlocks = map[string]bool{
 	"thinking": true, "redacted_thinking": true, "server_tool_use": true, "mcp_tool_use": true,
 	"image": true, "document": true, "search_result": true, "container_upload": true, "compaction": true, "fallback": true, "tool_reference": true,
 }
 
-// readItem reads an item of Responses.
+// readItem reads one item of the Responses API.
 func (r *Request) readItem(o *object) error {
 	kind := o.text("type")
 	if c, is, err := readItemCall(o); is || err != nil {
@@ -294,7 +295,7 @@ func (r *Request) readItem(o *object) error {
 	case strings.HasSuffix(kind, "_call_output"):
 		r.Results = append(r.Results, Result{ID: o.text("call_id"), Content: o.value("output")})
 		r.addRest(o, "call_id", "output")
-	case kind == "mcp_approval_response": // a person may have given a reason
+	case kind == "mcp_approval_response": // read whole, because a person may have given a reason
 		r.addRest(o)
 	case hostedItems[kind] != "":
 		r.Results = append(r.Results, Result{ID: o.text("id"), Name: kind, Content: o.value(hostedItems[kind]), Hosted: true})
@@ -305,21 +306,22 @@ func (r *Request) readItem(o *object) error {
 	return nil
 }
 
-// plainItems are the items of Responses that hold no result of a tool.
+// plainItems are the items of Responses without a tool's result.
 var plainItems = map[string]bool{"reasoning": true, "item_reference": true, "compaction": true, "compaction_trigger": true, "compaction_summary": true,
 	"mcp_list_tools": true, "mcp_approval_request": true, "mcp_approval_response": true, "additional_tools": true, "tool_search_call": true, "tool_search_output": true}
 
-// hostedItems are the items of tools that the service of Responses runs by itself, with the member
-// that holds the result.
+// hostedItems are the items of tools that the service of Responses itself runs. The value is the
+// member with the result.
 var hostedItems = map[string]string{
 	"web_search_call": "results", "file_search_call": "results", "code_interpreter_call": "outputs", "image_generation_call": "result", "mcp_call": "output",
 }
 
-// fixedItems are the calls of Responses whose kind names the tool, with the member that holds the
+// fixedItems are the calls of Responses whose kind names the tool. The value is the member with the
 // arguments.
 var fixedItems = map[string]string{"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation", "computer_call": "action"}
 
-// readItemCall reads an item of Responses that is a call for the client.
+// readItemCall reads an item of Responses. is reports whether the item is a call that the client
+// must run.
 func readItemCall(o *object) (c Call, is bool, err error) {
 	kind := o.text("type")
 	c = Call{ID: o.text("call_id"), Name: o.text("name")}
@@ -345,7 +347,8 @@ func readItemCall(o *object) (c Call, is bool, err error) {
 	return c, true, o.checkTexts("call_id", "name", "namespace", "input")
 }
 
-// joinSpace returns the name of a tool in a namespace, as a client's hook sees it.
+// joinSpace joins a namespace and the name of a tool in the way in which a client's hook sees the
+// name.
 func joinSpace(space, name string) string {
 	if strings.HasPrefix(space, "mcp__") {
 		return strings.TrimSuffix(space, "__") + "__" + name
@@ -353,7 +356,7 @@ func joinSpace(space, name string) string {
 	return space + "." + name
 }
 
-// readArguments reads arguments that are JSON in a string.
+// readArguments reads arguments: an object, or JSON in a string.
 func readArguments(v jsonscan.Value) (args []byte, bad string) {
 	switch v.Kind() {
 	case jsonscan.Object:
@@ -378,7 +381,7 @@ func parseArguments(text string) (args []byte, bad string) {
 	return []byte(text), ""
 }
 
-// readChatMessage reads a message of Chat Completions.
+// readChatMessage reads one message of Chat Completions.
 func (r *Request) readChatMessage(o *object) error {
 	switch role := o.text("role"); role {
 	case "user", "system", "developer":
@@ -405,12 +408,12 @@ func (r *Request) readChatMessage(o *object) error {
 type chatCall struct {
 	Call
 	index    int
-	numbered bool           // the service gives the index
-	args     jsonscan.Value // the arguments or the text as the service sends them: a string, or an object
-	place    jsonscan.Value // the name
+	numbered bool           // the service has sent the index
+	args     jsonscan.Value // the arguments or the text, as a string or an object of the service
+	place    jsonscan.Value // the name in the message's text
 }
 
-// visitChatCalls visits the calls of a message of Chat Completions, or of a part of one.
+// visitChatCalls visits the calls in a message of Chat Completions, or in a part of a message.
 func visitChatCalls(o *object, visit func(c *chatCall) error) error {
 	n := -1
 	err := visitObjects(o.value("tool_calls"), func(one *object) error {
@@ -453,7 +456,7 @@ func visitChatCalls(o *object, visit func(c *chatCall) error) error {
 	return err
 }
 
-// readFunction reads the name and the arguments of a call, and visits it.
+// readFunction reads the name and the arguments of a call and then calls visit.
 func (c *chatCall) readFunction(v jsonscan.Value, args string, visit func(c *chatCall) error) error {
 	if v == "" {
 		return visit(c)
@@ -472,7 +475,7 @@ func (c *chatCall) readFunction(v jsonscan.Value, args string, visit func(c *cha
 	return visit(c)
 }
 
-// textOrObject returns a text, or an object as its text.
+// textOrObject returns the text of a string, or the JSON of an object.
 func textOrObject(v jsonscan.Value) string {
 	if v.Kind() == jsonscan.Object {
 		return string(v)
@@ -480,7 +483,7 @@ func textOrObject(v jsonscan.Value) string {
 	return v.Text()
 }
 
-// withArguments returns a call whose text was the JSON of its arguments.
+// withArguments returns the call with Args parsed from Text, unless the call is Free.
 func (c Call) withArguments() Call {
 	if !c.Free {
 		c.Args, c.Bad = parseArguments(c.Text)
@@ -489,7 +492,7 @@ func (c Call) withArguments() Call {
 	return c
 }
 
-// readContent reads a content of Gemini.
+// readContent reads one content of Gemini.
 func (r *Request) readContent(o *object) error {
 	user := o.text("role") != "model"
 	if user {
@@ -514,7 +517,7 @@ func (r *Request) readContent(o *object) error {
 					return err
 				}
 				r.Results = append(r.Results, Result{ID: f.text("id"), Name: f.text("name"), Place: f.value("name"), Content: f.value("response"), IDPlace: f.value("id")})
-				r.addWords(f.value("parts")) // pictures
+				r.addWords(f.value("parts")) // the parts of a result are pictures
 				r.addRest(&f, "id", "name", "response", "parts")
 			case "codeExecutionResult", "code_execution_result":
 				r.Results = append(r.Results, Result{Name: name, Content: v, Hosted: true})
@@ -523,7 +526,7 @@ func (r *Request) readContent(o *object) error {
 				r.noteUnread(name)
 				continue
 			}
-			if !user { // the model has written it
+			if !user { // not added to Words, because the model has written it
 				read = append(read, name)
 			}
 		}
@@ -536,7 +539,7 @@ func (r *Request) readContent(o *object) error {
 	})
 }
 
-// readGeminiCall reads a functionCall.
+// readGeminiCall reads a functionCall of Gemini.
 func readGeminiCall(v jsonscan.Value) (c Call, name jsonscan.Value, err error) {
 	f, err := readObject(v)
 	if err != nil {

@@ -13,65 +13,66 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Place is where a reply names the tool of a call.
+// Place is a position in a reply where the tool of a call is named.
 type Place struct {
 	Call *Call
-	Name jsonscan.Value // a part of the event, or of the body
+	Name jsonscan.Value // the name, as a part of the event or of the body
 }
 
-// Step holds the new parts in an event of a stream, or all parts of a whole reply.
+// Step holds the new parts in one event of a stream, or all parts of a whole reply.
 type Step struct {
-	Calls  []*Call  // complete with this event; their arguments are known
-	Places []Place  // the names of calls in this event, also of calls that were complete before
-	Hold   bool     // a call has begun and is not complete
+	Calls  []*Call  // calls that this event completes; their arguments are known
+	Places []Place  // names of calls in this event, even of calls that were complete before
+	Hold   bool     // a call has begun and is not complete yet
 	Hosted []Result // results of tools that the service ran
-	Unread []string // kinds of parts whose content this package does not know
+	Unread []string // kinds of parts with content that this package does not know
 }
 
-// Stream reads the events of one streamed reply, in their order. The zero value is not valid.
+// Stream reads the events of one streamed reply in their order. NewStream makes a valid Stream.
 type Stream struct {
 	api  API
 	open []*partialCall
-	all  []*partialCall // Responses: the calls so far, because later events hold them again
-	held int            // bytes of arguments of the open calls
+	all  []*partialCall // Responses: the complete calls so far, because later events repeat them
+	held int            // bytes of arguments in the open calls
 	step Step
 
-	parts      int             // Messages: the blocks that have begun; Responses: the items
-	misplaced  bool            // Messages, Responses: a part has another number than its place
-	numbered   bool            // Chat: a piece of a call has come with its number
-	unnumbered bool            // Chat: a piece of a call has come without its number
-	others     map[string]bool // Messages: the open blocks that are no call for the client
+	parts      int             // number of parts that have begun: blocks of Messages or items of Responses
+	misplaced  bool            // Messages, Responses: the number of a part is not its position
+	numbered   bool            // Chat: a piece of a call has come with a number
+	unnumbered bool            // Chat: a piece of a call has come without a number
+	others     map[string]bool // Messages: the open blocks that are not calls for the client
 	choices    map[string]bool // Chat: the choices that have ended
-	ids        map[string]bool // the calls that have begun, by their ids
-	begun      int             // how many calls have begun
-	over       bool            // the mark of the end has come
+	ids        map[string]bool // ids of the calls that have begun
+	begun      int             // number of calls that have begun
+	over       bool            // the end mark of the stream has come
 }
 
-// partialCall is a call that is not complete yet.
+// partialCall is a call whose parts are still coming.
 type partialCall struct {
 	call     *Call
-	at       string          // its place in the reply
-	pieces   strings.Builder // pieces of the arguments, as the reply writes them
-	begun    bool            // some of the arguments came in pieces
+	at       string          // position of the call in the reply
+	pieces   strings.Builder // pieces of the arguments as they are written in the reply
+	begun    bool            // at least one piece of the arguments has come
 	done     bool            // Responses: the service has sent the complete call
 	repeated bool            // Responses: the end of the reply has repeated the call
 }
 
-// text returns the arguments that came in pieces. They are joined before they are decoded: a piece may
-// end within a character.
+// text returns the joined pieces of the arguments. It decodes them after joining, because a piece
+// may end within a character.
 func (g *partialCall) text() string { return jsonscan.Value(`"` + g.pieces.String() + `"`).Text() }
 
-// NewStream returns the reader of a reply in the form of an API.
+// NewStream returns a Stream for a reply of this API.
 func NewStream(api API) *Stream {
 	return &Stream{api: api, others: map[string]bool{}, choices: map[string]bool{}, ids: map[string]bool{}}
 }
 
-// ReadEvent reads an event: its name ("" for none) and its data. Its places are parts of data.
+// ReadEvent reads one event. name is the event's name, or "". The Places in the result are parts of
+// data.
 func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 	s.step = Step{}
 	text := bytes.TrimSpace(data)
 	if s.api == Chat || s.api == Gemini {
-		if name != "" && name != "message" { // some clients drop such an event
+		if name != "" && name != "message" { // some clients drop an event with another name
 			return s.finishStep(), fmt.Errorf("an event is called %s", shorten(name))
 		}
 	}
@@ -84,7 +85,7 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 		s.distrustBatch()
 		return s.finishStep(), nil
 	}
-	if s.over { // some clients have stopped reading, others continue
+	if s.over { // refused, because some clients have stopped reading and others continue
 		return s.finishStep(), errors.New("it goes on after the mark of its end")
 	}
 	v, err := parseDocument(data)
@@ -101,8 +102,9 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 	return s.finishStep(), err
 }
 
-// distrustBatch marks calls of Chat that are complete at the same time as unreadable if one of them
-// is unreadable. Some clients add a piece that does not fit its own call to another call.
+// distrustBatch looks at calls of Chat that become complete with the same event. If one of them is
+// unreadable, it marks all of them as unreadable. The reason is that some clients add a piece that
+// does not fit its own call to another call.
 func (s *Stream) distrustBatch() {
 	calls := s.step.Calls
 	if s.api != Chat || len(calls) < 2 || !slices.ContainsFunc(calls, func(c *Call) bool { return c.Bad != "" }) {
@@ -115,9 +117,9 @@ func (s *Stream) distrustBatch() {
 	}
 }
 
-// checkName returns an error if an event's name differs from its type (Messages, Responses). This
-// package uses the type. A client that uses the name would drop other events and join other pieces
-// than this package.
+// checkName returns an error if the name of an event differs from its type (Messages, Responses).
+// This package uses the type. A client that uses the name would drop other events and join other
+// pieces.
 func (s *Stream) checkName(name string, v jsonscan.Value) error {
 	kind := v.Member("type").Text()
 	if v.Kind() == jsonscan.Object && s.api != Gemini && s.api != Chat && v.Member("type").Kind() != jsonscan.String {
@@ -129,7 +131,7 @@ func (s *Stream) checkName(name string, v jsonscan.Value) error {
 	return nil
 }
 
-// Finish returns the calls that were not complete when the stream ended.
+// Finish returns the calls that are still open at the end of the stream.
 func (s *Stream) Finish() Step {
 	s.step = Step{}
 	s.closeAll()
@@ -143,7 +145,7 @@ func (s *Stream) finishStep() Step {
 }
 
 func (s *Stream) readValue(v jsonscan.Value) error {
-	if s.api == Gemini && v.Kind() == jsonscan.Array { // the form without alt=sse
+	if s.api == Gemini && v.Kind() == jsonscan.Array { // Gemini sends an array if the request has no alt=sse
 		for one := range v.Elements() {
 			if err := s.readValue(one); err != nil {
 				return err
@@ -169,7 +171,7 @@ func (s *Stream) readValue(v jsonscan.Value) error {
 	return errors.New("its form is not known")
 }
 
-// ReadReply reads a reply that is no stream. Places are parts of body.
+// ReadReply reads a whole reply that is not a stream. The Places in the result are parts of body.
 func ReadReply(api API, body []byte) (Step, error) {
 	s := NewStream(api)
 	v, err := parseDocument(body)
@@ -202,7 +204,8 @@ func (s *Stream) noteUnread(kind string) {
 	}
 }
 
-// openCall opens a call. Two calls with one id are an error, because clients join their pieces.
+// openCall adds an open call. It returns an error if another call has the same id, because clients
+// would join the pieces of both.
 func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*partialCall, error) {
 	if !utf8.ValidString(c.Name) {
 		return nil, errors.New("the name of a call is not UTF-8")
@@ -220,7 +223,7 @@ func (s *Stream) openCall(at string, c Call, place jsonscan.Value) (*partialCall
 	return g, nil
 }
 
-// addWhole adds a call that came whole.
+// addWhole adds a call that came complete.
 func (s *Stream) addWhole(at string, c Call, place jsonscan.Value) error {
 	g, err := s.openCall(at, c, place)
 	if err == nil {
@@ -238,7 +241,7 @@ func (s *Stream) findOpen(at string) *partialCall {
 	return nil
 }
 
-// growCall adds a piece of the arguments: a string of JSON.
+// growCall adds a piece of the arguments. The piece is a JSON string.
 func (s *Stream) growCall(g *partialCall, piece jsonscan.Value) error {
 	if piece == "" {
 		return nil
@@ -246,7 +249,7 @@ func (s *Stream) growCall(g *partialCall, piece jsonscan.Value) error {
 	if piece.Kind() != jsonscan.String {
 		return fmt.Errorf("a piece of arguments is %s", nounOf(piece))
 	}
-	if !utf8.ValidString(string(piece)) { // some clients join a character that is cut in two, others replace both halves
+	if !utf8.ValidString(string(piece)) { // some clients join a character that is cut in two, and others replace both halves
 		return errors.New("a piece of arguments is not UTF-8")
 	}
 	g.begun = true
@@ -255,7 +258,7 @@ func (s *Stream) growCall(g *partialCall, piece jsonscan.Value) error {
 	return nil
 }
 
-// closeCall closes a call.
+// closeCall moves a call from the open calls to the complete calls of this step.
 func (s *Stream) closeCall(g *partialCall) {
 	for i := range s.open {
 		if s.open[i] == g {
@@ -270,7 +273,7 @@ func (s *Stream) closeCall(g *partialCall) {
 			g.call.Args, g.call.Bad = parseArguments(g.text())
 		}
 	}
-	if s.api == Responses && g.begun && !g.done { // a client may run the call without its end
+	if s.api == Responses && g.begun && !g.done { // the end of the call is missing, but a client may still run the call
 		*g.call = g.joined(*g.call)
 	}
 	if s.api == Chat {
@@ -284,13 +287,13 @@ func (s *Stream) closeCall(g *partialCall) {
 	}
 }
 
-// isWhole reports whether the arguments that have come are a whole object.
+// isWhole reports whether the pieces so far are a complete JSON object.
 func (g *partialCall) isWhole() bool {
 	args, bad := parseArguments(g.text())
 	return args != nil && bad == ""
 }
 
-// joined returns a call of Responses with the arguments that came in pieces.
+// joined returns a call of Responses with the arguments from the pieces.
 func (g *partialCall) joined(c Call) Call {
 	if c.Free {
 		c.Text = g.text()
@@ -306,7 +309,7 @@ func (s *Stream) closeAll() {
 	}
 }
 
-// readMessagesEvent reads an event of Messages.
+// readMessagesEvent reads one event of the Messages API.
 func (s *Stream) readMessagesEvent(o *object) error {
 	at := string(o.value("index"))
 	switch o.text("type") {
@@ -338,7 +341,7 @@ func (s *Stream) readMessagesEvent(o *object) error {
 		s.parts++
 		g, err := s.beginBlock(at, &b)
 		s.others[at] = g == nil
-		if g != nil && s.misplaced { // some clients count the blocks, others use the index
+		if g != nil && s.misplaced { // refused, because some clients count the blocks and others use the index
 			return fmt.Errorf("block %s, a call, is not the one with that number", at)
 		}
 		return err
@@ -364,7 +367,7 @@ func (s *Stream) readMessagesEvent(o *object) error {
 	case "content_block_stop":
 		if g := s.findOpen(at); g != nil {
 			s.closeCall(g)
-		} else if !s.others[at] { // a client may take the block a second time
+		} else if !s.others[at] { // refused, because a client may take the block a second time
 			return fmt.Errorf("block %s ends and was not open", at)
 		}
 		delete(s.others, at)
@@ -375,8 +378,8 @@ func (s *Stream) readMessagesEvent(o *object) error {
 	return nil
 }
 
-// checkIndex checks that a place is a number in the one form that all clients read alike: a client may
-// take "1", 1.0 and 1 for the same.
+// checkIndex checks that an index is written in the only form that all clients read alike. A client
+// may take "1", 1.0 and 1 for the same index.
 func checkIndex(at string) error {
 	if n, err := strconv.Atoi(at); err != nil || n < 0 || strconv.Itoa(n) != at {
 		return fmt.Errorf("a part of the reply has the place %s", shorten(at))
@@ -384,7 +387,7 @@ func checkIndex(at string) error {
 	return nil
 }
 
-// beginBlock opens the call of a block of Messages, if it is one.
+// beginBlock opens the call in a block of Messages. It returns nil if the block is no call.
 func (s *Stream) beginBlock(at string, b *object) (*partialCall, error) {
 	if err := b.checkTexts("type", "name", "id"); err != nil {
 		return nil, err
@@ -404,7 +407,7 @@ func (s *Stream) beginBlock(at string, b *object) (*partialCall, error) {
 	return nil, nil
 }
 
-// readBlocks reads blocks that came whole, and returns how many there are.
+// readBlocks reads blocks that came complete. It returns their number.
 func (s *Stream) readBlocks(v jsonscan.Value) (n int, err error) {
 	err = visitObjects(v, func(b *object) error {
 		n++
@@ -417,7 +420,7 @@ func (s *Stream) readBlocks(v jsonscan.Value) (n int, err error) {
 	return n, err
 }
 
-// readResponsesEvent reads an event of Responses.
+// readResponsesEvent reads one event of the Responses API.
 func (s *Stream) readResponsesEvent(o *object) error {
 	at := string(o.value("output_index"))
 	switch kind := o.text("type"); kind {
@@ -437,7 +440,7 @@ func (s *Stream) readResponsesEvent(o *object) error {
 		switch {
 		case g == nil:
 			return fmt.Errorf("arguments come for %s, which is not a call", shorten(at))
-		case s.misplaced: // some clients count the items, others use the index
+		case s.misplaced: // refused, because some clients count the items and others use the index
 			return fmt.Errorf("arguments come for item %s, and the items are not numbered in order", shorten(at))
 		case o.value("delta") == "":
 			return errors.New("a piece of arguments is missing")
@@ -454,7 +457,7 @@ func (s *Stream) readResponsesEvent(o *object) error {
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		return s.readOutput(&r)
 	}
-	return visitObjects(r.value("output"), func(item *object) error { // clients add these items to the reply
+	return visitObjects(r.value("output"), func(item *object) error { // clients add the items of such an event to the reply
 		if _, is, err := readItemCall(item); is || err != nil {
 			return errors.New("a call comes in an event that is not for calls")
 		}
@@ -463,7 +466,7 @@ func (s *Stream) readResponsesEvent(o *object) error {
 	})
 }
 
-// checkDone compares the arguments that an event repeats with the pieces that came.
+// checkDone compares the complete arguments in an event with the pieces that came before.
 func (s *Stream) checkDone(at string, o *object) error {
 	g := s.findOpen(at)
 	if g == nil {
@@ -490,16 +493,16 @@ func (s *Stream) checkDone(at string, o *object) error {
 	return nil
 }
 
-// itemStage is the stage in which an item of Responses comes.
+// itemStage tells at which stage an item of Responses comes.
 type itemStage uint8
 
 const (
-	itemAdded    itemStage = iota // it will grow
-	itemDone                      // it is whole
-	itemRepeated                  // it is whole, and repeated in the list of all items
+	itemAdded    itemStage = iota // the item is incomplete, and pieces follow
+	itemDone                      // the item is complete
+	itemRepeated                  // the item is complete and repeated in the list of all items
 )
 
-// readItem reads an item of a reply of Responses.
+// readItem reads one item in a reply of Responses.
 func (s *Stream) readItem(at string, item *object, stage itemStage) error {
 	c, is, err := readItemCall(item)
 	switch {
@@ -561,7 +564,7 @@ func (s *Stream) readOutput(r *object) error {
 	return err
 }
 
-// readChatChunk reads a chunk, or a whole reply, of Chat Completions.
+// readChatChunk reads one chunk of Chat Completions, or a whole reply.
 func (s *Stream) readChatChunk(o *object) error {
 	n := -1
 	return visitObjects(o.value("choices"), func(choice *object) error {
@@ -579,7 +582,7 @@ func (s *Stream) readChatChunk(o *object) error {
 				return err
 			}
 			if err := visitChatCalls(&m, func(c *chatCall) error {
-				if at != "0" || s.choices[at] { // clients read the first choice, to its end
+				if at != "0" || s.choices[at] { // refused, because clients read only the first choice, up to its end
 					return fmt.Errorf("a call comes in choice %s, or after its end", at)
 				}
 				if name == "delta" {
@@ -607,18 +610,18 @@ func (s *Stream) readChatChunk(o *object) error {
 	})
 }
 
-// readChatCall reads a piece of a call.
+// readChatCall reads a piece of a call of Chat.
 func (s *Stream) readChatCall(at string, c *chatCall) error {
 	if c.index >= 0 {
 		s.numbered, s.unnumbered = s.numbered || c.numbered, s.unnumbered || !c.numbered
 	}
 	g := s.findOpen(at)
 	if g != nil && s.unnumbered && !s.numbered && c.Name != "" && c.ID != "" && g.call.ID != "" && c.ID != g.call.ID && g.isWhole() {
-		s.closeCall(g) // a service that sends no numbers begins its next call
+		s.closeCall(g) // this piece begins the next call of a service that sends no numbers
 		g = nil
 	}
 	switch {
-	case s.unnumbered && (s.numbered || g != nil && s.begun > 1): // clients drop such a piece, or guess
+	case s.unnumbered && (s.numbered || g != nil && s.begun > 1): // refused, because clients drop such a piece or guess its call
 		return errors.New("a piece of a call has no number")
 	case g == nil && strings.TrimSpace(c.Name) == "":
 		return errors.New("a call has no name")
@@ -640,15 +643,15 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		s.ids[c.ID] = true
 		g.call.ID = c.ID
 	}
-	if c.args.Kind() == jsonscan.Object { // some services send it whole, as an object
+	if c.args.Kind() == jsonscan.Object { // some services send the arguments complete, as an object
 		return s.growCall(g, jsonscan.ValueOf(escape.QuoteText(string(c.args))))
 	}
 	return s.growCall(g, c.args)
 }
 
-// readCandidates reads a reply of Gemini, or an event of one.
+// readCandidates reads a reply of Gemini, or one event of it.
 func (s *Stream) readCandidates(o *object) error {
-	if inner := o.value("response"); inner != "" { // Code Assist wraps the reply
+	if inner := o.value("response"); inner != "" { // Code Assist puts the reply into another object
 		if o.value("candidates") != "" {
 			return errors.New("it has a reply in two places")
 		}

@@ -6,32 +6,30 @@ import (
 	"strings"
 )
 
-// Event is one block of a stream, including the blank line that ends it. A block
-// without a data line dispatches nothing, but its ID and Retry still apply, and its
-// comments keep a connection alive.
+// Event is one block of a stream, with the blank line that ends it. A block without a data line is
+// no event for the client. But its ID and Retry still count, and its comments keep a connection
+// alive.
 type Event struct {
-	// Raw holds the received bytes, line ends included. If the previous block ended in
-	// CR and its LF arrived later, that LF is at the beginning of Raw, where it has no
-	// effect.
+	// Raw holds the received bytes with the line ends. If the previous block ended in CR and its LF
+	// came later, this LF is the first byte of Raw, where it has no effect.
 	Raw []byte
 
 	Name    string // value of the event field; "" means "message"
-	Data    []byte // the data lines, joined by LF; nil when there are none
+	Data    []byte // the data lines, joined by LF; nil if there are none
 	HasData bool
 	ID      string // value of the id field
-	HasID   bool   // an empty id field resets the last id
-	Retry   int    // milliseconds; -1 when there is no valid retry field
+	HasID   bool   // there is an id field; an empty one resets the last id
+	Retry   int    // retry time in milliseconds; -1 if there is no valid retry field
 	Comment bool   // the block has a comment line
 
-	// Plain means that all readers read Raw in the same way, also readers with other
-	// rules than the standard for line ends, fields or a byte order mark. In a plain
-	// block each line ends in LF or CRLF, and is a comment, data, or the only line of
-	// its field.
+	// Plain means that all readers read Raw in the same way. Even readers with other rules than the
+	// standard for line ends, fields or a byte order mark do so. In a plain block each line ends in
+	// LF or CRLF, and each line is a comment, a data line, or the only line of its field.
 	Plain bool
-	seen  string // first letters of the fields so far, except data
+	seen  string // first letters of the fields so far, without data
 }
 
-// setField adds one line, given without its line end.
+// setField adds one line to the event. line has no line end.
 func (e *Event) setField(line []byte) {
 	name, value, colon := bytes.Cut(line, []byte{':'})
 	if colon && len(name) == 0 {
@@ -50,18 +48,18 @@ func (e *Event) setField(line []byte) {
 		e.Data = append(e.Data, value...)
 		e.HasData = true
 	case "id":
-		if bytes.IndexByte(value, 0) < 0 { // the standard ignores an id with NUL
+		if bytes.IndexByte(value, 0) < 0 { // the standard ignores an id that contains NUL
 			e.ID, e.HasID = string(value), true
 		}
 	case "retry":
-		if n, err := strconv.Atoi(string(value)); err == nil && value[0] >= '0' { // digits only, no sign
+		if n, err := strconv.Atoi(string(value)); err == nil && value[0] >= '0' { // only digits are valid, without a sign
 			e.Retry = n
 		}
 	}
 }
 
-// checkField clears Plain for a field that some readers read differently from the
-// standard.
+// checkField sets Plain to false for a field that some readers do not read as the standard
+// requires.
 func (e *Event) checkField(name string, value []byte) {
 	switch name {
 	case "data":
@@ -78,9 +76,9 @@ func (e *Event) checkField(name string, value []byte) {
 	}
 }
 
-// AppendBlock appends e as a block: event, id, retry and data. It ignores Raw. Text
-// cannot begin another field: a line break in data starts a new data line, and line
-// breaks in a name or an id are removed.
+// AppendBlock appends e as a block with event, id, retry and data. It ignores Raw. No text can
+// begin another field: a line break in data starts a new data line, and line breaks in a name or an
+// id are removed.
 func (e *Event) AppendBlock(to []byte) []byte {
 	if name := oneLine(e.Name); name != "" {
 		to = append(append(append(to, "event: "...), name...), '\n')
@@ -97,9 +95,8 @@ func (e *Event) AppendBlock(to []byte) []byte {
 	return append(to, '\n')
 }
 
-// AppendData appends data as data lines, without the blank line that ends an event.
-// Every line break of the standard starts a new line, so that data cannot become a
-// field.
+// AppendData appends data as data lines, without the blank line that ends an event. Every line
+// break that the standard knows starts a new data line, so that data cannot become another field.
 func AppendData(to, data []byte) []byte {
 	for {
 		i := bytes.IndexAny(data, "\r\n")
@@ -118,5 +115,5 @@ func AppendData(to, data []byte) []byte {
 	}
 }
 
-// oneLine removes what would end a field or make readers ignore it.
+// oneLine removes the characters that would end a field or make readers ignore it.
 var oneLine = strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace

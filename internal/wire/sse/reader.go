@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// ErrTooLong means that an event is longer than the reader's limit. The stream cannot
-// be read further, because the start of the next event is unknown.
+// ErrTooLong means that an event is longer than the reader's limit. The stream cannot be read any
+// further, because the beginning of the next event is unknown.
 var ErrTooLong = errors.New("an event is longer than allowed")
 
-// bom is the byte order mark. It may precede the first line and has no meaning there.
+// bom is the byte order mark. It is ignored before the first line.
 var bom = []byte("\ufeff")
 
 // Reader reads events from a stream.
@@ -20,32 +20,30 @@ type Reader struct {
 	r     *bufio.Reader
 	max   int
 	begun bool
-	rest  *Event // the block that the end of the stream, or its error, has cut off
-	// afterCR means that the last line ended in CR at the end of the received bytes.
-	// If the next byte is LF, it belongs to that line.
+	rest  *Event // the block that the end of the stream, or an error, cut off
+	// afterCR means that the received bytes end in a CR. If the next byte is LF, it belongs to the
+	// same line end.
 	afterCR bool
 	awaitLF bool
 }
 
-// large is the size in bytes of the reader's buffer after an event that is longer than
-// this. Most streams have no such event, and their buffer stays small.
+// large is the size in bytes of the reader's buffer after a longer event than this. Most streams
+// have no such event, so their buffer stays small.
 const large = 64 << 10
 
-// NewReader returns a Reader that limits an event to max bytes, all its lines
-// together.
+// NewReader returns a Reader with a limit of max bytes for each event, all its lines together.
 func NewReader(r io.Reader, max int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 4<<10), max: max}
 }
 
-// AwaitLF makes r wait for the byte behind a CR before it returns the line, for a caller that
+// AwaitLF makes r wait for the byte after a CR before it returns the line. It is for a caller that
 // refuses events that are not Plain. Otherwise a CRLF that arrives in two parts would count as a
 // CR.
 func (r *Reader) AwaitLF() { r.awaitLF = true }
 
-// ReadEvent returns the next block in its own memory. io.EOF ends the stream. A block
-// that the end of the stream cuts off is dropped, as the standard requires, because it
-// may be half an event. ReadEvent returns an event as soon as its blank line has
-// arrived.
+// ReadEvent returns the next block, in its own memory. It returns an event as soon as the event's
+// blank line has arrived. It returns io.EOF at the end of the stream. A block that the end of the
+// stream cuts off is dropped, as the standard requires, because it may be only a part of an event.
 func (r *Reader) ReadEvent() (*Event, error) {
 	e := &Event{Retry: -1, Plain: true}
 	for {
@@ -70,14 +68,16 @@ func (r *Reader) ReadEvent() (*Event, error) {
 	}
 }
 
-// HasEvent reports whether ReadEvent returns without reading from the stream: a blank line is in the buffer.
+// HasEvent reports whether ReadEvent would return without a read from the stream, because a blank
+// line is in the buffer.
 func (r *Reader) HasEvent() bool {
 	ahead, _ := r.r.Peek(r.r.Buffered())
 	return bytes.Contains(ahead, []byte("\n\n")) || bytes.Contains(ahead, []byte("\n\r\n"))
 }
 
-// Rest returns, after an error of ReadEvent, the block that was cut off, including its last line,
-// which has no end. Some readers do not drop such a block. Raw is empty if nothing was cut off.
+// Rest returns the block that was cut off, after ReadEvent has returned an error. It includes the
+// last line, which has no line end. It exists because some readers do not drop such a block. Raw is
+// empty if nothing was cut off.
 func (r *Reader) Rest() *Event {
 	e := r.rest
 	if e == nil {
@@ -90,9 +90,9 @@ func (r *Reader) Rest() *Event {
 	return e
 }
 
-// readLine appends one line with its end to e.Raw and returns the line without its
-// end. Lines end in LF, CR or CRLF. After a CR it does not wait for the next byte,
-// because that would delay the event, unless the caller wants it so.
+// readLine appends one line with its line end to e.Raw and returns the line without its line end. A
+// line ends in LF, CR or CRLF. After a CR, readLine does not wait for the next byte, because this
+// would delay the event. It waits only after AwaitLF.
 func (r *Reader) readLine(e *Event) ([]byte, error) {
 	start := len(e.Raw)
 	for {
@@ -126,7 +126,7 @@ func (r *Reader) readLine(e *Event) ([]byte, error) {
 	}
 }
 
-// takeRun appends the buffered part of the line in one piece.
+// takeRun appends the buffered part of the line at once.
 func (r *Reader) takeRun(e *Event) {
 	if len(e.Raw) > large {
 		r.r = bufio.NewReaderSize(r.r, large)

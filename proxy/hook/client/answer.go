@@ -13,8 +13,8 @@ type Answer struct {
 }
 
 // AnswerAllow returns the answer that lets the tool run, or the answer to an event without a
-// decision. It is empty where the client treats no output as permission: then the client's own
-// rules and questions still apply, which an explicit "allow" may turn off.
+// decision. The answer is empty if the client treats no output as permission. An explicit "allow"
+// could turn off the client's own rules and questions.
 func (r *Row) AnswerAllow(e Event) Answer {
 	text := r.Allow
 	if e.Kind != Before {
@@ -28,17 +28,18 @@ func (r *Row) AnswerAllow(e Event) Answer {
 	return Answer{Stdout: []byte(text + "\n")}
 }
 
-// Exit codes. Clients treat any other code as a failed hook, and most of them then run the tool.
+// Exit codes of a hook. Clients treat any other code as a failed hook, and most of them then run
+// the tool.
 const (
 	exitSilent = 0
 	exitDenied = 2
 )
 
-// maxReason is the largest length in bytes of a reason; a longer reason is cut.
+// maxReason is the maximum length in bytes of a reason. A longer reason is cut.
 const maxReason = 500
 
-// AnswerDeny returns a denial in every form that the client may read (stdout, stderr, exit code),
-// because clients and their versions differ in the form that counts.
+// AnswerDeny returns a denial in every form that the client may read (stdout, stderr, exit code).
+// It uses all forms because clients, and versions of one client, read different forms.
 func (r *Row) AnswerDeny(e Event, reason string) Answer {
 	reason = singleLine(reason)
 	a := Answer{Stderr: []byte(reason + "\n"), Code: exitDenied}
@@ -61,7 +62,8 @@ func (r *Row) AnswerDeny(e Event, reason string) Answer {
 	return a
 }
 
-// AnswerAsk makes the client ask the person. It returns false if the client does not do this.
+// AnswerAsk returns the answer that makes the client ask the person. It returns false if the client
+// cannot do this.
 func (r *Row) AnswerAsk(e Event, reason string) (Answer, bool) {
 	reason = singleLine(reason)
 	switch {
@@ -101,8 +103,8 @@ func (r *Row) hookOutput(e Event, decision, reason string) []byte {
 	return marshalLine(all)
 }
 
-// singleLine returns a reason on one line, without control characters and not empty: Codex runs
-// the tool if the reason is empty.
+// singleLine returns a reason as one line without control characters. It never returns an empty
+// text, because Codex runs the tool if the reason is empty.
 func singleLine(s string) string {
 	out := []rune{}
 	size := 0
@@ -124,7 +126,7 @@ func singleLine(s string) string {
 func marshalLine(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and maps of strings always marshal
+		panic(err) // cannot happen, because strings and maps of strings can always be marshalled
 	}
 	return append(b, '\n')
 }

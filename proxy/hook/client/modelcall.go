@@ -16,35 +16,35 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// modelHabits describe how a client changes a call of its model before a hook sees the call. The zero
-// value is a client that changes nothing.
+// modelHabits tells how a client changes a call of its model before a hook sees the call. The zero
+// value means that the client changes nothing.
 type modelHabits struct {
-	// folds means that the client ignores the case of the letters when it looks up a tool's name.
+	// folds means that the client ignores the case of letters when it looks up a tool by its name.
 	folds bool
-	// bare means that the client names a server's tool SERVER_TOOL for the model, and gives its hook
-	// server and tool separately.
+	// bare means that the client names a server's tool SERVER_TOOL for the model. Its hook gets the
+	// names of the server and the tool separately.
 	bare bool
-	// decodes means that the client replaces \uXXXX in a text of the arguments by the character.
+	// decodes means that the client replaces \uXXXX in the texts of the arguments by the character.
 	decodes bool
-	// bridge is the built-in tool that calls another tool, which its arguments "name" and "arguments"
-	// describe. The case of the letters of that name does not matter. The hook sees the call of the
-	// other tool.
+	// bridge is the name of a built-in tool that calls another tool. The bridge's arguments "name"
+	// and "arguments" describe the other tool. The case of letters in "name" does not matter. The
+	// hook sees the call of the other tool.
 	bridge string
 }
 
-// ModelCall is a tool call as a client's model asks for it.
+// ModelCall is a tool call in the form in which a client's model asks for it.
 type ModelCall struct {
 	Session, ID string
 	Tool        string
-	Args        []byte // JSON; nil for none
-	Text        string // the argument of a tool that takes plain text instead of JSON
-	Free        bool   // the tool gets Text, not Args
+	Args        []byte // the arguments as JSON; nil if there are none
+	Text        string // the argument of a tool that takes a plain text instead of JSON
+	Free        bool   // the argument is in Text, not in Args
 	Cwd         string
 }
 
-// ReadModelCall returns the request that a client's hook would get for a call that the client's
-// model asks for. If the client may understand the call in several ways, the request has a call for
-// each of them.
+// ReadModelCall returns the request that a client's hook would get for a call of the client's
+// model. If the client may understand the call in several ways, the request has one call for each
+// way.
 func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	req = Request{Row: r, Event: Event{Name: "model", Kind: Before}, Session: m.Session, Call: m.ID, Cwd: m.Cwd}
 	tool, input := m.Tool, m.Args
@@ -74,7 +74,7 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	if len(tool) > maxToolName {
 		return req, errors.New("the name of the tool is longer than a tool's")
 	}
-	if tool != strings.TrimFunc(tool, isBlank) { // no tool has such a name, but some clients would remove the blanks
+	if tool != strings.TrimFunc(tool, isBlank) { // no tool has such a name, but some clients remove the blanks
 		return req, errors.New("the name of the tool begins or ends with a blank")
 	}
 	req.folded = req.folded || r.Model.folds && strings.ToLower(tool) != tool
@@ -92,10 +92,10 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 	return req, err
 }
 
-// foldName returns the name by which clawai knows a tool, for a client that ignores the case of the
-// letters: in lower case for a built-in tool, otherwise as the model has written it.
+// foldName returns clawai's name of a tool, for a client that ignores the case of letters. The name
+// of a built-in tool is in lower case. Any other name stays as the model has written it.
 func (r *Row) foldName(tool string) (string, error) {
-	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may treat some of them as another case of an ASCII letter
+	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may take such a character for another case of an ASCII letter
 		return "", errors.New("the name of the tool has a character that is not ASCII")
 	}
 	low := strings.ToLower(tool)
@@ -108,14 +108,14 @@ func (r *Row) foldName(tool string) (string, error) {
 	return tool, nil
 }
 
-// maxToolName is the largest length of a tool's name in bytes. Services refuse longer names, and Claude
-// Code cuts them.
+// maxToolName is the maximum length in bytes of a tool's name. Services refuse longer names, and
+// Claude Code cuts them.
 const maxToolName = 200
 
-// isBlank reports whether a client may remove this character at the start or the end of a name.
+// isBlank reports whether a client may remove this character from the start or the end of a name.
 func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' }
 
-// readModelNames adds to req each call that the model may mean by a tool's name.
+// readModelNames adds to req one call for each tool that the model may mean by a name.
 func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error) {
 	known := builtin.FindTool(r.ID, tool).Class != ""
 	rest, joined := strings.CutPrefix(tool, "mcp_")
@@ -123,7 +123,7 @@ func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error
 	switch {
 	case r.Model.bare && !known && strings.Contains(strings.Trim(tool, "_"), "_"):
 		names, err = r.cutToolName(tool, "_", "")
-	case r.MCP == single && !r.Model.bare && joined && !known: // its hook gets server and tool separately
+	case r.MCP == single && !r.Model.bare && joined && !known: // the hook of such a client gets the server and the tool separately
 		names, err = r.cutToolName(rest, "_", "")
 	default:
 		names, err = r.splitTool(object{}, tool, input, req.Event)
@@ -153,7 +153,7 @@ func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error
 	return nil
 }
 
-// readBridged returns the tool that a bridge calls, and the arguments for that tool.
+// readBridged returns the tool that a bridge calls, and the arguments of this tool.
 func readBridged(input []byte) (tool string, args []byte, err error) {
 	root := object{jsonscan.ValueOf(input)}
 	tool, _, err = root.readText([]string{"name"})
@@ -164,14 +164,14 @@ func readBridged(input []byte) (tool string, args []byte, err error) {
 	return strings.TrimFunc(tool, isBlank), args, err
 }
 
-// writtenEscape matches a \uXXXX that a model has written as six characters in a text, or two of them
-// that are a surrogate pair.
+// writtenEscape matches a \uXXXX that a model has written into a text as six characters. It also
+// matches two of them that form a surrogate pair.
 var writtenEscape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
 })
 
-// decodeEscapes replaces each \uXXXX in the texts of the arguments by its character, except control
-// characters. It returns nil if nothing changes.
+// decodeEscapes replaces each \uXXXX in the texts of the arguments by its character, but not by a
+// control character. It returns nil if nothing changes.
 func decodeEscapes(input []byte) []byte {
 	var edits []frame.Edit
 	jsonscan.ValueOf(input).VisitLeaves(func(_ string, leaf jsonscan.Value) {

@@ -11,9 +11,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// serverTool is a tool of a server. wraps means that its arguments are inside the arguments of a
-// built-in tool that calls it. spelled means that only the tool's name has the server's name, in
-// which the client may have replaced characters.
+// serverTool is a tool of a server. wraps means that a built-in tool calls it and has its arguments
+// inside its own. spelled means that the server's name was taken from the tool's name, where the
+// client may have replaced characters.
 type serverTool struct {
 	server, tool   string
 	wraps, spelled bool
@@ -21,8 +21,8 @@ type serverTool struct {
 
 var errNoServer = errors.New("it does not say which server the tool belongs to")
 
-// splitTool returns the server tools that a tool name may mean: none for a built-in tool, several
-// if the name can be split in more than one way.
+// splitTool returns the server tools that a tool name may mean. It returns none for a built-in
+// tool, and several if the name can be split in several ways.
 func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]serverTool, error) {
 	server, _, err := root.readText(r.MCPServer)
 	if err != nil {
@@ -86,10 +86,10 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]serv
 	return nil, nil
 }
 
-// callers are built-in tools that call a server's tool named in their arguments.
+// callers are built-in tools that call a server's tool. Their arguments name that tool.
 var callers = []string{"call_mcp_tool", "use_mcp_tool", "mcp_call_tool", "use_tool"}
 
-// parseCalledTool returns the server's tool that the arguments of one of the callers name.
+// parseCalledTool returns the server's tool that the arguments of one of callers name.
 func parseCalledTool(input []byte) ([]serverTool, error) {
 	if input == nil {
 		return nil, errNoServer
@@ -113,10 +113,10 @@ func parseCalledTool(input []byte) ([]serverTool, error) {
 	return all, err
 }
 
-// cutToolName splits SERVER__TOOL at every possible place. mark is the separator between the two
-// names. server is the server's name from a separate member of the payload, perhaps with other
-// characters; "" if there is none. The server of a plugin keeps its prefix, which distinguishes it
-// from an owner's server with the same name.
+// cutToolName splits the name SERVER__TOOL at every possible place. mark is the separator between
+// the two names. server is the server's name from another member of the payload, or "". Characters
+// of it may be replaced. If the server belongs to a plugin, its name keeps the prefix, because
+// another server of the owner may have the same name without it.
 func (r *Row) cutToolName(rest, mark, server string) (all []serverTool, err error) {
 	if strings.HasPrefix(rest, "plugin_") {
 		server = ""
@@ -145,15 +145,14 @@ func (r *Row) cutToolName(rest, mark, server string) (all []serverTool, err erro
 	return all, nil
 }
 
-// maxCuts is the largest number of ways to split a name. No known tool has so many.
+// maxCuts is the maximum number of ways to split a name. No known tool reaches it.
 const maxCuts = 32
 
-// NarrowServers replaces the server names of the calls with the names in the owner's files
-// (owners), and keeps only the splits with such a server; if there is none, it keeps all the
-// splits. It also adds the splits with a server that an agent may have named (others): a rule that
-// denies or asks for such a server counts, but a rule that allows is not sufficient. If the name may
-// also be that of a tool without a server (guessed), and no file names a matching server, only the
-// call of that tool is left.
+// NarrowServers replaces the server names in the calls by the names in the owner's files (owners).
+// It removes the other splits of a tool's name, unless no split matches. It also adds the splits
+// for servers that an agent may have named (others). For such a server, a rule that denies or asks
+// counts, but a rule that allows is not enough. If the name may also be a tool without a server
+// (guessed), files decide: without a matching server in a file, only the call of that tool stays.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return
@@ -170,7 +169,7 @@ func (req *Request) NarrowServers(owners, others []string) {
 	if known := req.renameServers(owners, same); len(known) > 0 {
 		calls = known
 	} else if req.Row.MCP == underscored {
-		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // the tool may belong to another server as well
+		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // the tool may also belong to a server with another number
 	}
 	req.Calls = append(slices.Clone(calls), more...)
 	if req.guessed && len(req.Calls) > 0 && !slices.ContainsFunc(req.Calls, func(c policy.Call) bool { return c.Server != req.Row.ID }) {
@@ -178,8 +177,8 @@ func (req *Request) NarrowServers(owners, others []string) {
 	}
 }
 
-// renameServers returns the calls whose server name can be a written form of one of servers, with
-// that server's real name.
+// renameServers returns the calls whose server name may be a changed form of one of servers, with
+// the real name of that server.
 func (req *Request) renameServers(servers []string, same func(written, name string) bool) (calls []policy.Call) {
 	for _, c := range req.Calls {
 		for _, s := range servers {
@@ -193,21 +192,20 @@ func (req *Request) renameServers(servers []string, same func(written, name stri
 	return calls
 }
 
-// isNumbered reports whether written is name with a number appended: VS Code does this to
-// distinguish servers with the same written name. If the name is long, VS Code also shortens it to
-// make room for the number.
+// isNumbered reports whether written is name with a number at its end. VS Code adds such a number
+// if two servers have the same written name. It shortens a long name to make room for the number.
 func isNumbered(written, name string) bool {
 	base := strings.TrimRight(written, "0123456789")
 	return base != "" && base != written && (name == base || len(written) == shortServer && strings.HasPrefix(name, base))
 }
 
-// HasSpelledServer reports whether the server's name was cut out of the tool's name, so that its
-// name in the client's files is not known yet.
+// HasSpelledServer reports whether the server's name was cut out of the tool's name. Then its name
+// in the client's files is not known yet.
 func (req *Request) HasSpelledServer() bool { return req.spelled }
 
-// IsCertain reports whether the call's server has this name in the client's files, whatever the
-// files contain: its name was not cut out of the tool's name, or it can be cut in only one way and
-// has no "_", which may be a replaced character.
+// IsCertain reports whether the server's name in the call is surely its name in the client's files.
+// This is so if the name was not cut out of the tool's name. It is also so if it can be cut in only
+// one way and has no "_", because "_" may replace another character.
 func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true
@@ -216,11 +214,11 @@ func (req *Request) IsCertain() bool {
 	return exact && len(req.Calls) == 1 && !strings.Contains(req.Calls[0].Server, "_")
 }
 
-// spellServer returns the forms in which the client may write a server's name in a tool's name.
+// spellServer returns the forms of a server's name that the client may use in a tool's name.
 func (r *Row) spellServer(server string) []string {
 	plain := sanitizeName(server)
 	switch {
-	case r.ID == "codex": // Codex replaces hyphens, too
+	case r.ID == "codex": // Codex also replaces hyphens
 		return []string{server, plain, strings.ReplaceAll(plain, "-", "_")}
 	case r.ID == "goose":
 		key := strings.ToLower(strings.Join(strings.Fields(server), ""))
@@ -232,8 +230,8 @@ func (r *Row) spellServer(server string) []string {
 	return []string{server, plain, low, low[:min(len(low), shortServer)], short, strings.ReplaceAll(short, ".", "_")}
 }
 
-// shortenName returns a server's name as VS Code writes it: in lower case, with one _ for each
-// run of other characters, and shortened.
+// shortenName returns a server's name in VS Code's form: in lower case, shortened, and with one _
+// for each run of other characters.
 func shortenName(server string) string {
 	var out strings.Builder
 	run := false
@@ -251,11 +249,11 @@ func shortenName(server string) string {
 	return name[:min(len(name), shortServer)]
 }
 
-// shortServer is the number of characters of a server's name that VS Code puts before a tool's
-// name: 18 characters with mcp_ and the final _.
+// shortServer is the maximum number of characters of a server's name in a tool's name of VS Code.
+// VS Code allows 18 characters including mcp_ and the final _.
 const shortServer = 18 - len("mcp_") - 1
 
-// sanitizeName returns a server's name as Claude Code writes it in a tool's name.
+// sanitizeName returns a server's name in the form of Claude Code's tool names.
 func sanitizeName(server string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -266,8 +264,8 @@ func sanitizeName(server string) string {
 	}, server)
 }
 
-// serverArguments returns the server tool's arguments from a built-in tool's arguments: an
-// object, or JSON in a string.
+// serverArguments returns the arguments of a server's tool from the arguments of a built-in tool.
+// They are an object, or JSON in a string.
 func serverArguments(input []byte) ([]byte, error) {
 	if input == nil {
 		return nil, errors.New("it has no arguments that can be read")

@@ -9,10 +9,11 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// object is a JSON object that parsePayload has accepted: it has each member only once.
+// object is a JSON object that parsePayload has accepted. Each member occurs only once.
 type object struct{ jsonscan.Value }
 
-// findValue returns the value at the first place that exists and is not null.
+// findValue returns the value at the first of these places that exists and is not null. A place is
+// a member name, or several names with dots between.
 func (o object) findValue(places []string) jsonscan.Value {
 	for _, place := range places {
 		v := o.Value
@@ -26,7 +27,7 @@ func (o object) findValue(places []string) jsonscan.Value {
 	return ""
 }
 
-// readText returns the string at the first existing place.
+// readText returns the string at the first of these places that exists.
 func (o object) readText(places []string) (s string, there bool, err error) {
 	switch v := o.findValue(places); v.Kind() {
 	case jsonscan.Absent:
@@ -37,7 +38,7 @@ func (o object) readText(places []string) (s string, there bool, err error) {
 	return "", true, fmt.Errorf("%s is not text", strings.Join(places, " or "))
 }
 
-// textAt returns the words that a person typed: a string, or a list of parts with a text each. It
+// textAt returns a text that a person typed: a string, or a list of parts with a member "text". It
 // returns "" if the value is missing or has another form.
 func (o object) textAt(places []string) string {
 	v := o.findValue(places)
@@ -56,17 +57,17 @@ func (o object) textAt(places []string) string {
 	return ""
 }
 
-// isSubagent reports whether the payload is about an agent that another agent started: then a
-// model wrote the prompt, not a person.
+// isSubagent reports whether the payload is from an agent that another agent started. Then the
+// prompt is from a model, not from a person.
 func (o object) isSubagent() bool {
 	if o.Member("parent_agent_id").Kind() == jsonscan.Null {
-		return false // Cline writes null for an agent without a parent
+		return false // Cline writes null if the agent has no parent
 	}
 	return o.findValue([]string{"parentAgentId", "parent_agent_id", "agent_id", "agentId"}).Kind() != jsonscan.Absent
 }
 
-// readFolder returns the path at the first existing place, or the only path of a list. For
-// several paths it returns "", because it is not known which one is meant.
+// readFolder returns the path at the first of these places that exists, or the only path in a list.
+// If the list has several paths it returns "", because any of them may be meant.
 func (o object) readFolder(places []string) (string, error) {
 	v := o.findValue(places)
 	all := slices.Collect(v.Elements())
@@ -80,8 +81,8 @@ func (o object) readFolder(places []string) (string, error) {
 	return "", nil
 }
 
-// hasFolderAbove reports whether a folder is one of the list at the first existing place, or below
-// one of them.
+// hasFolderAbove reports whether a folder is in the list at the first of these places that exists,
+// or below a folder in that list.
 func (o object) hasFolderAbove(places []string, folder string) bool {
 	for root := range o.findValue(places).Elements() {
 		below, err := filepath.Rel(root.Text(), folder)
@@ -92,7 +93,8 @@ func (o object) hasFolderAbove(places []string, folder string) bool {
 	return false
 }
 
-// readInput returns the object of arguments, which may be JSON in a string; nil for none.
+// readInput returns the arguments: an object, or an object as JSON in a string. It returns nil if
+// there are none.
 func (o object) readInput(places []string) ([]byte, error) {
 	v := o.findValue(places)
 	text := v.Bytes()
@@ -112,7 +114,7 @@ func (o object) readInput(places []string) ([]byte, error) {
 	return args.Bytes(), nil
 }
 
-// envelopeNames are the members, other than the arguments, of Cursor's events for a single tool.
+// envelopeNames are the members of Cursor's events for a single tool that are not arguments.
 var envelopeNames = []string{"hook_event_name", "conversation_id", "generation_id", "session_id", "workspace_roots", "model", "cursor_version", "user_email", "transcript_path",
 	"tool_use_id", "attachments", "content", "sandbox"}
 

@@ -19,37 +19,37 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Request is a parsed payload: its client, its event and its calls.
+// Request is a parsed payload with its client, its event and its calls.
 type Request struct {
-	Row     *Row   // row of the client that wrote the payload, perhaps not the registered client
-	Agent   string // ID of Row, if the payload's shape or the registration proves it; "" if the tool's name decided
+	Row     *Row   // row of the client that wrote the payload, perhaps not of the registered client
+	Agent   string // ID of Row; "" if only the tool's name decided which row fits
 	Event   Event
 	Session string // the client's id of its session
 	Call    string // the client's id of the call
 	Cwd     string
-	Loose   bool   // relative paths may start at another folder than Cwd
-	Mode    string // the client's permission mode, if it states one
-	Said    string // the user's words in a Prompt event; "" if no known place has them
-	Cleared bool   // the session begins because the earlier one was cleared
-	Newer   string // a warning that the client is newer than its row; "" if it is not newer, or states no version
+	Loose   bool   // the tool may resolve relative paths from another folder than Cwd
+	Mode    string // the client's permission mode; "" if the payload has none
+	Said    string // the user's words in a Prompt event; "" if none were found
+	Cleared bool   // the session begins because the user cleared the earlier one
+	Newer   string // a warning that the client is newer than its row; "" if it is not, or if its version is unknown
 
-	// Calls are the calls that the rules judge; the strictest decision counts. There are several
-	// if the tool's name can be split in more than one way. MCP means that they are for a
-	// server's tool.
+	// Calls are the calls that the rules judge; the strictest decision wins. There are several if
+	// the tool's name can be split in several ways. MCP means that the calls are for a server's
+	// tool.
 	Calls []policy.Call
 	MCP   bool
-	// spelled means that the server's name was cut out of the tool's name. guessed means that it may
-	// also be the name of a tool without a server. folded means that the client finds the tool whatever
-	// the case of its letters.
+	// spelled means that the server's name was cut out of the tool's name. guessed means that the
+	// tool's name may also be one without a server. folded means that the client ignores the case
+	// of letters in the tool's name.
 	spelled, guessed, folded bool
 }
 
-// Limit is the largest size of a payload in bytes.
+// Limit is the maximum size of a payload in bytes.
 const Limit = 32 << 20
 
-// Read parses a payload strictly: an ambiguous or incomplete payload is an error. The error is for
-// the agent. registered is the event in the command line, for clients whose payloads name no event;
-// "" if it gives none.
+// Read parses a payload strictly: an ambiguous or incomplete payload is an error. The error text is
+// for the agent. registered is the event in the command line, for clients whose payloads name no
+// event. It is "" if the command line has none.
 func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	req.Row = r
 	if len(payload) > Limit {
@@ -74,7 +74,7 @@ func (r *Row) Read(payload []byte, registered string) (req Request, err error) {
 	return req, row.readCalls(root, &req)
 }
 
-// stripByteOrderMark returns a payload as UTF-8 without the byte order mark that Windows' shells
+// stripByteOrderMark returns a payload as UTF-8 without the byte order mark that shells of Windows
 // write.
 func stripByteOrderMark(payload []byte) []byte {
 	var order binary.ByteOrder
@@ -89,7 +89,7 @@ func stripByteOrderMark(payload []byte) []byte {
 		return payload
 	}
 	if len(payload)%2 != 0 {
-		return payload // not valid JSON in any case
+		return payload // no byte order mark is left; if the payload is not UTF-8, parsing fails later
 	}
 	var units []uint16
 	for at := 2; at < len(payload); at += 2 {
@@ -98,7 +98,7 @@ func stripByteOrderMark(payload []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// readEnvelope reads the members of the payload other than the tool and its arguments.
+// readEnvelope reads the members of the payload, except the tool and its arguments.
 func (r *Row) readEnvelope(root object, req *Request) (err error) {
 	var there bool
 	if req.Session, there, err = root.readText(r.Session); err != nil || r.NeedSession && (!there || req.Session == "") {
@@ -130,7 +130,7 @@ func (r *Row) readEnvelope(root object, req *Request) (err error) {
 	return nil
 }
 
-// readCalls reads the call itself.
+// readCalls reads the tool and its arguments.
 func (r *Row) readCalls(root object, req *Request) error {
 	tool := req.Event.Tool
 	if tool == "" && len(r.Tool) > 0 {
@@ -144,7 +144,7 @@ func (r *Row) readCalls(root object, req *Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Event.Tool != "" && input == nil { // Cursor's events for a single tool have the arguments among their own members
+	if req.Event.Tool != "" && input == nil { // in Cursor's events for a single tool, the arguments are members of the event itself
 		input = root.argumentsObject()
 	}
 	names, err := r.splitTool(root, tool, input, req.Event)
@@ -154,8 +154,8 @@ func (r *Row) readCalls(root object, req *Request) error {
 	return r.nameCalls(req, names, tool, input)
 }
 
-// nameCalls sets the calls of a request for a tool: one of a built-in tool without names, or those
-// of the servers' tools that names may mean.
+// nameCalls sets the calls of a request. Without names it is one call of a built-in tool. Otherwise
+// there is one call for each server's tool in names.
 func (r *Row) nameCalls(req *Request, names []serverTool, tool string, input []byte) (err error) {
 	if len(names) == 0 {
 		req.Calls, err = asCall(r.ID, tool, input)
@@ -186,10 +186,11 @@ func (r *Row) nameCalls(req *Request, names []serverTool, tool string, input []b
 	return nil
 }
 
-// toolSpelling returns how the client has changed the name of a server's tool.
+// toolSpelling returns how the client has changed the name of a server's tool. It concludes this
+// from the length of the name.
 func (r *Row) toolSpelling(tool string) policy.Spelling {
 	switch {
-	case r.NameLimit == 0 || len(tool) > r.NameLimit: // the client has not cut a name that is longer than its limit
+	case r.NameLimit == 0 || len(tool) > r.NameLimit: // a name over the limit was not changed by the client
 		return policy.AsWritten
 	case len(tool) == r.NameLimit:
 		return policy.Cut
@@ -197,8 +198,8 @@ func (r *Row) toolSpelling(tool string) policy.Spelling {
 	return policy.Dotless
 }
 
-// readToolInput returns the tool's arguments. A tool that takes a patch may get the patch as a
-// string instead.
+// readToolInput returns the arguments of the tool. If the tool takes a patch, the payload may have
+// the patch as a string instead.
 func (r *Row) readToolInput(root object, tool string) ([]byte, error) {
 	if v := root.findValue(r.Input); v.Kind() == jsonscan.String && builtin.FindTool(r.ID, tool).TakesPatch() {
 		if text := v.Text(); strings.HasPrefix(strings.TrimSpace(text), "***") {
@@ -208,14 +209,14 @@ func (r *Row) readToolInput(root object, tool string) ([]byte, error) {
 	return root.readInput(r.Input)
 }
 
-// completeBuiltin turns a call into a call of a built-in tool.
+// completeBuiltin changes the call of req into a call of a built-in tool.
 func (r *Row) completeBuiltin(req *Request) error {
 	c := &req.Calls[0]
 	if len(c.Names) == 0 {
-		return nil // the call is malformed and will be denied
+		return nil // the call is malformed, so the rules deny it
 	}
 	c.Method, c.Cwd, c.Elsewhere = builtin.Method, filepath.ToSlash(req.Cwd), req.Loose
-	if runtime.GOOS == policy.Windows { // the tools run on the client's system
+	if runtime.GOOS == policy.Windows { // clients run their tools on this system
 		c.OS = policy.Windows
 	}
 	args, err := builtin.CompleteArguments(r.ID, c.Names[0], c.Args)
@@ -227,7 +228,7 @@ func (r *Row) completeBuiltin(req *Request) error {
 	return nil
 }
 
-// asCall returns the calls that the proxy would read from a tools/call request with this tool and
+// asCall returns the calls that the proxy would find in a tools/call request with this tool and
 // these arguments.
 func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	line := escape.AppendEscaped([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`), tool)
@@ -246,7 +247,7 @@ func asCall(server, tool string, input []byte) ([]policy.Call, error) {
 	return m.Calls, nil
 }
 
-// parsePayload validates a payload in the same way as the proxy validates a frame.
+// parsePayload checks a payload as strictly as the proxy checks a frame.
 func parsePayload(payload []byte) (object, error) {
 	const before = `{"jsonrpc":"2.0","id":1,"method":"hook","params":`
 	line := bytes.NewBuffer(append(make([]byte, 0, len(before)+len(payload)+1), before...))
@@ -271,7 +272,7 @@ func missingError(place []string, err error) error {
 	return fmt.Errorf("%s is missing", strings.Join(place, " or "))
 }
 
-// shortenText returns the beginning of a client's text.
+// shortenText returns the first 80 bytes of a client's text.
 func shortenText(s string) string {
 	if len(s) > 80 {
 		s = strings.ToValidUTF8(s[:80], "") + "…"

@@ -1,90 +1,94 @@
-// Package client describes how each agent writes its hook payloads and what answers it expects.
-// Each agent is a row of a table (rows.go). The package does not read files or the environment.
+// Package client describes how each agent writes its hook payloads and which answers it expects.
+// Each agent is a row of a table (rows.go). The package reads no files and no environment
+// variables.
 package client
 
 import (
 	"slices"
 )
 
-// Row is the contract of one agent: the form of its payloads, its tool names, and its answers.
-// Each row states the version at which this was observed, and how.
+// Row describes one agent: the form of its payloads, its tool names, and its answers. Each row also
+// states for which version this was observed, and how.
 type Row struct {
-	ID   string // id in wrap's catalogue
-	Like bool   // takes the fields that are not set from likeClaude
+	ID   string // id of the client in wrap's catalogue
+	Like bool   // likeClaude sets the fields that the row leaves empty
 	Seen string // the version that the row was written for
-	From Source // how the row was learned
+	From Source // how the facts in the row were learned
 
-	// Places in the payload; the first existing place counts. A dot separates the members of
-	// nested objects.
+	// The places of these values in the payload. The first existing place counts. A place is a
+	// member name, or several names with dots between for nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
 	// Roots is the place of the folders that are open in the client. Chosen means that the call
-	// itself selects Cwd. If Cwd is chosen, or is not in Roots, relative paths may start in another
-	// folder.
+	// itself contains Cwd. If Cwd is chosen by the call or is not in Roots, relative paths may
+	// start in another folder.
 	Roots                 []string
 	Chosen                bool
-	NeedSession, NeedCall bool     // a payload without a session id (call id) is refused
-	Version               []string // place of the client's version; nil: the payload has none
+	NeedSession, NeedCall bool     // a payload without an id of the session, or of the call, is refused
+	Version               []string // place of the client's version; nil if the payload has none
 
-	// Marks are members that no other client with the same events writes. A payload with more of
-	// them fits this client better. Without are members that the client never writes. An entry
-	// may combine members: "a&!b" is a without b.
+	// Marks are members that only this client writes among the clients with the same events. A
+	// payload with more of them fits this client better. Without are members that this client never
+	// writes. An entry may combine members: "a&!b" means a without b.
 	Marks, Without []string
 
 	// Begun are the places of the reason why a session begins. The reason "clear" means that the
-	// user cleared the earlier session: as measured, that session ends, in the same process.
+	// user cleared the earlier session. Measurements show that the earlier session then ends and
+	// the process continues.
 	Begun []string
 
 	Events []Event
 	MCP    mcpNames
-	// NameLimit is the length to which the client cuts the names of servers' tools, after it
-	// replaces each "." by "_"; 0: it does not change the names.
+	// NameLimit is the length to which the client cuts the names of servers' tools. Before that it
+	// replaces each "." by "_". 0 means that the client does not change the names.
 	NameLimit int
-	Servers   []string // the client's built-in servers, which the user's files do not contain
+	Servers   []string // the client's built-in servers, which are not in the user's files
 	Model     modelHabits
 
 	Deny  Dress
-	Allow string // output that lets a tool run; "": no output
-	Pass  string // output for every other event; "": no output
-	// Exit0 means that a denial has exit code 0: this client treats any other code as a failed hook
-	// and then runs the tool.
+	Allow string // output that lets a tool run; "" means that no output does
+	Pass  string // output for every other event; "" means no output
+	// Exit0 means that a denial must have exit code 0. This client treats any other code as a
+	// failed hook and then runs the tool.
 	Exit0 bool
-	Asks  bool // after the answer "ask" the client shows the person its own dialog (measured)
-	// Modes are the permission modes in which Asks is known to hold; "" is a payload without a
-	// mode.
+	Asks  bool // measured: after the answer "ask" the client shows the person its own dialog
+	// Modes are the permission modes in which Asks was found to be true. "" stands for a payload
+	// without a mode.
 	Modes []string
-	// Attended names the environment variable that is 0 when nobody watches the client; "": there
-	// is none. Project lists the variables that hold the folder in which the client was started.
+	// Attended is the environment variable that is 0 when no person watches the client, or "".
+	// Project lists the environment variables with the folder in which the client was started.
 	Attended string
 	Project  []string
 }
 
-// Source is the way in which a row was learned. The zero value is not valid.
+// Source tells how a row was learned. The zero value is not valid.
 type Source string
 
-// The sources, the best first.
+// The sources, the most reliable first.
 const (
 	Real      Source = "real"   // recorded hook input of a real session
 	FromCode  Source = "source" // the client's own code or documentation
-	FromUsers Source = "report" // reports of users and other tools
+	FromUsers Source = "report" // reports of users and of other tools
 )
 
-// Event is an event for which the hook is called.
+// Event is an event for which the client calls the hook.
 type Event struct {
 	Name string
 	Kind EventKind
-	// Tool is the tool's name if the event is for a single tool. Its arguments are then the
-	// members of the payload or of Input.
+	// Tool is the name of the tool if the event is for only one tool. Then the arguments are
+	// members of the payload itself or of Input.
 	Tool string
-	Asks bool // Row.Asks for this event only
-	// By is a member whose presence shows that it is this event, in a payload that names no event.
+	Asks bool // like Row.Asks, but for this event only
+	// By is a member that only this event has. It identifies the event in a payload that names no
+	// event.
 	By   string
-	Pass string // Row.Pass for this event only
+	Pass string // like Row.Pass, but for this event only
 }
 
-// PromptMethod is the method of a prompt in the record. Built-in tools have another method.
+// PromptMethod is the method of a prompt in the record. Calls of built-in tools have another
+// method.
 const PromptMethod = "builtin/prompt"
 
-// UnreadMethod is the method in the record of a payload that no row could parse.
+// UnreadMethod is the method in the record for a payload that no row could parse.
 const UnreadMethod = "builtin/unread"
 
 // EventKind is the kind of an event. The zero value is not valid.
@@ -93,42 +97,42 @@ type EventKind uint8
 // The kinds.
 const (
 	NoKind  EventKind = iota
-	Before            // a tool is about to run: it is judged
+	Before            // a tool is about to run, and its call is judged
 	Session           // a session begins
 	Prompt            // the user has told the agent something
-	Other             // an event without a decision
+	Other             // any other event; there is no decision
 )
 
-// Dress is the form of a denial on stdout. The reason is also written to stderr.
+// Dress is the form of a denial on stdout. In every form the reason also goes to stderr.
 type Dress uint8
 
 // The forms of a denial.
 const (
-	Plain      Dress = iota // nothing on stdout, only the exit code
+	Plain      Dress = iota // nothing on stdout; only the exit code denies
 	Specific                // hookSpecificOutput.permissionDecision
-	TopLevel                // the same, and permissionDecision at the top level
+	TopLevel                // like Specific, with permissionDecision also at the top level
 	Decision                // decision "deny", reason
 	Block                   // decision "block", reason
 	Permission              // permission, user_message, agent_message
 	Cancel                  // cancel, errorMessage
 )
 
-// mcpNames is the form in which a client names the tools of servers.
+// mcpNames is the form of a client's names for servers' tools.
 type mcpNames uint8
 
 const (
 	noMCP       mcpNames = iota
 	doubled              // mcp__SERVER__TOOL
-	single               // mcp_SERVER_TOOL, with server and tool in separate members
-	colon                // MCP:TOOL, without the server
+	single               // mcp_SERVER_TOOL; server and tool are also in separate members
+	colon                // MCP:TOOL, without the server's name
 	slashed              // @SERVER/TOOL
 	extension            // SERVER__TOOL
 	dashed               // SERVER-TOOL
-	underscored          // mcp_SERVER_TOOL, with the server's name shortened
-	apart                // server and tool only in separate members
+	underscored          // mcp_SERVER_TOOL, with a shortened server's name
+	apart                // server and tool are only in separate members, without a joined name
 )
 
-// FindRow returns a client's row, or nil if there is none.
+// FindRow returns the row of a client, or nil if there is none.
 func FindRow(id string) *Row {
 	for i := range rows {
 		if rows[i].ID == id {
@@ -139,11 +143,11 @@ func FindRow(id string) *Row {
 }
 
 // Unnamed is the client that is assumed if the command line names none. An older clawai wrote such
-// a command into Claude Code's file, and other clients run the commands in that file too; the
+// a command into Claude Code's file, and other clients also run the commands in that file. The
 // payload then shows which client it is.
 const Unnamed = "claude-code"
 
-// completeRow returns a row with the fields that it takes from likeClaude.
+// completeRow returns a row in which likeClaude has set the empty fields, if Like is true.
 func completeRow(r *Row) *Row {
 	if r.Like {
 		return likeClaude(*r)
@@ -166,8 +170,8 @@ func (r *Row) findEvent(name string) *Event {
 	return nil
 }
 
-// BeforeEventName returns the name of the event before a tool runs, for the answer to an
-// unreadable payload.
+// BeforeEventName returns the name of the event before a tool runs. It is needed for the answer to
+// an unreadable payload.
 func (r *Row) BeforeEventName() string {
 	for _, e := range r.Events {
 		if e.Kind == Before && e.Name != "" {
@@ -177,7 +181,7 @@ func (r *Row) BeforeEventName() string {
 	return ""
 }
 
-// FilePrefix returns the prefix of the client's ids in the catalogue of wrap.
+// FilePrefix returns the prefix of the client's ids in wrap's catalogue.
 func (r *Row) FilePrefix() string {
 	switch r.ID {
 	case "gemini-cli":

@@ -1,10 +1,9 @@
 package client
 
-// list is a short name for a list of texts, which keeps the rows short.
+// list keeps the rows short.
 type list = []string
 
-// likeClaude returns a row with the payload shape of Claude Code, which other clients have
-// adopted.
+// likeClaude returns a row with the payload form of Claude Code, which other clients have copied.
 func likeClaude(r Row) *Row {
 	r.Event, r.Session, r.Cwd = list{"hook_event_name"}, list{"session_id"}, list{"cwd"}
 	r.Call, r.Tool, r.Input = list{"tool_use_id", "tool_call_id"}, list{"tool_name"}, list{"tool_input"}
@@ -43,21 +42,21 @@ var geminiEvents = []Event{
 	{Name: "BeforeModel", Kind: Other}, {Name: "AfterModel", Kind: Other}, {Name: "BeforeToolSelection", Kind: Other}, {Name: "Notification", Kind: Other},
 }
 
-// The modes in which Claude Code shows its dialog for a hook's question. In auto, dontAsk,
-// bypassPermissions and unknown modes something else may answer.
+// claudeModes are the permission modes in which Claude Code shows its dialog for a hook's question.
+// In auto, dontAsk, bypassPermissions and unknown modes, something else than a person may answer.
 var claudeModes = list{"", "default", "acceptEdits", "plan"}
 
-// rows are in the order of the catalogue of wrap --hooks. If several clients write the same
-// payload, the first one counts. docs/hooks.md describes what each client does with an answer and
-// what it never shows a hook. The table is constant, because each start of the hook would pay for
-// building it.
+// rows has the order of wrap --hooks. If several clients write the same payload, the first one in
+// the table wins. docs/hooks.md describes how each client treats an answer, and which calls it
+// never shows a hook. The table is constant, because otherwise each start of the hook would have to
+// build it.
 var rows = []Row{
 	{ID: "claude-code", Seen: "2.1.330", From: Real, Like: true, Model: modelHabits{decodes: true}, NeedSession: true, NeedCall: true, Marks: list{"prompt_id", "effort", "agent_type"}, Without: list{"timestamp", "client_type", "!cwd"},
 		Asks: true, Modes: claudeModes, Begun: list{"source"}, Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: list{"CLAUDE_PROJECT_DIR"}},
 	{ID: "codex", Seen: "0.169.0", From: Real, Like: true, NeedSession: true, Marks: list{"turn_id"}, Without: list{"timestamp", "client_type", "tool_name&!turn_id", "prompt&!turn_id", "!cwd"}},
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: list{"mcp_context.server_name"}, MCPTool: list{"mcp_context.tool_name"},
 		Marks: list{"timestamp"}, Without: list{"permission_mode", "!transcript_path"}, Deny: Decision, Project: list{"GEMINI_PROJECT_DIR"}},
-	// With failClosed, Cursor treats an allowed call without output as a broken hook.
+	// With failClosed, Cursor takes an allowed call without output for a broken hook.
 	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: list{"cursor_version"}, Event: list{"hook_event_name"}, Session: list{"conversation_id", "session_id"}, NeedSession: true, Call: list{"tool_use_id", "generation_id"},
 		Cwd: list{"cwd", "workspace_roots"}, Roots: list{"workspace_roots"}, Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: colon, Deny: Permission, Project: list{"CURSOR_PROJECT_DIR"},
 		Marks: list{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: list{"!conversation_id&!generation_id&!cursor_version"}, Modes: list{""},
@@ -66,8 +65,8 @@ var rows = []Row{
 			{Name: "preToolUse", Kind: Before}, {Name: "beforeShellExecution", Kind: Before, Tool: "Shell", Asks: true},
 			{Name: "beforeMCPExecution", Kind: Before, Asks: true}, {Name: "beforeReadFile", Kind: Before, Tool: "Read"},
 			{Name: "beforeTabFileRead", Kind: Before, Tool: "Read"},
-			// Cursor runs the hooks in Claude Code's file with Claude's event names and its own
-			// members.
+			// Cursor also runs the hooks in Claude Code's file. It uses Claude's event names and
+			// its own members for them.
 			{Name: "PreToolUse", Kind: Before}, {Name: "UserPromptSubmit", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "SessionStart", Kind: Session},
 			{Name: "sessionStart", Kind: Session}, {Name: "beforeSubmitPrompt", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "postToolUse", Kind: Other},
 			{Name: "afterShellExecution", Kind: Other}, {Name: "afterMCPExecution", Kind: Other}, {Name: "afterFileEdit", Kind: Other},
@@ -75,8 +74,8 @@ var rows = []Row{
 			{Name: "postToolUseFailure", Kind: Other}, {Name: "subagentStart", Kind: Other}, {Name: "subagentStop", Kind: Other}, {Name: "preCompact", Kind: Other},
 			{Name: "stop", Kind: Other}, {Name: "sessionEnd", Kind: Other},
 		}},
-	// VS Code's extension host writes hook_event_name and session_id; the earlier documentation
-	// had hookEventName and sessionId. Copilot CLI and Qwen Code have the same common members.
+	// VS Code's extension host writes hook_event_name and session_id. The earlier documentation had
+	// hookEventName and sessionId. Copilot CLI and Qwen Code also have the common members.
 	{ID: "vscode", Seen: "1.135", From: FromCode, Event: list{"hook_event_name", "hookEventName"}, Session: list{"session_id", "sessionId"}, NeedSession: true, Call: list{"tool_use_id", "toolUseId"}, Cwd: list{"cwd"},
 		Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: underscored, NameLimit: 64, MCPServer: list{"mcp_server.name"}, Asks: true, Modes: list{""}, Deny: TopLevel, Events: likeEvents,
 		Marks: list{"hookEventName", "timestamp", "tool_use_id"}, Without: list{"!timestamp", "permission_mode", "conversation_id", "client_type", "turn_id", "toolInput", "workspaceRoot",
@@ -100,8 +99,8 @@ var rows = []Row{
 			{Name: "pre_user_prompt", Kind: Prompt}, {Name: "post_run_command", Kind: Other}, {Name: "post_read_code", Kind: Other},
 			{Name: "post_write_code", Kind: Other}, {Name: "post_mcp_tool_use", Kind: Other}, {Name: "post_cascade_response", Kind: Other},
 		}},
-	// Cline's extension writes the names of the hook files (PreToolUse); the SDK of its CLI has
-	// its own names.
+	// Cline's extension writes the names of the hook files (PreToolUse). The SDK of its CLI has
+	// other names.
 	{ID: "cline", Seen: "3.0.65 (CLI)", From: Real, Event: list{"hookName"}, Session: list{"taskId"}, NeedSession: true, Call: list{"tool_call.id"}, Cwd: list{"workspaceRoots", "workspaceInfo.rootPath"},
 		Tool: list{"tool_call.name", "preToolUse.toolName"}, Input: list{"tool_call.input", "preToolUse.parameters"}, MCP: extension, Deny: Cancel, Exit0: true,
 		Events: []Event{
@@ -116,11 +115,11 @@ var rows = []Row{
 	{ID: "factory", Seen: "0.186", From: FromCode, Like: true, NeedSession: true, Without: list{"timestamp", "client_type", "turn_id", "tool_use_id", "!permission_mode"}, Project: list{"FACTORY_PROJECT_DIR"}},
 	{ID: "kiro", Seen: "CLI 3", From: FromCode, Like: true, MCP: slashed, Deny: Specific, Without: list{"conversation_id", "generation_id", "turn_id", "timestamp", "client_type", "permission_mode", "!cwd"}, Events: []Event{
 		{Name: "preToolUse", Kind: Before}, {Name: "agentSpawn", Kind: Session}, {Name: "userPromptSubmit", Kind: Prompt},
-		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // names of v3
+		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // event names of version 3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},
 	}},
-	// Antigravity treats any exit code but 0 as a broken hook, and the tool runs. It reads the
-	// output in both cases.
+	// Antigravity takes any exit code but 0 for a broken hook and then runs the tool. But it always
+	// reads the output.
 	{ID: "antigravity", Seen: "1.2", From: FromUsers, Event: list{"hook_event_name", "hookEventName", "eventName"}, Session: list{"conversationId"}, NeedSession: true, Call: list{"toolCall.id"},
 		Cwd: list{"cwd", "workspacePaths"}, Tool: list{"toolCall.name"}, Input: list{"toolCall.args"}, Deny: Decision, Exit0: true, MCP: underscored,
 		Allow: `{"decision":"allow"}`, Pass: `{}`, Marks: list{"conversationId"},
@@ -128,7 +127,7 @@ var rows = []Row{
 			{Name: "PreInvocation", Kind: Other, By: "invocationNum"}, {Name: "PostInvocation", Kind: Other}, {Name: "Stop", Kind: Other, By: "terminationReason"}}},
 	{ID: "goose", Seen: "1.43", From: FromCode, Event: list{"event"}, Session: list{"session_id"}, NeedSession: true, Call: list{"tool_call_id"}, Cwd: list{"working_dir", "cwd"},
 		Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: extension, Deny: Block, Marks: list{"working_dir"}, Events: likeEvents},
-	// The clawai plugin (wrap's catalogue) writes the payload, and the plugin knows the servers.
+	// The clawai plugin (wrap's catalogue) writes the payload. The plugin knows the servers.
 	{ID: "opencode", Seen: "1.18.34", From: Real, Like: true, NeedSession: true, NeedCall: true, MCP: single, MCPTool: list{"mcp_server.tool"}, Model: modelHabits{folds: true, bare: true},
 		Events: []Event{{Name: "tool.execute.before", Kind: Before}, {Name: "session.start", Kind: Session}, {Name: "chat.message", Kind: Prompt}}},
 	{ID: "kimi-code", Seen: "2.1.0", From: Real, Like: true, NeedSession: true, Marks: list{"client_type", "tool_call_id"}, Without: list{"transcript_path", "permission_mode", "tool_use_id", "timestamp", "!client_type&!tool_call_id"}},
@@ -140,6 +139,6 @@ var rows = []Row{
 			{Name: "stop_failure", Kind: Other}, {Name: "subagent_start", Kind: Other}, {Name: "subagent_stop", Kind: Other}, {Name: "pre_compact", Kind: Other},
 			{Name: "post_compact", Kind: Other}, {Name: "notification", Kind: Other}, {Name: "permission_request", Kind: Other}, {Name: "permission_denied", Kind: Other},
 		}},
-	// The payload names no folder; DEVIN_PROJECT_DIR does.
+	// The payload has no folder, but DEVIN_PROJECT_DIR has it.
 	{ID: "devin", Seen: "3000.6.14", From: FromUsers, Like: true, Without: list{"timestamp", "client_type", "turn_id", "permission_mode", "transcript_path", "cwd"}, Project: list{"DEVIN_PROJECT_DIR"}},
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A hook is registered in the file of one client, but other clients read the same file. So the
-// payload's shape decides which row is used: which members name the event, which event it is, and
-// which members only one client writes. If several rows fit equally, the row that knows the tool's
-// name is used, and then the row of the registered client.
+// A hook is registered in the file of one client, but other clients read the same file. So the form
+// of the payload decides which row is used: the members that name the event, the event itself, and
+// the members that only one client writes. If several rows fit equally well, the row that knows the
+// tool's name wins, and after it the row of the registered client.
 
-// members holds the top-level members of a payload, parsed once.
+// members holds the top-level members of a payload, so that they are parsed only once.
 type members []struct {
 	name  string
 	value jsonscan.Value
@@ -47,8 +47,8 @@ func (m members) hasMember(place string) bool {
 	return m.memberValue(first) != ""
 }
 
-// matchesMark reports whether the payload satisfies all parts of a mark: "a&!b" needs a and
-// forbids b.
+// matchesMark reports whether the payload has all parts of a mark. The mark "a&!b" needs the member
+// a and forbids the member b.
 func (m members) matchesMark(mark string) bool {
 	for part := range strings.SplitSeq(mark, "&") {
 		name, absent := strings.CutPrefix(part, "!")
@@ -59,12 +59,12 @@ func (m members) matchesMark(mark string) bool {
 	return true
 }
 
-// misfit is subtracted from a row's score for a member that the client never writes. Such a row
-// is used only for the registered client, and only if no other row fits.
+// misfit is subtracted from a row's score if the payload has a member that the client never writes.
+// Such a row is used only for the registered client, and only if no other row fits.
 const misfit = 100
 
-// matchShape returns the payload's event and a score if the payload fits the row, and a nil event
-// otherwise.
+// matchShape compares the payload with the row. It returns the event and a score if the payload
+// fits, and a nil event otherwise.
 func (r *Row) matchShape(m members, registered string) (event *Event, score int) {
 	event = r.identifyEvent(m, registered)
 	switch {
@@ -86,8 +86,9 @@ func (r *Row) matchShape(m members, registered string) (event *Event, score int)
 
 func (m members) hasOne(places []string) bool { return slices.ContainsFunc(places, m.hasMember) }
 
-// identifyEvent returns the event that a payload names, or else the registered event, or else the
-// event that its members show. A payload that asks for a tool is never treated as another event.
+// identifyEvent returns the event that a payload names. If the payload names no event but asks for
+// a tool, it returns the event before a tool runs. For any other payload it returns the registered
+// event or, without one, the event that the members show.
 func (r *Row) identifyEvent(m members, registered string) *Event {
 	for _, place := range r.Event {
 		switch v := m.memberValue(place); v.Kind() {
@@ -96,10 +97,10 @@ func (r *Row) identifyEvent(m members, registered string) *Event {
 		case jsonscan.String:
 			return r.findEvent(v.Text())
 		}
-		return nil // the name is not a string
+		return nil // not a string, so no event has this name
 	}
 	if !slices.ContainsFunc(r.Events, func(e Event) bool { return e.By != "" }) {
-		return nil // this client always names the event
+		return nil // the payloads of this client always name the event
 	}
 	var told *Event
 	for i := range r.Events {
@@ -117,15 +118,15 @@ func (r *Row) identifyEvent(m members, registered string) *Event {
 	return told
 }
 
-// candidate is a row that fits a payload.
+// candidate is a row that fits the payload.
 type candidate struct {
 	row   *Row
 	event *Event
 	score int
 }
 
-// recognizeRow returns the row and the event for a payload. sure is false if the name of the tool, which the
-// model chooses, has decided between rows. The error is for the agent.
+// recognizeRow returns the row and the event for a payload. sure is false if the tool's name
+// decided between several rows, because a model chooses that name. The error text is for the agent.
 func (r *Row) recognizeRow(m members, registered string) (row *Row, event *Event, sure bool, err error) {
 	var best []candidate
 	var own *candidate
@@ -157,7 +158,7 @@ func (r *Row) recognizeRow(m members, registered string) (row *Row, event *Event
 	registeredFits := own != nil && own.score == best[0].score
 	knowing := slices.IndexFunc(best, func(t candidate) bool { return t.knowsTool(m) })
 	if registeredFits && own.score < 0 && own.event.Kind == Before && !own.knowsTool(m) && hasAnothersTool(m) {
-		return nil, nil, false, r.unknownShapeError(m) // neither the shape nor the tool belongs to this client
+		return nil, nil, false, r.unknownShapeError(m) // neither the form of the payload nor the tool belongs to this client
 	}
 	switch {
 	case registeredFits && (own.event.Kind != Before || knowing < 0 || own.knowsTool(m)), own != nil && knowing < 0 && own.knowsTool(m):
@@ -170,8 +171,8 @@ func (r *Row) recognizeRow(m members, registered string) (row *Row, event *Event
 	return nil, nil, false, r.unknownShapeError(m)
 }
 
-// hasAnothersTool reports whether the payload asks for a built-in tool of any client in that
-// client's form.
+// hasAnothersTool reports whether the payload asks for a built-in tool of any client, in the form
+// of that client.
 func hasAnothersTool(m members) bool {
 	return slices.ContainsFunc(rows, func(row Row) bool {
 		whole := completeRow(&row)
@@ -180,7 +181,7 @@ func hasAnothersTool(m members) bool {
 	})
 }
 
-// bringsTool reports whether the payload's tool is built into the client.
+// bringsTool reports whether the tool in the payload is built into the candidate's client.
 func (t *candidate) bringsTool(m members) bool {
 	return slices.ContainsFunc(t.row.Tool, func(place string) bool {
 		v := m.memberValue(place)
@@ -188,8 +189,8 @@ func (t *candidate) bringsTool(m members) bool {
 	})
 }
 
-// knowsTool reports whether the payload's tool is built into the client, or is a server's tool in
-// the form in which the client writes it.
+// knowsTool reports whether the tool in the payload is built into the candidate's client, or has
+// the form of the client's names for servers' tools.
 func (t *candidate) knowsTool(m members) bool {
 	if t.event.Kind != Before || t.event.Tool != "" {
 		return t.event.Tool != ""
@@ -208,7 +209,8 @@ func (t *candidate) knowsTool(m members) bool {
 	return false
 }
 
-// unknownShapeError returns an error that shows what is missing for the registered client.
+// unknownShapeError returns an error that names the missing part in a payload of the registered
+// client.
 func (r *Row) unknownShapeError(m members) error {
 	for _, place := range r.Event {
 		v := m.memberValue(place)

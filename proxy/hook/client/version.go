@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// compareVersion returns a warning if a payload names a later version of its client than the row
-// was written for, or "".
+// compareVersion returns a warning if the payload names a later version of the client than the row
+// does. Otherwise it returns "".
 func (r *Row) compareVersion(root object) string {
 	version, _, err := root.readText(r.Version)
 	seen, now := versionNumbers(r.Seen), versionNumbers(version)
@@ -18,7 +18,7 @@ func (r *Row) compareVersion(root object) string {
 	return fmt.Sprintf("%s was seen at %s, this is %s: names of events, tools and arguments may differ", r.ID, r.Seen, shortenText(version))
 }
 
-// versionNumbers returns the numbers at the start of a version.
+// versionNumbers returns the numbers at the beginning of a version.
 func versionNumbers(version string) (all []int) {
 	for part := range strings.SplitSeq(version, ".") {
 		digits := part[:len(part)-len(strings.TrimLeft(part, "0123456789"))]

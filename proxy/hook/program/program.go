@@ -1,6 +1,6 @@
-// Package program holds the parts that both hook programs share: clawai-hook, the small program
-// that clients start, and clawai hook, which can ask a person. It parses the command line and reads
-// the payload, and makes sure that there is always an answer.
+// Package program holds the parts that both hook programs share. One is clawai-hook, the small
+// program that clients start. The other is clawai hook, which can ask a person. The package parses
+// the command line and reads the payload. It makes sure that there is always an answer.
 package program
 
 import (
@@ -27,21 +27,21 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// Line is a parsed command line: CLIENT, and options of clawai proxy.
+// Line is a parsed command line. It has a CLIENT and options of clawai proxy.
 type Line struct {
 	Client string
-	Event  string   // name of the event, from the command in the client's file; "" if it names none
-	Words  []string // the whole command line
-	// Held is the size of the payload if standard input stays open after the payload; the end of
-	// the input then means that the client is gone. 0: the input ends with the payload.
+	Event  string   // name of the event in the client's file; "" if the file names none
+	Words  []string // all words of the command line
+	// Held is the size of the payload if standard input stays open after the payload. Then the end
+	// of the input means that the client has ended. 0 means that the input ends after the payload.
 	Held int
-	// Packs reads the packs that a policy names. nil: packs are not supported, and such a policy
-	// does not load.
+	// Packs reads the packs that a policy names. nil means that this program cannot read packs;
+	// then a policy with packs does not load.
 	Packs func(policy.PackFile) (policy.Pack, error)
 	proxyargs.Line
 }
 
-// hookOptions are the options of clawai proxy that a hook accepts.
+// hookOptions are the options of clawai proxy that a hook may have.
 var hookOptions = []string{"policy", "layer", "state", "ask", "ask-timeout", "redact", "sync", "observe"}
 
 const (
@@ -49,10 +49,10 @@ const (
 	eventOption = "--event="
 )
 
-// HeldOption returns the option that sets Held. It must be the first word.
+// HeldOption returns the option that sets Held. It must be the first word of the command line.
 func HeldOption(payload []byte) string { return heldOption + strconv.Itoa(len(payload)) }
 
-// Parse parses the words after the program's name. The client is the first or the last word.
+// Parse parses the words after the program's name. The first or the last of them is the client.
 func Parse(words []string) (Line, error) {
 	l := Line{Words: words}
 	if len(words) > 0 && strings.HasPrefix(words[0], heldOption) {
@@ -92,14 +92,14 @@ func Parse(words []string) (Line, error) {
 	return l, nil
 }
 
-// OptionText returns the last value of an option; "" when it is not given.
+// OptionText returns the last value of an option, or "" if there is none.
 func (l *Line) OptionText(name string) string {
 	value, _ := l.OptionValue(name)
 	return value
 }
 
-// BaseFiles returns the file locations for this command line. It uses the system's disk, because
-// the client runs its tools on this machine.
+// BaseFiles returns the places of files for this command line. They are on the disk of this system,
+// because clients run their tools on this machine.
 func (l *Line) BaseFiles(project string) base.Files {
 	f := base.Files{Policy: l.OptionText("policy"), State: l.OptionText("state"), Project: project, Disk: disk.SystemDisk(), Packs: l.Packs}
 	for _, s := range l.Settings {
@@ -110,7 +110,7 @@ func (l *Line) BaseFiles(project string) base.Files {
 	return f
 }
 
-// Opened holds a policy and a record.
+// Opened holds a loaded policy and an open record.
 type Opened struct {
 	Folders config.Folders
 	Policy  *config.Loaded
@@ -120,8 +120,8 @@ type Opened struct {
 	}
 }
 
-// Open loads the policy and begins the record. session is the client's session; "" for none.
-// calls are the calls that the policy is loaded for; nil for any.
+// Open loads the policy and opens the record. session is the client's session, or "". calls are the
+// only calls that the policy must judge; nil means any calls.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.BaseFiles(project)
 	files.Calls = calls
@@ -140,27 +140,28 @@ func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err
 }
 
 // readPatience is the time limit for reading a payload. stopPatience is how long a judgement may
-// continue after a signal. usual is the time within which a call ends if it does not wait for a
-// person or another program.
+// continue after a signal. usual is the time in which a call ends if it waits for no person and no
+// other program.
 const (
 	readPatience = 10 * time.Second
 	stopPatience = 2 * time.Second
 	usual        = 20 * time.Millisecond
 )
 
-// Judge judges a payload. It calls waits before an operation that may take long.
+// Judge judges a payload. It calls waits before anything that may take long.
 type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 
-// Run reads a payload, writes the answer and returns the exit code: 0 or 2, because clients treat
-// any other code as a failed hook.
+// Run reads a payload, writes the answer and returns the exit code. The code is 0 or 2, because
+// clients treat any other code as a failed hook.
 //
-// Listening to signals costs a tenth of a quick call. So the terminating signals are ignored at
-// first, and the answer is still written. Only a call that takes longer listens to them.
+// Listening to signals takes a tenth of the time of a quick call. So at first the terminating
+// signals are ignored, and the answer is still written. Only a call that takes longer listens to
+// signals.
 func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
-	signal.Ignore(append(ends, syscall.SIGPIPE)...) // SIGPIPE would kill this process when the client does not read any more
+	signal.Ignore(append(ends, syscall.SIGPIPE)...) // SIGPIPE would end this process when the client stops reading
 	stops := make(chan os.Signal, 1)
-	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // never stopped: the process ends soon
+	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // never stopped, because the process ends soon
 	ctx, gone := context.WithCancel(context.Background())
 	defer gone()
 	time.AfterFunc(usual, listen)
@@ -187,34 +188,34 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
 		return 2
 	}
-	if l.Held == 0 { // otherwise the program that has started this process does it
+	if l.Held == 0 { // not for a process that another hook program has started, because that program calls wantCentre
 		wantCentre(l)
 	}
 	return a.Code
 }
 
-// wantCentre makes sure that a process speaks with the team's centre while an agent works. It is called
-// after the answer. On a laptop that is not enrolled it only checks one file.
+// wantCentre starts the process that exchanges data with the team's centre, if none runs. It is
+// called after the answer. On a laptop that is not enrolled it only checks one file.
 func wantCentre(l Line) {
 	folders, err := l.BaseFiles("").FindFolders()
 	if err == nil && enrolment.WantSync(folders.State, time.Now()) {
-		_ = enrolment.StartSync(folders.State) // after an error, clawai status shows since when the centre was not reached
+		_ = enrolment.StartSync(folders.State) // the error is ignored, because clawai status shows since when the centre was not reached
 	}
 }
 
-// growStack grows the stack once, while it is nearly empty. Otherwise the stack would be doubled
-// and copied several times, which would make each call slower.
+// growStack grows the stack once, while little of it is used. Otherwise the stack would grow in
+// several steps, and each copy would make the call slower.
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true: the call alone grows the stack, and a used array would be cleared, which costs time
+	if used { // never true; the call alone grows the stack, and using the array would cost time to clear it
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}
 	return last
 }
 
-// awaitAnswer waits at most stopPatience for the answer of a stopped call.
+// awaitAnswer waits for the answer of a stopped call, at most stopPatience.
 func awaitAnswer(l Line, answers <-chan client.Answer) client.Answer {
 	select {
 	case a := <-answers:
@@ -232,7 +233,7 @@ func answerPayload(ctx context.Context, gone func(), late *time.Timer, l Line, i
 	}()
 	payload, err := readPayload(in, l.Held)
 	if !late.Stop() {
-		err = tooLate() // Run has answered with this error already
+		err = tooLate() // Run has already answered with this error
 	}
 	if l.Held > 0 {
 		go func() {
@@ -252,7 +253,7 @@ func refuseUnreadable(l Line, err error) client.Answer {
 	return NewRefusal(l, "the client's request cannot be read: "+err.Error())
 }
 
-// NewRefusal returns the denial of a call that could not be judged.
+// NewRefusal returns the answer that denies a call which could not be judged.
 func NewRefusal(l Line, why string) client.Answer {
 	text := "Refused: clawai cannot judge it: " + why + "."
 	if r := client.FindRow(l.Client); r != nil {
@@ -261,7 +262,7 @@ func NewRefusal(l Line, why string) client.Answer {
 	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
 }
 
-// readPayload reads the whole input, or the first held bytes if held is not 0.
+// readPayload reads the whole input if held is 0, and otherwise the first held bytes.
 func readPayload(in io.Reader, held int) ([]byte, error) {
 	limit := int64(client.Limit + 1)
 	if held > 0 {
@@ -274,7 +275,7 @@ func readPayload(in io.Reader, held int) ([]byte, error) {
 	return payload, err
 }
 
-// HookOptions returns the hook's options that do not depend on the program.
+// HookOptions returns those options of the hook that are the same in both programs.
 func (l *Line) HookOptions(program string) hook.Options {
 	return hook.Options{Client: l.Client, Event: l.Event, Program: program, Getenv: os.Getenv}
 }

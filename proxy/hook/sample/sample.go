@@ -1,11 +1,12 @@
-// Package sample holds one request of each client to run a shell command, in the client's current
-// form. The command doctor passes it to the hook command in the file of an installed client.
+// Package sample holds one request for each client to run a shell command, in the client's current
+// form. The command doctor passes this request to the hook command in the file of an installed
+// client.
 package sample
 
 import "strings"
 
-// CommandRequest returns a client's request to run a command, and false if there is none for the
-// client. The command must not hold characters that JSON escapes.
+// CommandRequest returns a client's request to run a command. It returns false if there is none for
+// this client. The command must not have characters that JSON escapes.
 func CommandRequest(client, command string) ([]byte, bool) {
 	text, ok := requests[client]
 	return []byte(strings.ReplaceAll(text, "COMMAND", command)), ok

@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// relayJSON passes on a JSON answer.
+// relayJSON passes a JSON answer on to the client.
 func (rh *requestHandler) relayJSON(resp *http.Response) {
 	body, err := remote.ReadBody(resp, rh.s.o.Limits.MaxBytes)
 	if err != nil {
@@ -32,8 +32,8 @@ func (rh *requestHandler) relayJSON(resp *http.Response) {
 }
 
 // receiveLine passes a server's line to the session. An error without an id gets the id of the
-// request that it came with. An answer without an id is dropped if it came with a message that
-// has no answer, or on the server's own stream.
+// request that it answers over HTTP. Any other answer without an id is dropped if it came on the
+// server's own stream, or in reply to a message that has no answer.
 func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 	switch {
 	case rh.frame.Kind == frame.Request:
@@ -53,7 +53,7 @@ func (rh *requestHandler) receiveLine(to *proxy.Stream, line []byte) {
 	to.HandleLines(rh.agent.in.ctx, line)
 }
 
-// isUnnamedAnswer reports whether a line is an answer without a usable id, or an array of one
+// isUnnamedAnswer reports whether a line is an answer without a usable id, or an array with one
 // such answer.
 func isUnnamedAnswer(line []byte) bool {
 	if elements := frame.SplitArray(line); len(elements) == 1 {
@@ -62,7 +62,7 @@ func isUnnamedAnswer(line []byte) bool {
 	return frame.IsUnnamed(line)
 }
 
-// noteNamed records that an error without an id got the id of the request that it came with.
+// noteNamed records that an error without an id got the id of its request.
 func (rh *requestHandler) noteNamed(line, named []byte) {
 	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Stage: "frame", Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "repaired",
@@ -82,8 +82,8 @@ func (rh *requestHandler) learnAnswer(answer []byte) {
 	}
 }
 
-// sentEvents returns the event ids in the streams of this session, or those of streams without a
-// session.
+// sentEvents returns the event ids of the streams of this session. Without a session it returns
+// those of all streams without a session.
 func (rh *requestHandler) sentEvents() *eventIDs {
 	if rh.session != nil {
 		return &rh.session.sentEvents
@@ -91,8 +91,8 @@ func (rh *requestHandler) sentEvents() *eventIDs {
 	return &rh.agent.sentEvents
 }
 
-// relayError passes on an error status. A JSON-RPC error in the body is passed on as the server's
-// answer, with the id of the request.
+// relayError handles an answer with an error status. If the body holds a JSON-RPC error, the client
+// gets this error with the id of its request.
 func (rh *requestHandler) relayError(resp *http.Response) {
 	if rh.frame.Kind != frame.Request {
 		rh.waiter.writeEmpty(rh.clientStatus(resp))
@@ -111,7 +111,7 @@ func (rh *requestHandler) relayError(resp *http.Response) {
 	rh.answerUnreachable(remote.FailureWords(resp, body) + rh.signInHint(resp))
 }
 
-// signInHint returns a text about how to sign in, or why the sign-in failed.
+// signInHint returns a text that tells how to sign in or why the sign-in failed.
 func (rh *requestHandler) signInHint(resp *http.Response) string {
 	switch {
 	case rh.signInError != nil:
@@ -122,11 +122,11 @@ func (rh *requestHandler) signInHint(resp *http.Response) string {
 	return "; sign in with: " + signInWith
 }
 
-// signInWith says how to sign in, because a client cannot do it here.
+// signInWith names the ways to sign in. A client cannot sign in through this server.
 const signInWith = "clawai auth login, or give the client an Authorization header"
 
-// answerUnreachable answers in place of the server. The answer passes the gate like any answer,
-// so that it is recorded.
+// answerUnreachable answers in place of the server. The answer passes the gate like every answer,
+// so that the record has it.
 func (rh *requestHandler) answerUnreachable(why string) {
 	switch rh.frame.Kind {
 	case frame.Request:
@@ -145,7 +145,7 @@ func (rh *requestHandler) answerSink() proxy.Sink {
 	return rh.waiter
 }
 
-// answerMissing answers a request that the server has not answered.
+// answerMissing answers a request with an error if the server has not answered it.
 func (rh *requestHandler) answerMissing(why string) {
 	if rh.frame.Kind != frame.Request {
 		return
@@ -155,11 +155,11 @@ func (rh *requestHandler) answerMissing(why string) {
 	}
 }
 
-// relayStream passes on an event stream, event by event.
+// relayStream passes an event stream on to the client, event by event.
 func (rh *requestHandler) relayStream(resp *http.Response) {
 	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
 	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.AwaitsAnswer(rh.frame.ID)) {
-		rh.waiter.hangUp() // the server closed its stream too; the client resumes it
+		rh.waiter.hangUp() // the server closed its stream as well, and the client will resume it
 		return
 	}
 	why := "the stream ended before the answer"
@@ -169,16 +169,17 @@ func (rh *requestHandler) relayStream(resp *http.Response) {
 	rh.answerMissing(why)
 }
 
-// headerGrace is how long the header of a stream waits for the first event.
+// headerGrace is how long the header of a stream waits, so that the header and the first event can
+// go out together.
 const headerGrace = 2 * time.Millisecond
 
-// relayEvents passes on the events until the stream ends. resumable reports whether the client
-// can resume the stream.
+// relayEvents passes on the events until the stream ends. resumable reports whether an event had an
+// id, so that the client can resume the stream.
 func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
 	out.expectEvents()
-	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, header and event are one write
+	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, the header and the event are one write
 	defer func() { soon.Stop(); out.openStream() }()
-	left := resp.ContentLength // -1: unknown
+	left := resp.ContentLength // bytes left in the stream; -1 if unknown
 	for in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10); ; {
 		e, err := in.ReadEvent()
 		if errors.Is(err, io.EOF) {
@@ -204,11 +205,11 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 				break
 			}
 			func() {
-				defer done() // also after a panic, or other goroutines would wait forever
+				defer done() // also after a panic, because other goroutines may wait for it
 				out.relayEvent(e, left == 0, func() { rh.receiveLine(to, e.Data) })
 			}()
 		case e.HasData && e.Name != "" && e.Name != "message":
-			err = out.writeEventID(e) // its data is not a frame, and no MCP client reads it
+			err = out.writeEventID(e) // the data of this event is not a frame, and no MCP client reads it
 		default:
 			err = out.writeEvent(e)
 		}
@@ -218,18 +219,18 @@ func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *p
 	}
 }
 
-// leastRetry is the shortest time in milliseconds that a client waits before it resumes a stream.
+// leastRetry is the shortest retry time, in milliseconds, that a client gets for a stream.
 const leastRetry = 250
 
-// raiseRetry raises a retry time below leastRetry: if a server sends 0 and ends its streams at
-// once, the client would connect again without a pause.
+// raiseRetry raises a retry time that is below leastRetry. Otherwise a server that sends 0 and ends
+// its streams at once would make the client reconnect without a pause.
 func raiseRetry(e *sse.Event) {
 	if e.Retry >= 0 && e.Retry < leastRetry {
-		e.Retry, e.Plain = leastRetry, false // the event must be encoded again
+		e.Retry, e.Plain = leastRetry, false // not Plain any more, so that the event is encoded again
 	}
 }
 
-// noteReplay records an event that is sent again.
+// noteReplay records that an event is sent to the client again.
 func (rh *requestHandler) noteReplay(e *sse.Event) {
 	_ = rh.agent.gate.Session.NoteEvents(&event.Event{
 		Kind: event.Passed, Server: rh.route.server, Direction: mcp.ServerToClient.String(), Code: "replayed", Bytes: len(e.Data),

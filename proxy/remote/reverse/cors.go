@@ -11,19 +11,19 @@ import (
 )
 
 // corsMethods and corsHeaders are the methods and headers that MCP needs in a web page (WHATWG
-// Fetch, section 3.2). A header that repeats an argument has a name with paramPrefix.
+// Fetch, section 3.2). The name of a header that repeats an argument begins with paramPrefix.
 const (
 	corsMethods = "POST, GET, DELETE"
 	corsHeaders = "Content-Type, Accept, Authorization, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
 	paramPrefix = "mcp-param-"
 	corsExposed = "Mcp-Session-Id, Www-Authenticate"
-	corsMaxAge  = "600" // seconds; a restart may allow other origins
+	corsMaxAge  = "600" // seconds; short, because a restart may change the allowed origins
 
 	maxParamHeaders = 64
 )
 
-// CheckOrigin returns an error if no page can have this origin. Origins are compared byte by byte
-// with the browser's header.
+// CheckOrigin returns an error if no web page can have this origin. The check is strict, because
+// origins are compared byte by byte with the browser's header.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host || origin != strings.ToLower(origin) ||
@@ -33,9 +33,9 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// allowOrigin allows a page of a configured origin to read the answer, without cookies and other
-// credentials. The guard has checked the request. named reports whether the page has a configured
-// origin.
+// allowOrigin allows a page with a configured origin to read the answer, without cookies and other
+// credentials. The guard has already checked the request. named reports whether the page has a
+// configured origin.
 func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	if len(g.origins) == 0 {
 		return false
@@ -50,7 +50,8 @@ func (g *guard) allowOrigin(h http.Header, r *http.Request) (named bool) {
 	return true
 }
 
-// answerPreflight answers a browser's preflight request. It returns false when r is not one.
+// answerPreflight answers a browser's preflight request. It returns false when r is no preflight
+// request.
 func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
@@ -67,8 +68,8 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// paramHeaders returns those of the requested headers that have paramPrefix. Their names cannot be
-// listed in advance, and browsers do not accept a pattern.
+// paramHeaders returns the requested headers whose names begin with paramPrefix. They are answered
+// one by one, because their names are not known in advance and browsers accept no pattern.
 func paramHeaders(asked []string) string {
 	var b strings.Builder
 	n := 0

@@ -6,22 +6,23 @@ import (
 	"sync"
 )
 
-// eventIDs remembers the ids of the events that a client was sent. A client may resume its streams
-// only after one of these: the id of an event identifies a stream at the server (MCP 2025-11-25
-// basic/transports), and some servers do not check which client the stream belongs to.
+// eventIDs remembers the ids of the events that a client got. A client may resume a stream only
+// after one of these events. The reason is that an event id identifies a stream at the server (MCP
+// 2025-11-25 basic/transports), and some servers do not check whether the stream belongs to the
+// client.
 type eventIDs struct {
 	mu   sync.Mutex
 	last []sentEvent
-	next int // index in last of the oldest event, when last is full
+	next int // index of the oldest event in last, once last is full
 }
 
-// sentEvent is an event that a client was sent.
+// sentEvent is an event that a client got.
 type sentEvent struct {
-	id    uint64 // hash of the id, because an id may be long
-	scope string // scope of the request in whose stream it was sent
+	id    uint64 // hash of the event id, because an id may be long
+	scope string // scope of the request whose stream had the event
 }
 
-// maxEventIDs is the number of events of a session that are remembered.
+// maxEventIDs is how many events are remembered for a session.
 const maxEventIDs = 4096
 
 var eventIDSeed = maphash.MakeSeed()
@@ -41,8 +42,7 @@ func (e *eventIDs) addEvent(id, scope string) {
 	e.next = (e.next + 1) % maxEventIDs
 }
 
-// findScope returns the scope in which an event was sent, and false for an event that was not
-// sent.
+// findScope returns the scope of an event that the client got. sent is false for any other event.
 func (e *eventIDs) findScope(id string) (scope string, sent bool) {
 	h := maphash.String(eventIDSeed, id)
 	e.mu.Lock()

@@ -11,8 +11,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// handleGet opens the server's own stream, resumes a cut stream, or begins a session of
-// 2024-11-05.
+// handleGet opens the server's own stream, resumes a cut stream, or begins a session of 2024-11-05.
 func (rh *requestHandler) handleGet() {
 	done, ok := rh.acquireAgent()
 	if !ok {
@@ -57,10 +56,10 @@ func (rh *requestHandler) handleGet() {
 	_, _ = rh.relayEvents(resp, rh.out, rh.clientStream(rh.out))
 }
 
-// resumeAfter checks the event after which the client wants to resume a stream. In a session the
-// event must be one that the client was sent; another event would belong to another client's
-// stream. Without a session, or in a session from before a restart, an unknown event leads to a
-// new stream.
+// resumeAfter checks the event id after which the client wants to resume a stream. In a session,
+// the client must have got this event, because another event would belong to another client's
+// stream. Without a session, or in a session from before a restart, an unknown event leads to a new
+// stream.
 func (rh *requestHandler) resumeAfter(event string) bool {
 	scope, sent := rh.sentEvents().findScope(event)
 	switch {
@@ -75,11 +74,12 @@ func (rh *requestHandler) resumeAfter(event string) bool {
 	return true
 }
 
-// relaySessionless passes on a stream without a session. If its first event names an address for
-// messages, it begins a session of 2024-11-05, and the client gets an address of this server
-// instead.
+// relaySessionless passes on a stream without a session. If its first event is an endpoint event,
+// the stream begins a session of 2024-11-05. The client then gets an address of this server in
+// place of the server's address.
 func (rh *requestHandler) relaySessionless(resp *http.Response) {
-	// A resumed stream has the scope of its request already: the answer to that request may come in it.
+	// A resumed stream keeps the scope of its request, because the answer to that request may come
+	// in it.
 	if rh.lastEventID == "" {
 		rh.scope = rh.s.newScope()
 	}
@@ -113,8 +113,8 @@ func (rh *requestHandler) relaySessionless(resp *http.Response) {
 	}
 }
 
-// handleEndpoint stores the server's address for messages, and sends the client an address of this
-// server in its place.
+// handleEndpoint stores the server's address for messages. It sends the client an address of this
+// server instead.
 func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 	at, err := url.Parse(strings.TrimSpace(string(e.Data)))
 	if err != nil {
@@ -144,16 +144,16 @@ func (rh *requestHandler) handleEndpoint(e *sse.Event) error {
 }
 
 // hasDotSegment reports whether a path has a segment "." or ".." (WHATWG URL, section 4.4,
-// double-dot segments). A client would resolve such a segment, and a path with it, appended to the
-// path of this server, could lead to another server.
+// double-dot segments). Such a path is dangerous: the client appends it to the path of this server
+// and resolves the dots, so the result could lead to another server.
 func hasDotSegment(path string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }), func(segment string) bool {
 		return segment == "." || segment == ".."
 	})
 }
 
-// messageURL returns the server's address for messages, from the part of the request's path after
-// /~.
+// messageURL returns the server's address for messages. It makes the address from the part of the
+// request's path after /~.
 func (rh *requestHandler) messageURL() *url.URL {
 	at, err := url.Parse(rh.messagePath)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// guard refuses requests that a browser can be made to send: from a page of another origin
-// (cross-site POST), or from a page whose host name was changed to resolve to this machine (DNS
-// rebinding; CVE-2025-66414, CVE-2025-66416). It checks every request first.
+// guard refuses requests that an attacker can make a browser send. Such a request comes from a page
+// of another origin (cross-site POST), or from a page whose host name was changed to resolve to
+// this machine (DNS rebinding; CVE-2025-66414, CVE-2025-66416). The guard checks every request
+// before anything else.
 type guard struct {
 	hosts   []string // this server's own names and addresses, without ports
-	origins []string // origins of pages that may use this server; none by default
+	origins []string // origins of web pages that may use this server; none by default
 	port    string
 }
 
-// checkRequest returns the status and the reason if a request is refused; why is "" if it is
-// served.
+// checkRequest returns a status and a reason if the request must be refused. Otherwise why is "".
 func (g *guard) checkRequest(r *http.Request) (status int, why string) {
 	if !g.isOwnHost(r.Host) {
 		return http.StatusForbidden, "this host name is not clawai's"
@@ -36,7 +36,7 @@ func (g *guard) checkRequest(r *http.Request) (status int, why string) {
 	return 0, ""
 }
 
-// isOwnHost reports whether a Host header means this server.
+// isOwnHost reports whether a Host header names this server.
 func (g *guard) isOwnHost(host string) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
@@ -46,7 +46,7 @@ func (g *guard) isOwnHost(host string) bool {
 	return (port == g.port || err != nil) && slices.Contains(g.hosts, name)
 }
 
-// trustsOrigin reports whether an origin is this server's own or was configured by its owner.
+// trustsOrigin reports whether an origin is this server's own or one that the owner configured.
 func (g *guard) trustsOrigin(origin string) bool {
 	if slices.Contains(g.origins, origin) {
 		return true
@@ -56,13 +56,14 @@ func (g *guard) trustsOrigin(origin string) bool {
 		(u.Port() != "" || !isLoopback(u.Hostname()) || g.port == map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// isLoopback reports whether name means this machine, where other programs use other ports. For
-// any other name of this server, the default port leads only to this server, through a reverse
-// proxy.
+// isLoopback reports whether name means this machine. Other programs of this machine use other
+// ports of the name. Any other name of this server belongs to a reverse proxy, whose default port
+// leads only to this server.
 func isLoopback(name string) bool {
 	ip, err := netip.ParseAddr(name)
 	return strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// secretEqual compares in constant time, so that the time shows nothing about the secret.
+// secretEqual compares two texts in constant time, so that the duration reveals nothing about the
+// secret.
 func secretEqual(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

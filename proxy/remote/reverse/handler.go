@@ -23,29 +23,29 @@ type requestHandler struct {
 	r           *http.Request
 	route       route
 	backend     *backend
-	messagePath string // part of the path after /~: the address for messages at a server of 2024-11-05; "": not such a request
+	messagePath string // for a server of 2024-11-05: the part of the path after /~, which is the server's address for messages; otherwise ""
 
 	agent       *agentSession
-	session     *mcpSession // nil: the message belongs to no session
-	scope       string      // scope of the message in the proxy session; "" in an MCP session
+	session     *mcpSession // nil if the message belongs to no session
+	scope       string      // scope of the message in the proxy session; "" for a message of an MCP session
 	frame       frame.Frame
 	resumes     bool   // the request resumes a cut stream
-	lastEventID string // id of the last event before the cut
+	lastEventID string // id of the last event that the client got before the cut
 
-	forwarded http.Header      // the client's headers that are passed on unchanged
-	withheld  []string         // names of dropped headers that the server may want
-	confirmed remote.Confirmed // the headers that repeat the message
+	forwarded http.Header      // the client's headers that go to the server unchanged
+	withheld  []string         // names of dropped headers that the server might need
+	confirmed remote.Confirmed // the result of comparing the headers with the message
 	out       *responder
-	waiter    *responder    // gets the server's answer; set when the server is asked
-	from      *proxy.Stream // the client's messages
+	waiter    *responder    // the responder that gets the server's answer; set when the message goes to the server
+	from      *proxy.Stream // stream of the client's messages
 	inline    inlineTask
 
-	signInError error // why the sign-in failed
+	signInError error // why the sign-in failed; nil if it did not
 }
 
 var errBatch = errors.New("an array of messages, which only a session of 2025-03-26 may send")
 
-// handlePost handles one message, or a batch.
+// handlePost handles a POST with one message or a batch.
 func (rh *requestHandler) handlePost() {
 	done, ok := rh.acquireAgent()
 	if !ok {
@@ -102,8 +102,8 @@ func (rh *requestHandler) handlePost() {
 	rh.awaitAnswer(err)
 }
 
-// answerID returns the key of the answer that ends the HTTP request: the id of the request, "["
-// for a batch with requests, or "" if no answer comes.
+// answerID returns the key of the answer that ends the HTTP request. It is the id of the request,
+// "[" for a batch with requests, or "" if there will be no answer.
 func (rh *requestHandler) answerID(unreadable error) string {
 	switch {
 	case unreadable != nil:
@@ -120,7 +120,7 @@ func (rh *requestHandler) answerID(unreadable error) string {
 	return ""
 }
 
-// awaitAnswer ends the HTTP request when its message has been handled.
+// awaitAnswer waits until the message has been handled and then ends the HTTP request.
 func (rh *requestHandler) awaitAnswer(unreadable error) {
 	switch {
 	case rh.out.id != "" && rh.answersOnStream():
@@ -141,12 +141,12 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 	}
 }
 
-// closePatience is how long a request waits for its answer when the proxy ends.
+// closePatience is how long a request still waits for its answer when the proxy ends.
 const closePatience = 500 * time.Millisecond
 
 // awaitEnd waits for the answer to a call whose session ends, because its invocation or the proxy
-// does. The end cancels the call to the server and the question to a person, and the client gets an
-// answer that says so.
+// ends. The end cancels the call at the server and the question to a person. The client gets an
+// answer that tells this.
 func (rh *requestHandler) awaitEnd() {
 	patience := rh.s.o.Patience
 	if rh.s.ctx.Err() != nil {
@@ -160,8 +160,8 @@ func (rh *requestHandler) awaitEnd() {
 	}
 }
 
-// answerEnded answers in place of everything that has not answered in time, because an empty
-// response tells the client nothing.
+// answerEnded answers the client when no answer has come in time. Without it the client would get
+// an empty response, which tells nothing.
 func (rh *requestHandler) answerEnded() {
 	if rh.frame.Kind == frame.Request {
 		rh.from.FailRequest(rh.frame.ID, endedWords)
@@ -171,7 +171,7 @@ func (rh *requestHandler) answerEnded() {
 
 const endedWords = "clawai has ended, and what became of the call is not known"
 
-// endedAnswer answers the message after the session that should answer it has ended.
+// endedAnswer returns the answer to a message whose session has ended.
 func (rh *requestHandler) endedAnswer() []byte {
 	id := rh.frame.ID
 	if rh.frame.Kind != frame.Request {
@@ -190,19 +190,20 @@ func (rh *requestHandler) awaitStreamEnd() {
 	}
 }
 
-// clientGone handles a client that has hung up (has closed its HTTP request): the request to the
-// server is aborted too. In 2026-07-28 hanging up cancels the call. In earlier versions a call that
-// waits for a person continues to wait, and the client can resume the stream to get its answer.
+// clientGone handles a client that hung up, which means that it closed its HTTP request. The
+// request to the server is aborted too. In 2026-07-28, hanging up cancels the call. In earlier
+// versions a call that waits for a person continues to wait, and the client can resume the stream
+// to get its answer.
 func (rh *requestHandler) clientGone() {
 	if rh.confirmed.Modern {
 		rh.from.WithdrawRequest(rh.frame.ID)
 	}
-	rh.out.hangUp() // later messages get an error, because they are lost
+	rh.out.hangUp() // later messages to this response get an error, because the client would not see them
 	rh.out.abortCall()
 }
 
-// acknowledgeMessage answers the HTTP request of a message that has no JSON-RPC answer: with the
-// server's status if it comes within Patience, otherwise with 202.
+// acknowledgeMessage answers the HTTP request of a message that has no JSON-RPC answer. It uses the
+// server's status if this comes within Patience, and 202 otherwise.
 func (rh *requestHandler) acknowledgeMessage() {
 	select {
 	case <-rh.out.relayDone():
@@ -213,8 +214,8 @@ func (rh *requestHandler) acknowledgeMessage() {
 	rh.out.writeEmpty(http.StatusAccepted)
 }
 
-// readMessage reads the body within the limits. It accepts only the one form that every server
-// parses in the same way (CVE-2026-33252).
+// readMessage reads the body of the request within the limits. It accepts only the one form of body
+// that every server parses in the same way (CVE-2026-33252).
 func (rh *requestHandler) readMessage() ([]byte, bool) {
 	h := rh.r.Header
 	if what, err := remote.ContentType(h); err != nil || what != "application/json" {
@@ -238,14 +239,14 @@ func (rh *requestHandler) readMessage() ([]byte, bool) {
 
 func (rh *requestHandler) refuseRequest(status int, why string) { writeRefusal(rh.w, status, why) }
 
-// writeRefusal answers with a status and a reason, and ends the connection, because the next bytes
-// on it may be part of the refused message.
+// writeRefusal answers with a status and a reason. It also ends the connection, because the next
+// bytes on it may belong to the refused message.
 func writeRefusal(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, status)
 }
 
-// refuseHeader answers a request with a header that contradicts the body or is missing (MCP
+// refuseHeader refuses a request because a header is missing or contradicts the body (MCP
 // 2026-07-28 basic/transports/streamable-http).
 func (rh *requestHandler) refuseHeader(name, why string) {
 	why = "the header " + name + " " + why
@@ -253,8 +254,8 @@ func (rh *requestHandler) refuseHeader(name, why string) {
 	rh.refuseMessage(http.StatusBadRequest, rh.frame.ID, rh.confirmed.Code, "T"+why[1:]+".")
 }
 
-// refuseMessage answers a message with a JSON-RPC error, and ends the connection as writeRefusal
-// does. If id is nil, the error has the id null.
+// refuseMessage answers a message with a JSON-RPC error and ends the connection like writeRefusal.
+// A nil id becomes the id null.
 func (rh *requestHandler) refuseMessage(status int, id []byte, code int, text string) {
 	if id == nil {
 		id = []byte("null")
@@ -265,20 +266,20 @@ func (rh *requestHandler) refuseMessage(status int, id []byte, code int, text st
 	_, _ = rh.w.Write(mcp.ErrorLine(id, fmt.Appendf(nil, `{"code":%d,"message":"%s"}`, code, text)))
 }
 
-// noteDropped records a dropped message that does not reach the proxy session.
+// noteDropped records a message that is dropped before it reaches the proxy session.
 func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record string) {
 	ev := &event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
 	}
-	if rh.backend.local != nil { // a local server records the names that rules use
+	if rh.backend.local != nil { // a local server itself records the server names that rules use
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
 	_ = rh.agent.gate.Session.NoteEvents(ev)
 	return ev.Record
 }
 
-// acquireAgent acquires the agent session of the path; done releases it.
+// acquireAgent finds or creates the agent session of the path. The caller releases it with done.
 func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	a, leave, err := rh.s.acquireAgent(rh.route)
 	if errors.Is(err, errNoInvocation) {
@@ -304,8 +305,8 @@ func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	return done, true
 }
 
-// endWith makes the request end with the agent's session: a stream ends at once, and a client
-// that does not read its answer is cut off after Patience.
+// endWith makes the request end with the agent's session. A stream then ends at once. A client that
+// does not read its answer is cut off after Patience.
 func (rh *requestHandler) endWith(in *lifetime) (done func()) {
 	var ends []func()
 	if rh.r.Method != http.MethodPost {
@@ -345,7 +346,7 @@ func (rh *requestHandler) findSession() bool {
 			rh.scope = rh.s.newScope()
 		}
 	case rh.frame.Method == "initialize":
-		// The server decides what a session id on initialize means.
+		// The client sent a session id with initialize. The server decides the meaning of this id.
 		if rh.session = rh.s.acquireSession(rh.route, id); rh.session == nil {
 			rh.session = rh.s.newSession(rh.agent, rh.route.server)
 		}
@@ -355,8 +356,9 @@ func (rh *requestHandler) findSession() bool {
 	return true
 }
 
-// relatedScope returns the scope of the request that a response or a cancellation without a
-// session is about. A server without sessions may send requests to its client, too.
+// relatedScope returns the scope of a message without a session: a response or a cancellation gets
+// the scope of its request. Such requests exist because a server without sessions may also send
+// requests to its client.
 func (rh *requestHandler) relatedScope() (scope string) {
 	switch {
 	case rh.confirmed.Modern:
@@ -371,7 +373,7 @@ func (rh *requestHandler) relatedScope() (scope string) {
 	return ""
 }
 
-// handleDelete ends a session. Without a session id the server answers the request.
+// handleDelete ends a session. If the request has no session id, the server answers it.
 func (rh *requestHandler) handleDelete() {
 	done, ok := rh.acquireAgent()
 	if !ok {

@@ -12,11 +12,11 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// This file builds the headers of a request to a server: from the session, from the message, and
-// from the client's headers that the lists below allow. Other client headers, such as those about
-// the target or the sender of the request, are dropped.
+// This file builds the headers of a request to a server. They come from the session, from the
+// message, and from those client headers that the lists below allow. All other client headers are
+// dropped, such as headers about the target or the sender of the request.
 
-// commonHeaders are the headers that clients commonly send, with their treatment.
+// commonHeaders are the common client headers, each with its treatment.
 var commonHeaders = map[string]disposition{
 	"Accept": forward, "Accept-Language": forward, "Authorization": forward, "Baggage": forward, "Traceparent": forward, "Tracestate": forward, "User-Agent": forward,
 	"Accept-Encoding": withhold, "Cache-Control": withhold, "Connection": withhold, "Content-Length": withhold, "Content-Type": withhold, "Dnt": withhold,
@@ -24,17 +24,17 @@ var commonHeaders = map[string]disposition{
 	"Pragma": withhold, "Priority": withhold, "Range": withhold, "Save-Data": withhold, "Upgrade-Insecure-Requests": withhold, "X-Requested-With": withhold,
 }
 
-// Header names with which clients' configurations send keys and settings to a server:
-// forwardSuffixes end the last word of the name, and forwardPrefixes begin the name. A name with
-// the last word "id" is forwarded, too.
+// These are parts of header names with which client configurations send keys and settings to a
+// server. forwardSuffixes are last words of a name, and forwardPrefixes are beginnings of a name. A
+// name whose last word is "id" is forwarded too.
 var (
 	forwardSuffixes = []string{"key", "token", "secret"}
 	forwardPrefixes = []string{"x-mcp-"}
 )
 
-// neverForwarded are the headers that are never forwarded, whatever the form of their names, and
-// even if they are configured: HTTP's own headers, headers from which a program between here and
-// the server takes an address, a method or a caller, and MCP's headers, which are built here.
+// neverForwarded are the headers that are never forwarded, even if their names match or the owner
+// configured them. They are HTTP's own headers, headers that tell a program on the way an address,
+// a method or a caller, and MCP's headers, which this package builds itself.
 var neverForwarded = []string{
 	"accept-encoding", "connection", "cookie", "date", "expect", "forwarded", "from", "host", "keep-alive", "last-event-id",
 	"origin", "proxy-authenticate", "proxy-authorization", "proxy-connection", "referer", "te", "trailer", "transfer-encoding",
@@ -45,13 +45,13 @@ var neverForwardedPrefixes = []string{
 	"access-control-", "cf-connecting-", "content-", "fastly-client-", "if-", "mcp-", "sec-", "x-forwarded-", "x-http-", "x-original-", "x-proxy-", "x-rewrite-",
 }
 
-// multiValued are the headers that may have several values; every other header has one.
+// multiValued are the headers that may have several values. Every other header may have only one.
 var multiValued = []string{"Accept", "Accept-Language", "Baggage", "Tracestate"}
 
-// singleValued are the MCP headers with one value that are built here.
+// singleValued are the MCP headers that this package builds itself. Each has one value.
 var singleValued = []string{"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-Id"}
 
-// CheckPassed returns an error if a client's header must not be passed on.
+// CheckPassed returns an error if a client's header must never be passed on to a server.
 func CheckPassed(name string) error {
 	switch {
 	case !remote.IsHeaderName(name):
@@ -62,25 +62,25 @@ func CheckPassed(name string) error {
 	return nil
 }
 
-// foldName returns a name in the form in which a server may read it: names are not
-// case-sensitive, and some servers read _ as -.
+// foldName returns a header name in lower case with - for _. Names are not case-sensitive, and some
+// servers read _ as -.
 func foldName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 func isForbiddenHeader(plain string) bool {
 	return slices.Contains(neverForwarded, plain) || slices.ContainsFunc(neverForwardedPrefixes, func(b string) bool { return strings.HasPrefix(plain, b) })
 }
 
-// disposition is the treatment of a client's header.
+// disposition is the treatment that a client's header gets.
 type disposition int
 
 const (
-	withhold      disposition = iota // dropped, and the server does not miss it
-	withholdNoted                    // dropped, although a server may want it
+	withhold      disposition = iota // dropped, because the server does not need it
+	withholdNoted                    // dropped and recorded, because a server may need it
 	forward
 )
 
-// headerDisposition returns the treatment of a header. The table commonHeaders is faster for
-// common names.
+// headerDisposition returns the treatment of a header. It first looks in commonHeaders, because
+// this is faster for common names.
 func (s *Server) headerDisposition(name string) disposition {
 	d, often := commonHeaders[name]
 	if often && (d == forward || len(s.passed) == 0) {
@@ -103,13 +103,14 @@ func (s *Server) headerDisposition(name string) disposition {
 	return withholdNoted
 }
 
-// filterHeaders stores the client's headers to forward. It returns the name of a single-valued
-// header that occurs more than once, or "". Such a request is refused: a server may use another of
-// the values than this package does, or may read two names (with _ and with -) as one.
+// filterHeaders stores the client's headers that are forwarded. It returns the name of a
+// single-valued header that occurs more than once, or "". The caller refuses such a request. A
+// server may use another of the values than this package, or may read two names (with _ and with -)
+// as one.
 func (rh *requestHandler) filterHeaders() (twice string) {
 	from := rh.r.Header
 	rh.forwarded = make(http.Header, len(from))
-	var seen map[string]bool // names with _ (rare)
+	var seen map[string]bool // folded names seen so far; used only for names with _, which are rare
 	for name, values := range from {
 		d := rh.s.headerDisposition(name)
 		switch d {
@@ -143,11 +144,11 @@ func (rh *requestHandler) filterHeaders() (twice string) {
 	return twice
 }
 
-// outgoingHeader returns the header of a request to the server: session, message, and the
-// forwarded client headers. ours is true for a message that the proxy itself sends (a refusal):
-// headers that describe the client's message are then left out.
+// outgoingHeader returns the headers of a request to the server: those of the session, those of the
+// message, and the forwarded client headers. ours is true for a message that the proxy itself sends
+// (a refusal). Then the headers that describe the client's message are left out.
 func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
-	h := make(http.Header, len(rh.forwarded)+8) // room for the other headers
+	h := make(http.Header, len(rh.forwarded)+8) // with room for the headers that are added below
 	maps.Copy(h, rh.forwarded)
 	id, version := rh.s.sessionInfo(rh.session)
 	if id != "" && !rh.confirmed.Modern {
@@ -175,10 +176,10 @@ func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
 	return h
 }
 
-// maxWithheld is the number of dropped header names that are recorded for one agent session.
+// maxWithheld is how many names of dropped headers are recorded for one agent session.
 const maxWithheld = 16
 
-// noteWithheld records, once, the client's headers that are not forwarded, because the owner may
+// noteWithheld records the names of the dropped client headers, once each, because the owner may
 // want to forward them.
 func (rh *requestHandler) noteWithheld() {
 	for _, name := range rh.withheld {

@@ -8,35 +8,35 @@ import (
 	"sync"
 )
 
-// maxIdle is the largest number of idle connections (without a request) from one address. One more
-// closes the oldest of them; its client can connect again.
+// maxIdle is the maximum number of idle connections (without a request) from one address. One more
+// connection closes the oldest of them. The client of the closed connection can connect again.
 const maxIdle = 128
 
-// idleConns holds the connections without a request, by the address of the peer.
+// idleConns holds the idle connections, by the address of the peer.
 type idleConns struct {
 	mu       sync.Mutex
 	peers    map[netip.Addr]*list.List  // a peer's connections, the oldest first
-	elements map[net.Conn]*list.Element // a connection's element in the list of its peer
+	elements map[net.Conn]*list.Element // element of each connection in the list of its peer
 }
 
-// ConnState is a callback for http.Server: it limits the idle connections of a peer.
+// ConnState is the ConnState callback of http.Server. It limits the idle connections of each peer.
 func (s *Server) ConnState(c net.Conn, state http.ConnState) {
-	var peer netip.Addr // the zero address for peers without an IP address
+	var peer netip.Addr // stays the zero address if the peer has no IP address
 	if at, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		peer = at.AddrPort().Addr()
 	}
 	switch i := &s.idle; state {
 	case http.StateNew, http.StateIdle:
 		if oldest := i.addConn(peer, c); oldest != nil {
-			go func() { _ = oldest.Close() }() // closing TLS sends a message and may block
+			go func() { _ = oldest.Close() }() // in a goroutine, because closing TLS sends a message and may block
 		}
 	default:
 		i.removeConn(peer, c)
 	}
 }
 
-// addConn adds a connection and returns the oldest connection if there are too many, otherwise
-// nil.
+// addConn adds a connection. If the peer now has too many, it returns the oldest one, which must be
+// closed. Otherwise it returns nil.
 func (i *idleConns) addConn(peer netip.Addr, c net.Conn) (oldest net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

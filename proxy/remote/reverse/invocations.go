@@ -12,19 +12,19 @@ import (
 )
 
 // Invocations configures invocations: separate runs of an owner's agents behind one Server. An
-// invocation has the path /secret/mcp/group/invocation; the owner chooses both names. A PUT to this
-// path with the owner's token begins the invocation, and a DELETE ends it. The invocation's clients
-// use the servers below this path. All the clients of an invocation share one state; two
-// invocations share nothing.
+// invocation has the path /secret/mcp/group/invocation, in which the owner chooses the last two
+// names. A PUT to this path with the owner's token begins the invocation, and a DELETE ends it. The
+// clients of the invocation use the servers below this path. All the clients of an invocation share
+// one state. Two invocations share nothing.
 type Invocations struct {
-	Token string // at least 16 characters, for Authorization: Bearer
-	// Begin begins the invocation "group/invocation". It is called with a lock held and must not
-	// block.
+	Token string // at least 16 characters, sent as Authorization: Bearer
+	// Begin begins the invocation with the name "group/invocation". It is called while a lock is
+	// held, so it must not block.
 	Begin func(name string) (Invocation, error)
 }
 
-// Invocation makes the gates of one invocation. End is called once, after all of them are closed,
-// and discards their shared state.
+// Invocation makes the gates of one invocation. End discards their shared state. It is called once,
+// after all the gates are closed.
 type Invocation struct {
 	Gate func(server string) (Gate, error)
 	End  func()
@@ -37,14 +37,14 @@ type invocation struct {
 	requests sync.WaitGroup
 	over     chan struct{} // closed when the invocation has ended completely
 
-	active   int       // requests being served; guarded by Server.mu
+	active   int       // number of requests that are being served; guarded by Server.mu
 	lastUsed time.Time // guarded by Server.mu
 }
 
 var errNoInvocation = errors.New("there is no such invocation, or it has ended")
 
-// countRequest and uncountRequest count the requests of an invocation; on nil they do nothing.
-// s.mu is held.
+// countRequest and uncountRequest count the requests that an invocation is serving. They do nothing
+// on nil. The caller holds s.mu.
 func (in *invocation) countRequest() {
 	if in != nil {
 		in.active++
@@ -60,8 +60,8 @@ func (in *invocation) uncountRequest(now time.Time) {
 	}
 }
 
-// refuseInvocation answers a request whose invocation does not run. The answer has the id of the
-// request, so that the client sees the error.
+// refuseInvocation refuses a request because its invocation does not run. The answer has the id of
+// the request, because otherwise the client would ignore the error.
 func (rh *requestHandler) refuseInvocation() {
 	var id []byte
 	if rh.r.Method == http.MethodPost {
@@ -86,7 +86,8 @@ func (s *Server) isOwner(r *http.Request) bool {
 	return ok && secretEqual(token, s.o.Invocations.Token)
 }
 
-// parseInvocation parses the path of an invocation without checking the names.
+// parseInvocation returns the "group/invocation" in the path of an invocation. It does not check
+// these names.
 func (s *Server) parseInvocation(path string) (name string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if s.o.Invocations == nil || len(parts) != 4 || !secretEqual(parts[0], s.o.Secret) || parts[1] != "mcp" {
@@ -95,7 +96,7 @@ func (s *Server) parseInvocation(path string) (name string, ok bool) {
 	return parts[2] + "/" + parts[3], true
 }
 
-// serveOwner begins or ends an invocation.
+// serveOwner begins or ends an invocation for the owner.
 func (s *Server) serveOwner(w http.ResponseWriter, r *http.Request, name string) {
 	if !s.isOwner(r) {
 		w.Header().Set("Www-Authenticate", "Bearer")
@@ -132,7 +133,7 @@ func (s *Server) serveOwner(w http.ResponseWriter, r *http.Request, name string)
 	}
 }
 
-// beginInvocation begins an invocation. If it fails, it returns a status and the reason.
+// beginInvocation begins an invocation. After a failure it returns an HTTP status and the reason.
 func (s *Server) beginInvocation(name string) (status int, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +157,8 @@ func (s *Server) beginInvocation(name string) (status int, why string) {
 	return 0, ""
 }
 
-// endInvocation ends an invocation. over is nil if there is no such invocation.
+// endInvocation ends an invocation. The channel over is closed when the end is complete. The
+// channel is nil if there is no such invocation.
 func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,8 +170,8 @@ func (s *Server) endInvocation(name string) (over <-chan struct{}) {
 	return run.over
 }
 
-// dropInvocation removes an invocation, cancels its work, and discards its state when the work has
-// ended. s.mu is held, and the server is not closed.
+// dropInvocation removes an invocation and cancels its work. It discards the invocation's state
+// after the work has ended. The caller holds s.mu, and the server is not closed.
 func (s *Server) dropInvocation(name string, run *invocation) {
 	delete(s.invocations, name)
 	run.cancel()
@@ -197,8 +199,8 @@ func (s *Server) dropInvocation(name string, run *invocation) {
 	})
 }
 
-// hasShare reports whether an invocation has reached its share of the MCP sessions. Then a new
-// session may replace only one of its own. s.mu is held.
+// hasShare reports whether an invocation has as many MCP sessions as its share allows. Then its
+// next session must replace one of its own. The caller holds s.mu.
 func (s *Server) hasShare(in *lifetime) bool {
 	if in == &s.lifetime {
 		return false

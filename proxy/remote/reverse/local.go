@@ -16,56 +16,56 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Local is a server in this process that speaks the stdio protocol. It carries one MCP session (up
-// to 2025-11-25), or the requests of one caller without a session (2026-07-28). The gate g judges
-// its messages. It returns when its input or ctx has ended, after everything that it started has
-// ended. It writes whole lines.
+// Local is an MCP server in this process that speaks the stdio protocol. One call of it carries one
+// MCP session (up to 2025-11-25), or the requests of one caller without a session (2026-07-28). The
+// gate g judges the messages. Local returns when its input or ctx has ended and everything that it
+// started has ended. It writes whole lines.
 type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer)
 
-// localSession is the pair of pipes between an MCP session, or a caller without a session, and a
-// local server. Each client message becomes a line to the server, and each line of the server is
-// sent on one of the client's streams. The server judges the messages, not this type.
+// localSession connects an MCP session, or a caller without a session, with a local server. Each
+// client message becomes a line to the server. Each line of the server goes to one of the client's
+// streams. localSession itself passes no message to the gate, because the local server does this.
 type localSession struct {
 	in     *io.PipeWriter
-	over   chan struct{} // closed when the server has ended
+	over   chan struct{} // closed when the local server has ended
 	gate   *gate.Session
-	name   string        // the server's name in the path
-	caller *caller       // nil for an MCP session
-	begins chan struct{} // closed when a session of an earlier process has been reopened; nil: the client begins the session
+	name   string        // the server's name in the request path
+	caller *caller       // the caller without a session; nil for an MCP session
+	begins chan struct{} // closed when a session of an earlier process has been reopened; nil if the client began the session in this process
 
-	sending sync.Mutex // held while lines are sent; guards what follows
-	part    []byte     // part of an unfinished line
+	sending sync.Mutex // held while lines are sent; guards part
+	part    []byte     // the beginning of an unfinished line
 
-	mu      sync.Mutex           // guards what follows
-	version string               // negotiated version; "" before
+	mu      sync.Mutex           // guards the fields below
+	version string               // negotiated version; "" until initialize is answered
 	awaited map[string]*exchange // open exchanges by frame.IDKey of the request
 	tokens  map[string]*exchange // open exchanges by frame.IDKey of the progress token
-	streams []*responder         // streams that the client opened for other messages, the newest last
-	posts   []*exchange          // exchanges with outstanding answers
-	held    [][]byte             // lines for the next stream, while the client has none
+	streams []*responder         // streams that the client opened for messages other than answers, the newest last
+	posts   []*exchange          // exchanges that wait for answers, the newest last
+	held    [][]byte             // lines that wait for a stream while the client has none
 }
 
-// exchange is a POST whose requests are being answered.
+// exchange is a POST with requests that wait for their answers.
 type exchange struct {
 	out     *responder
 	begins  bool     // one of the requests is initialize
-	unmet   int      // number of requests without an answer
+	unmet   int      // number of requests that still wait for an answer
 	pending []string // frame.IDKeys of the requests
-	tokens  []string // frame.IDKeys of the requests' progress tokens
+	tokens  []string // frame.IDKeys of the progress tokens of the requests
 
-	request  *request      // set for a caller without a session
-	reopened chan struct{} // closed when reopenSession's initialize is answered; nil: a client's exchange
+	request  *request      // the request of a caller without a session; nil for an MCP session
+	reopened chan struct{} // closed when the initialize of reopenSession is answered; nil for an exchange of a client
 }
 
-// Limits of a session: lines that wait for a stream, and streams that the client has opened.
+// Limits of a session: the lines that wait for a stream, and the open streams of the client.
 const (
 	maxHeld    = 64
 	maxStreams = 8
 )
 
-// newLocal begins a session of a local server on this route, with this id. c is the caller without a
-// session, and nil for an MCP session. begins is closed when a session of an earlier process has been
-// reopened; it is nil if the client sends initialize itself.
+// newLocal begins a session of a local server on this route, with this id. c is the caller without
+// a session, or nil for an MCP session. begins is closed when a session of an earlier process has
+// been reopened. It is nil if the client itself sends initialize.
 func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begins chan struct{}, run Local) (sess *mcpSession, err error) {
 	g, err := a.makes(at.server)
 	if err != nil {
@@ -94,16 +94,16 @@ func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begin
 	return sess, nil
 }
 
-// agreedVersion returns the negotiated version; "" before.
+// agreedVersion returns the negotiated version, or "" until initialize is answered.
 func (l *localSession) agreedVersion() (version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.version
 }
 
-// reopenSession sends initialize for a client that did so before this process began. The client's
-// capabilities are unknown, so the server sends it no requests. reopenSession returns false if the
-// server refuses.
+// reopenSession sends initialize to the server in place of a client that did this before the
+// process began. The client's capabilities are unknown, so none are declared and the server sends
+// it no requests. reopenSession returns false if the server refuses.
 func (l *localSession) reopenSession(ctx context.Context, version string) bool {
 	const id = `"clawai-reopen"`
 	answered := make(chan struct{})
@@ -124,8 +124,8 @@ func (l *localSession) reopenSession(ctx context.Context, version string) bool {
 	return err == nil
 }
 
-// awaitAnswers registers x for the answers to its requests. It returns false when a request has
-// the id of an open request.
+// awaitAnswers stores x, so that it gets the answers to its requests. It returns false when one of
+// the ids is in use.
 func (l *localSession) awaitAnswers(x *exchange) bool {
 	l.mu.Lock()
 	for i, id := range x.pending {
@@ -147,7 +147,7 @@ func (l *localSession) awaitAnswers(x *exchange) bool {
 	return true
 }
 
-// addStream makes the responder `out` the newest stream for messages that are not answers.
+// addStream makes the responder `out` the newest stream for messages other than answers.
 func (l *localSession) addStream(out *responder) {
 	l.mu.Lock()
 	l.streams = append(l.streams, out)
@@ -162,7 +162,7 @@ func (l *localSession) addStream(out *responder) {
 	l.flushWaiting()
 }
 
-// removeStream removes a stream that the client does not read any more.
+// removeStream removes a stream, because the client does not read it any more.
 func (l *localSession) removeStream(out *responder) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +170,7 @@ func (l *localSession) removeStream(out *responder) {
 	l.posts = slices.DeleteFunc(l.posts, func(x *exchange) bool { return x.out == out })
 }
 
-// flushWaiting sends the lines that waited for a stream.
+// flushWaiting sends the lines that waited until the client had a stream.
 func (l *localSession) flushWaiting() {
 	l.mu.Lock()
 	waits := len(l.held) > 0
@@ -189,7 +189,7 @@ func (l *localSession) flushWaiting() {
 	}
 }
 
-// Write receives the server's output. Only one goroutine may call it at a time.
+// Write receives the output of the local server. Only one goroutine may call it at a time.
 func (l *localSession) Write(b []byte) (int, error) {
 	l.sending.Lock()
 	defer l.sending.Unlock()
@@ -207,7 +207,8 @@ func (l *localSession) Write(b []byte) (int, error) {
 	}
 }
 
-// deliverLine sends an answer to its caller, and every other message to a listening stream.
+// deliverLine sends an answer to the exchange that waits for it, and any other message to a stream
+// of the client.
 func (l *localSession) deliverLine(line []byte) {
 	m := jsonscan.ValueOf(line)
 	switch id := m.Member("id"); {
@@ -241,8 +242,8 @@ func (l *localSession) deliverAnswer(id string, m jsonscan.Value, line []byte) {
 	}
 }
 
-// meetRequest marks a request of x as answered or withdrawn. It returns true for the last
-// request. l.mu is held.
+// meetRequest notes that a request of x was answered or withdrawn. It returns true if no request of
+// x is left. The caller holds l.mu.
 func (l *localSession) meetRequest(x *exchange, id string) (last bool) {
 	delete(l.awaited, id)
 	if x.unmet--; x.unmet > 0 {
@@ -257,8 +258,8 @@ func (l *localSession) meetRequest(x *exchange, id string) (last bool) {
 	return true
 }
 
-// withdrawRequest ends the wait for a cancelled request, which gets no answer. It returns false
-// if nobody waited.
+// withdrawRequest ends the wait for a cancelled request, because such a request gets no answer. It
+// returns false if no exchange waited for it.
 func (l *localSession) withdrawRequest(id []byte) bool {
 	l.mu.Lock()
 	key := frame.IDKey(id)
@@ -271,9 +272,9 @@ func (l *localSession) withdrawRequest(id []byte) bool {
 	return x != nil
 }
 
-// sendNotice sends a message that is not an answer. Progress goes to the request that it is
-// about. Every other message goes to the client's newest stream or, without a stream, to the
-// newest open POST. If there is no POST either, the message waits.
+// sendNotice sends a message that is not an answer. A progress message goes to the exchange of its
+// request. Any other message goes to the client's newest stream or, without a stream, to the newest
+// open POST. If there is no POST either, the message waits.
 func (l *localSession) sendNotice(line []byte) {
 	m := jsonscan.ValueOf(line)
 	if l.caller != nil {
@@ -321,7 +322,7 @@ func (l *localSession) findListener(about string) *responder {
 	return nil
 }
 
-// recordUnheard records a server's message that reaches nobody.
+// recordUnheard records a message of the server that no client gets.
 func (l *localSession) recordUnheard(m jsonscan.Value, line []byte, why string) {
 	_ = l.gate.NoteEvents(&event.Event{
 		Kind: event.Dropped, Stage: "frame", Code: "unheard", Reason: why, ServerGuess: l.name,

@@ -16,30 +16,30 @@ import (
 )
 
 // A message of 2026-07-28 belongs to no session. But a local server (a hub) starts its own servers
-// in the name of one client and must not be shared with another client. So all messages to one
-// path, from one address, with the same client description, belong to one caller, which has its own
-// local session. The programs of one caller choose their request ids independently, perhaps each
-// from 1. Therefore each request gets an id and a progress token that are unique in the caller's
-// local session.
+// for one client, and other clients must not share them. So the messages to one path from one
+// address with the same client description belong to one caller. Each caller has its own local
+// session. One caller may be several programs, and they choose their request ids independently,
+// perhaps each from 1. Therefore each request gets a new id and progress token that are unique in
+// the caller's local session.
 
-// caller is the owner of a local session that is not an MCP session.
+// caller is the owner of a local session that belongs to no MCP session.
 type caller struct {
-	tools *remote.Tools // the tools in the lists that the caller got
-	asked atomic.Int64  // number of requests so far
+	tools *remote.Tools // the tools in the lists that the clients of this caller got
+	asked atomic.Int64  // number of the caller's requests so far
 }
 
-// request is a caller's request, with the client's own id and token.
+// request is a request of a caller. It keeps the client's own id and token.
 type request struct {
-	id, token []byte // token is nil without one
+	id, token []byte // the client's own id and token; token is nil if there is none
 	method    string
 	logs      bool // the client wants log messages
-	unfit     bool // the request does not state the client's capabilities
+	unfit     bool // the request lacks the client's capabilities
 }
 
 const subscriptionID = mcp.MetaPrefix + "subscriptionId"
 
-// postSessionless sends a message of 2026-07-28 to its caller's local session, which it begins if
-// necessary.
+// postSessionless sends a message of 2026-07-28 to the local session of its caller. It begins this
+// local session if there is none.
 func (rh *requestHandler) postSessionless() {
 	if rh.frame.Kind != frame.Request {
 		rh.noteDropped("no_session", "a client without a session hangs up to cancel, and has nothing else to notify of", nil)
@@ -65,18 +65,19 @@ func (rh *requestHandler) postSessionless() {
 	rh.respondLocal(frame.IDKey(rh.frame.ID))
 	defer rh.out.hangUp()
 	x.out = rh.out
-	l.awaitAnswers(x) // the id is new
+	l.awaitAnswers(x) // cannot fail, because the id is new
 	if _, err := l.in.Write(append(line, '\n')); err != nil || rh.awaitResponseEnd(l) == over {
 		rh.out.answerLast(http.StatusServiceUnavailable, rh.endedAnswer())
 		return
 	}
 	rh.out.hangUp()
-	if l.withdrawRequest(id) { // hanging up cancels the request
+	if l.withdrawRequest(id) { // hanging up cancels the request in this version
 		_, _ = l.in.Write(append(mcp.CancelNotification(id, "its client has hung up"), '\n'))
 	}
 }
 
-// callerName returns the name of the message's caller. No session id can have this form.
+// callerName returns the name of the caller of this message. The form of the name differs from
+// every session id.
 func (rh *requestHandler) callerName() string {
 	peer, _, _ := net.SplitHostPort(rh.r.RemoteAddr)
 	meta := jsonscan.ValueOf(rh.frame.Params).Member("_meta")
@@ -84,7 +85,8 @@ func (rh *requestHandler) callerName() string {
 	return "\x00" + string(sum[:])
 }
 
-// acquireCaller finds or begins a caller's local session. releaseSession releases it.
+// acquireCaller finds or begins the local session of a caller. The user releases it with
+// releaseSession.
 func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local) (*mcpSession, error) {
 	if sess := s.acquireSession(at, name); sess != nil {
 		return sess, nil
@@ -97,7 +99,7 @@ func (s *Server) acquireCaller(a *agentSession, at route, name string, run Local
 	return s.newLocal(a, at, name, &caller{tools: &a.tools}, nil, run)
 }
 
-// renumberRequest returns the request with a new id, unique for the caller.
+// renumberRequest returns the request with a new id that is unique for the caller.
 func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) {
 	id = strconv.AppendInt(nil, c.asked.Add(1), 10)
 	meta := jsonscan.ValueOf(f.Params).Member("_meta")
@@ -115,7 +117,8 @@ func (c *caller) renumberRequest(f *frame.Frame) (x *exchange, id, line []byte) 
 	return x, id, frame.SpliceAll(f.Raw, edits...)
 }
 
-// rewriteAnswer returns an answer with the client's own id, and sets its HTTP status.
+// rewriteAnswer returns an answer with the client's own id. It also sets the HTTP status of the
+// answer.
 func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byte {
 	r := x.request
 	if r.method == "tools/list" {
@@ -129,9 +132,9 @@ func (c *caller) rewriteAnswer(x *exchange, m jsonscan.Value, line []byte) []byt
 	return frame.SpliceAll(line, edits...)
 }
 
-// answerStatus returns the HTTP status of an answer, by its error code: some codes have their own
-// status (MCP 2026-07-28 basic/transports/streamable-http; basic, _meta). All other answers get
-// 200, also a denial: another status would make a client sign in or use an earlier version.
+// answerStatus returns the HTTP status for an answer. Some error codes have their own status (MCP
+// 2026-07-28 basic/transports/streamable-http; basic, _meta). Every other answer gets 200, even a
+// denial, because with another status a client would sign in or change to an earlier version.
 func (r *request) answerStatus(code string) int {
 	switch {
 	case code == "-32601":
@@ -142,12 +145,12 @@ func (r *request) answerStatus(code string) int {
 	return http.StatusOK
 }
 
-// sendRelatedNotice sends a message that is not an answer on the response to the request that it
-// is about. A log message goes to the newest request that wants log messages.
+// sendRelatedNotice sends a message that is not an answer. The message goes on the response to its
+// request. A log message goes to the newest request that wants log messages.
 func (l *localSession) sendRelatedNotice(m jsonscan.Value, line []byte) {
 	params := m.Member("params")
 	var about *exchange
-	var part, token []byte // part: the token in the notice; token: the client's own token, which replaces it
+	var part, token []byte // part is the token in the notice, and token is the client's own token that replaces it
 	l.mu.Lock()
 	switch m.Member("method").Text() {
 	case "notifications/progress":

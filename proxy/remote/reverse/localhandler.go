@@ -15,7 +15,7 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// postLocal sends a message, or a batch, to a session of a local server.
+// postLocal sends a message or a batch to a session of a local server.
 func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	if rh.confirmed.Modern {
 		rh.postSessionless()
@@ -32,7 +32,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	l, told := rh.session.local, false
 	if begins {
 		defer func() {
-			if !told { // the client has not got the session id
+			if !told { // the client does not know the session id, so the session is useless
 				rh.s.removeSession(rh.session)
 			}
 		}()
@@ -68,11 +68,10 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	case over:
 		rh.out.answerLast(http.StatusNotFound, rh.endedAnswer())
 	}
-	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client has hung up since
+	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client hung up after the answer
 }
 
-// findLocal finds the session of the message, or creates a new one. The result begins is true if it
-// created one.
+// findLocal finds the session of the message or creates one. begins is true if it created one.
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {
@@ -97,7 +96,7 @@ func (rh *requestHandler) findLocal() (begins, ok bool) {
 	return false, false
 }
 
-// reopenLocal begins a session under the id that it had before this process began.
+// reopenLocal begins a session with an id from before this process began.
 func (rh *requestHandler) reopenLocal(id string) *mcpSession {
 	s := rh.s
 	if rh.r.Method == http.MethodDelete || !isSessionID(id) {
@@ -118,10 +117,11 @@ func (rh *requestHandler) reopenLocal(id string) *mcpSession {
 	return nil
 }
 
-// unstatedVersion is the version of a client that states none (MCP 2025-11-25 basic/transports).
+// unstatedVersion is the version that a client speaks if it states none (MCP 2025-11-25
+// basic/transports).
 const unstatedVersion = mcp.BatchVersion
 
-// isSessionID reports whether an id has the form of this package's session ids.
+// isSessionID reports whether an id looks like a session id of this package.
 func isSessionID(id string) bool {
 	return len(id) == len(rand.Text()) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
@@ -132,7 +132,7 @@ func (rh *requestHandler) acquireLocal(id string) bool {
 		rh.refuseRequest(http.StatusNotFound, noSession)
 		return false
 	}
-	if begins := rh.session.local.begins; begins != nil { // another request may be reopening the session
+	if begins := rh.session.local.begins; begins != nil { // another request may still be reopening the session
 		select {
 		case <-begins:
 		case <-rh.r.Context().Done():
@@ -141,7 +141,7 @@ func (rh *requestHandler) acquireLocal(id string) bool {
 	return true
 }
 
-// refuseSessionless answers a message that needs a session but has none.
+// refuseSessionless refuses a message that needs a session and has none.
 func (rh *requestHandler) refuseSessionless() {
 	rh.noteDropped("no_session", "the message belongs to no session", rh.frame.ID)
 	var id []byte
@@ -151,8 +151,8 @@ func (rh *requestHandler) refuseSessionless() {
 	rh.refuseMessage(http.StatusBadRequest, id, -32600, "This belongs to no session: begin one with initialize, and name it in Mcp-Session-Id.")
 }
 
-// refuseUnread answers an ambiguous message without a session. In a session the server would
-// refuse it.
+// refuseUnread refuses an ambiguous message without a session. In a session the local server itself
+// refuses such a message.
 func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	rh.frame.Raw = line
 	answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID))
@@ -166,7 +166,7 @@ func (rh *requestHandler) refuseUnread(line []byte, r *frame.Refusal) {
 	_ = rh.out.Add(answer)
 }
 
-// refuseDuplicate refuses a request whose id is in use.
+// refuseDuplicate refuses a request because its id is in use.
 func (rh *requestHandler) refuseDuplicate() {
 	r := proxy.DuplicateID(rh.frame.ID)
 	if answer := mcp.RefusalAnswer(r, rh.noteDropped(r.Code, r.Reason, r.ID)); answer != nil {
@@ -175,7 +175,7 @@ func (rh *requestHandler) refuseDuplicate() {
 	rh.out.finishResponse(http.StatusBadRequest)
 }
 
-// newExchange returns the exchange for the message's requests.
+// newExchange returns an exchange for the requests in the message.
 func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	x = &exchange{}
 	if unreadable != nil {
@@ -197,7 +197,7 @@ func (rh *requestHandler) newExchange(unreadable error) (x *exchange) {
 	return x
 }
 
-// withdrawLocal ends the wait for the requests that the message cancels.
+// withdrawLocal ends the wait for the requests that this message cancels.
 func (rh *requestHandler) withdrawLocal() {
 	for f := range rh.frame.Messages {
 		if f.Kind != frame.Notification {
@@ -209,8 +209,8 @@ func (rh *requestHandler) withdrawLocal() {
 	}
 }
 
-// getLocal opens a stream for messages that are not answers. Its events have no ids, because a
-// message that was sent is not sent again.
+// getLocal opens a stream for messages other than answers. Its events have no ids, because events
+// are never sent again.
 func (rh *requestHandler) getLocal() {
 	id := rh.r.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -229,18 +229,19 @@ func (rh *requestHandler) getLocal() {
 	rh.awaitResponseEnd(l)
 }
 
-// respondLocal begins the response of a local server, and asks reverse proxies not to buffer it.
+// respondLocal begins the response of a local server. It tells reverse proxies not to buffer the
+// response.
 func (rh *requestHandler) respondLocal(id string) {
 	rh.w.Header().Set("X-Accel-Buffering", "no")
 	rh.out = newResponder(rh.w, id)
 	rh.out.patience = rh.s.o.Patience
 }
 
-// keepAlive is the interval of comments on a stream: clients and proxies close a stream that is
-// silent for some minutes.
+// keepAlive is the interval between comments on a stream. Without comments, clients and proxies
+// close a stream that is silent for some minutes.
 var keepAlive = 30 * time.Second
 
-// ending is the reason why a response has ended.
+// ending tells why a response has ended.
 type ending int
 
 const (
@@ -249,7 +250,7 @@ const (
 	over            // the server has ended
 )
 
-// awaitResponseEnd waits for the end of a response.
+// awaitResponseEnd waits until the response has ended and returns the reason.
 func (rh *requestHandler) awaitResponseEnd(l *localSession) ending {
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
@@ -267,7 +268,7 @@ func (rh *requestHandler) awaitResponseEnd(l *localSession) ending {
 	}
 }
 
-// deleteLocal ends a session, and answers after everything that the session started has ended.
+// deleteLocal ends a session. It answers after everything that the session started has ended.
 func (rh *requestHandler) deleteLocal() {
 	if !rh.acquireLocal(rh.r.Header.Get("Mcp-Session-Id")) {
 		return

@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// Operator serves the health and the figures of a Server on a separate address, because clients
-// must not see them.
+// Operator serves the health and the metrics of a Server. It is on a separate address, because
+// clients must not see them.
 type Operator struct {
 	Hosts   []string              // names and addresses of this server
-	Port    string                // port that it listens on
-	Failure func() error          // why every call is refused at present; nil when calls are judged
-	Write   func(io.Writer) error // prints the figures in Prometheus's text format
+	Port    string                // port on which this server listens
+	Failure func() error          // returns why every call is refused at present, or nil when calls are judged normally
+	Write   func(io.Writer) error // writes the metrics in Prometheus's text format
 }
 
 // ServeHTTP answers GET /healthz and GET /metrics.
@@ -34,7 +34,7 @@ func (o *Operator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Type", "text/plain; charset=utf-8")
 		if err := o.Failure(); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, "every call is refused: the record cannot be written\n") // the error names folders
+			_, _ = io.WriteString(w, "every call is refused: the record cannot be written\n") // without the error's text, because it names folders
 			return
 		}
 		_, _ = io.WriteString(w, "ok\n")

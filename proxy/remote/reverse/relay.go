@@ -17,13 +17,13 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// serverSink is a requestHandler as the sink for messages to the server.
+// serverSink is a requestHandler in its role as the sink for messages to the server.
 type serverSink requestHandler
 
 var _ proxy.Sink = (*serverSink)(nil)
 
-// Add sends the message to the server. The goroutine of the client's request relays the answer if
-// it has nothing else to do (inlineTask); otherwise a new task does.
+// Add sends the message to the server. If the goroutine of the client's request has nothing else to
+// do, it relays the answer (inlineTask). Otherwise a new task relays the answer.
 func (f *serverSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	rh.waiter = rh.answerWaiter()
@@ -45,9 +45,9 @@ func (f *serverSink) Add(line []byte) error {
 }
 
 // upstreamContext returns the context of the HTTP request to the server. For a message without an
-// answer it ends after Patience, as the client's wait does. For a call whose answer comes on the
-// session's stream it ends with that stream, because some servers acknowledge a call only when it
-// is done.
+// answer it ends after Patience, like the client's wait. For a call whose answer comes on the
+// session's stream it ends with that stream. It has no shorter limit there, because some servers
+// acknowledge a call only when the call is done.
 func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
 	case rh.out.id == "":
@@ -58,8 +58,8 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 	return context.WithCancel(rh.agent.in.ctx)
 }
 
-// answerWaiter returns the HTTP request that waits for the answer: this one or, when the caller
-// has returned from a form, the one with which it returned.
+// answerWaiter returns the HTTP request that waits for the answer. If the caller has returned from
+// a form with another request, it is that request. Otherwise it is this request.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
 		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {
@@ -69,21 +69,21 @@ func (rh *requestHandler) answerWaiter() *responder {
 	return rh.out
 }
 
-// answersOnStream reports whether answers come on the session's own stream, as in 2024-11-05.
+// answersOnStream reports whether the session's own stream carries the answers, as in 2024-11-05.
 func (rh *requestHandler) answersOnStream() bool {
 	return rh.session != nil && rh.session.stream != nil
 }
 
-// Flush does nothing: Add has begun to send the message.
+// Flush does nothing, because Add has already begun to send the message.
 func (f *serverSink) Flush() {}
 
-// ownMessageSink is the sink for this server's own messages to the remote server: refusals of its
-// requests to the client. They have no answer.
+// ownMessageSink is the sink for messages that clawai itself sends to the remote server: refusals
+// of the server's requests to the client. These messages have no answer.
 type ownMessageSink requestHandler
 
 var _ proxy.Sink = (*ownMessageSink)(nil)
 
-// Add sends the message.
+// Add sends the message in a separate task.
 func (f *ownMessageSink) Add(line []byte) error {
 	rh := (*requestHandler)(f)
 	line = bytes.Clone(line)
@@ -99,7 +99,7 @@ func (f *ownMessageSink) Add(line []byte) error {
 	return nil
 }
 
-// Flush does nothing.
+// Flush does nothing, because Add has already begun to send the message.
 func (f *ownMessageSink) Flush() {}
 
 // relayMessage posts the message to the server and relays the answer.
@@ -125,14 +125,14 @@ func (rh *requestHandler) relayMessage(ctx context.Context, line []byte) {
 	rh.copyHeader(resp, rh.waiter)
 	what, err := remote.AnswerType(resp)
 	switch {
-	case rh.answersOnStream() && remote.IsSuccess(resp): // some servers answer 200, with or without a body
+	case rh.answersOnStream() && remote.IsSuccess(resp): // some servers answer 200 here, with or without a body
 		rh.waiter.writeEmpty(http.StatusAccepted)
 	case remote.IsAcceptance(resp) && (rh.waiter.id == "" || err != nil || isEmpty(resp)):
 		if rh.waiter.id == "" {
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
-		if rh.session != nil && rh.session.streams.Load() > 0 { // some servers answer on that stream, and some clients read the answer there
+		if rh.session != nil && rh.session.streams.Load() > 0 { // some servers answer on the session's stream, and some clients read the answer there
 			rh.waiter.writeEmpty(resp.StatusCode)
 			return
 		}
@@ -164,8 +164,8 @@ func (rh *requestHandler) sendToServer(ctx context.Context, method string, line 
 	return rh.sendWithRenewal(ctx, method, line, rh.outgoingHeader(false))
 }
 
-// sendWithRenewal sends a request to the server, and sends it again after credentials were
-// renewed. It modifies header and uses it for the request.
+// sendWithRenewal sends a request to the server. If the credentials can be renewed, it sends the
+// request again with the new ones. It modifies header and uses it for the request.
 func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, line []byte, header http.Header) (*http.Response, error) {
 	const attempts = 3
 	own := rh.r.Header.Get("Authorization") != ""
@@ -175,7 +175,7 @@ func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, li
 		header.Set("Content-Type", "application/json")
 	}
 	to := *rh.serverURL()
-	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest does the same
+	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest makes the same change
 	for n := 1; ; n++ {
 		var body io.Reader
 		if line != nil {
@@ -218,15 +218,16 @@ func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, li
 	}
 }
 
-// neededHeaders are the server's headers that a client needs.
+// neededHeaders are the headers in a server's answer that a client needs.
 var neededHeaders = []string{
 	"Mcp-Session-Id", "Mcp-Protocol-Version", "Www-Authenticate", "Retry-After", "X-Accel-Buffering", "Cache-Control",
 }
 
-// copyHeader passes the needed server headers to the client, without values that could control a
-// terminal. A session id is passed only from the answer to initialize. A sign-in challenge is
-// passed only to a client that sent its own credentials: the challenge names an address that the
-// client has not connected to, so its own sign-in could not succeed (RFC 9728, section 3.3).
+// copyHeader passes the needed headers of the server's answer to the client. It skips values that
+// could control a terminal. It passes a session id only with the answer to initialize. It passes a
+// sign-in challenge only to a client that sent its own credentials. For other clients the challenge
+// is useless: it names an address that the client has not connected to, so a sign-in would fail
+// (RFC 9728, section 3.3).
 func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	h := make(http.Header, len(neededHeaders))
 	for _, name := range neededHeaders {
@@ -243,10 +244,10 @@ func (rh *requestHandler) copyHeader(resp *http.Response, out *responder) {
 	out.setHeader(h, rh.clientStatus(resp))
 }
 
-// clientStatus returns the status for the client. It replaces 202 and 204 by 200 for a request,
-// because with these codes no client looks for an answer in the body. It replaces a 401 by 200 or
-// 502 for a client without credentials, because the client would try to sign in here, which is not
-// possible; the body holds the explanation.
+// clientStatus returns the status for the client. For a request it replaces 202 and 204 by 200,
+// because with 202 or 204 no client looks for an answer in the body. For a client without
+// credentials it replaces 401 by 200 or 502. With 401 the client would try to sign in at this
+// server, which is not possible. The body then explains the problem.
 func (rh *requestHandler) clientStatus(resp *http.Response) int {
 	switch {
 	case rh.frame.Kind == frame.Request && resp.StatusCode > 200 && resp.StatusCode < 300:
@@ -263,7 +264,7 @@ func isUnprintable(value string) bool {
 	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r > '~' })
 }
 
-// serverURL returns the address that the message goes to.
+// serverURL returns the server's address for the message.
 func (rh *requestHandler) serverURL() *url.URL {
 	if rh.session != nil && rh.session.endpoint != nil {
 		return rh.session.endpoint
@@ -271,7 +272,7 @@ func (rh *requestHandler) serverURL() *url.URL {
 	return rh.backend.o.URL
 }
 
-// clientStream returns the stream of the server's messages to the client.
+// clientStream returns a stream for the server's messages to the client.
 func (rh *requestHandler) clientStream(out proxy.Sink) *proxy.Stream {
 	pump := rh.agent.pump
 	if rh.session != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/internal/wire/sse"
 )
 
-// replays remembers the last events with an id that were forwarded in a session. A client whose
-// stream broke resumes it after the last event that it got, and the server sends the later events
-// again (MCP 2025-11-25 basic/transports). For the proxy session each would be a second answer, or
-// a request whose id is in use.
+// replays remembers the last events of one session that had an id and were forwarded. When a client
+// resumes a broken stream, the server sends again all events after the last one that the client got
+// (MCP 2025-11-25 basic/transports). The proxy session must not get such an event, because it would
+// see a second answer or a request with an id in use.
 type replays struct {
 	mu   sync.Mutex
 	last [256][sha256.Size]byte
 	next int
-	// events that are at the gate now; the channel is closed when the event was forwarded or
+	// events that the gate is judging now; a channel is closed when its event was forwarded or
 	// refused
 	inProgress map[[sha256.Size]byte]chan struct{}
 }
 
-// eventHash returns the hash of an event whose data is one line.
+// eventHash returns the hash of the id and the data of an event.
 func eventHash(e *sse.Event) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte(e.ID+"\x00"), e.Data...))
 }
@@ -39,7 +39,7 @@ func (r *replays) addEvent(e *sse.Event) {
 	r.mu.Unlock()
 }
 
-// releaseWaiters releases the goroutines that wait for an event.
+// releaseWaiters wakes the goroutines that wait for an event.
 func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	if done := r.inProgress[m]; done != nil {
 		delete(r.inProgress, m)
@@ -47,10 +47,11 @@ func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	}
 }
 
-// claimEvent claims an event until done is called. On a resumed stream, replayed is true if an
-// identical event was forwarded before. If the same event is at the gate on another stream, which
-// the client has given up, claimEvent waits for the result there, because a second answer would be
-// refused. When ctx ends nobody reads any more, and replayed is true.
+// claimEvent claims an event until done is called. On a resumed stream, replayed is true if the
+// same event was forwarded before. If the gate is judging the same event on another stream, which
+// the client has given up, claimEvent waits for the result. Otherwise the gate would refuse the
+// event as a second answer. When ctx ends, replayed is true, because the client does not read any
+// more.
 func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), replayed bool) {
 	if r == nil || e.ID == "" {
 		return func() {}, false
@@ -78,7 +79,7 @@ func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (d
 		}
 	}
 	if r.inProgress[m] != nil {
-		return func() {}, false // the goroutine that claimed the event releases it
+		return func() {}, false // another goroutine has claimed the event and releases it
 	}
 	if r.inProgress == nil {
 		r.inProgress = make(map[[sha256.Size]byte]chan struct{})

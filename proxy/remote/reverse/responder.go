@@ -15,27 +15,28 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// responder is the response to one HTTP request, as a sink for frames. The first frame decides
-// its form: the answer itself is JSON, any other frame begins an event stream.
+// responder is the response to one HTTP request, used as a sink for frames. The first frame decides
+// the form of the response. If it is the answer to the request, the response is JSON. Any other
+// frame makes it an event stream.
 type responder struct {
 	mu            sync.Mutex
 	w             http.ResponseWriter
 	ctl           *http.ResponseController
-	id            string        // frame.IDKey of the request; "" for a separate stream, "[" for a batch
-	status        int           // 0 means 200
+	id            string        // frame.IDKey of the request; "[" for a batch; "" for a stream of the server's own messages
+	status        int           // HTTP status; 0 means 200
 	headerWritten bool          // the status and the header have been written
-	events        bool          // the server sends an event stream, so this response is one too
+	events        bool          // the server sends an event stream, so this response must be one too
 	stream        bool          // the response is an event stream
 	hungUp        bool          // the client does not read any more
 	told          bool          // the answer was written
-	event         *sse.Event    // event being relayed; its data is one line
-	final         bool          // event is the last one of the server's stream
-	replays       *replays      // replays of the session; nil without a session
-	patience      time.Duration // time limit of each write; 0: none
-	ended         chan struct{} // closed after the answer, or when the client does not read any more
+	event         *sse.Event    // the event that is being relayed; its data is one line
+	final         bool          // the event is the last one in the server's stream
+	replays       *replays      // the replays of the session; nil without a session
+	patience      time.Duration // time limit of each write; 0 means no limit
+	ended         chan struct{} // closed after the answer was written, or when the client does not read any more
 
-	relayed chan struct{} // closed when the server's answer has been passed on; nil before the server is asked
-	abort   func()        // ends the request to the server; nil before the server is asked
+	relayed chan struct{} // closed when the server's answer has been passed on; nil until the server is asked
+	abort   func()        // aborts the request to the server; nil until the server is asked
 }
 
 var _ proxy.Sink = (*responder)(nil)
@@ -54,7 +55,7 @@ func (a *responder) Add(line []byte) (err error) {
 	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
-		block = a.eventBytes(line, last) // also after a hang-up, to note in replays that the gate let the event through
+		block = a.eventBytes(line, last) // even after a hang-up, because replays must know that the gate let the event through
 	}
 	if a.hungUp {
 		return errHungUp
@@ -65,12 +66,12 @@ func (a *responder) Add(line []byte) (err error) {
 	if whole {
 		h := a.w.Header()
 		h.Set("Content-Type", "application/json")
-		h.Set("Content-Length", strconv.Itoa(len(line))) // allows the client to read the whole answer before the outcome is recorded
+		h.Set("Content-Length", strconv.Itoa(len(line))) // with the length, the client can read the whole answer before the outcome is recorded
 		a.writeHeader()
 		return a.writeBytes(line)
 	}
 	if !a.headerWritten {
-		if last && a.final && a.event == nil { // the server's stream has a known length and ends here, so the length of this one is known too
+		if last && a.final && a.event == nil { // the length is known, because this is the last event of a server stream with a known length
 			a.w.Header().Set("Content-Length", strconv.Itoa(len(block)))
 		}
 		a.beginStream()
@@ -78,11 +79,11 @@ func (a *responder) Add(line []byte) (err error) {
 	return a.writeBytes(block)
 }
 
-// Flush does nothing: Add has written the frame.
+// Flush does nothing, because Add has already written the frame.
 func (a *responder) Flush() {}
 
-// isFinalAnswer reports whether the frame is the awaited answer. The frame was validated: it has
-// each member only once.
+// isFinalAnswer reports whether the frame is the answer to the request. It relies on an earlier
+// check that no member occurs twice.
 func (a *responder) isFinalAnswer(line []byte) bool {
 	if a.id == "" {
 		return false
@@ -102,9 +103,9 @@ func (a *responder) isFinalAnswer(line []byte) bool {
 	return id != nil && frame.IDKey(id) == a.id
 }
 
-// eventBytes returns the event for a frame. If the gate has not changed the frame and every reader
-// parses the server's event in the same way, it returns the server's bytes. It adds an unchanged
-// event to replays, because a client that has lost its stream may get the event again.
+// eventBytes returns the event for a frame. It returns the server's own bytes if the gate has not
+// changed the frame and every reader parses the event in the same way. It adds an unchanged event
+// to replays, because a client that resumes its stream may get the event again.
 func (a *responder) eventBytes(line []byte, last bool) []byte {
 	if e := a.event; e != nil {
 		same := bytes.Equal(e.Data, line)
@@ -127,8 +128,8 @@ func (a *responder) eventBytes(line []byte, last bool) []byte {
 	return append(sse.AppendData(nil, line), '\n')
 }
 
-// writeEvent writes an event without a frame: comments, ids, retry times. It encodes the event
-// again if a reader could find a frame in it.
+// writeEvent writes an event without a frame: comments, an id, a retry time. If a reader could find
+// a frame in it, the event is encoded again.
 func (a *responder) writeEvent(e *sse.Event) error {
 	raw := e.Raw
 	if !e.Plain {
@@ -137,7 +138,7 @@ func (a *responder) writeEvent(e *sse.Event) error {
 	return a.writeBlock(raw)
 }
 
-// writeBlock writes a block of the stream, which it begins if necessary.
+// writeBlock writes a block to the stream. It begins the stream if necessary.
 func (a *responder) writeBlock(raw []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -150,8 +151,9 @@ func (a *responder) writeBlock(raw []byte) error {
 	return a.writeBytes(raw)
 }
 
-// relayEvent passes on the frame of an event; final means the last event of its stream. The
-// client gets the event's id and retry time in any case.
+// relayEvent runs relay, which passes the frame of the event to the gate. final means that the
+// event is the last one of the server's stream. The client gets the event's id and retry time in
+// any case.
 func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	a.mu.Lock()
 	a.event, a.final = e, final
@@ -166,7 +168,7 @@ func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	}
 }
 
-// writeReplay writes an event that was forwarded before.
+// writeReplay writes an event that was already forwarded before.
 func (a *responder) writeReplay(e *sse.Event) error {
 	return a.writeBlock((&sse.Event{ID: e.ID, HasID: true, Retry: e.Retry, Data: e.Data, HasData: true}).AppendBlock(nil))
 }
@@ -179,7 +181,7 @@ func (a *responder) writeEventID(e *sse.Event) error {
 	return a.writeEvent(&sse.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry})
 }
 
-// setHeader adds server headers for the client and sets the status. It has no effect after the
+// setHeader sets the status and adds headers of the server's answer. It has no effect after the
 // first write.
 func (a *responder) setHeader(from http.Header, status int) {
 	a.mu.Lock()
@@ -191,7 +193,7 @@ func (a *responder) setHeader(from http.Header, status int) {
 	maps.Copy(a.w.Header(), from)
 }
 
-// writeEmpty answers without a body.
+// writeEmpty answers with a status and without a body.
 func (a *responder) writeEmpty(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -202,15 +204,15 @@ func (a *responder) writeEmpty(status int) {
 	a.signalEnd()
 }
 
-// expectEvents makes the response an event stream even if its first event is the answer: the
-// client can resume a stream, but not JSON.
+// expectEvents makes the response an event stream even if its first frame is the answer. The reason
+// is that the client can resume a stream, but not JSON.
 func (a *responder) expectEvents() {
 	a.mu.Lock()
 	a.events = true
 	a.mu.Unlock()
 }
 
-// openStream begins the stream before the first event.
+// openStream begins the stream even though there is no event yet.
 func (a *responder) openStream() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -220,7 +222,7 @@ func (a *responder) openStream() {
 	}
 }
 
-// stayAlive writes a comment if the response is a stream.
+// stayAlive writes a comment if the response is an event stream.
 func (a *responder) stayAlive() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -255,7 +257,7 @@ func (a *responder) writeBytes(b []byte) error {
 	return a.ctl.Flush()
 }
 
-// finishResponse ends the response, with this status if no header was written yet.
+// finishResponse ends the response. It writes the status if no header was written yet.
 func (a *responder) finishResponse(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -267,8 +269,8 @@ func (a *responder) finishResponse(status int) {
 	a.signalEnd()
 }
 
-// answerLast ends the response with this line, unless the answer was written. status is for a
-// response without a header.
+// answerLast ends the response with this line, unless the answer was already written. It uses
+// status only if no header was written yet.
 func (a *responder) answerLast(status int, line []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -287,7 +289,8 @@ func (a *responder) answerLast(status int, line []byte) {
 	a.signalEnd()
 }
 
-// hangUp ends the use of the writer: it must not be used after the handler has returned.
+// hangUp stops all use of the http.ResponseWriter, which must not be used after the handler has
+// returned.
 func (a *responder) hangUp() {
 	a.mu.Lock()
 	a.hungUp = true
@@ -295,7 +298,7 @@ func (a *responder) hangUp() {
 	a.mu.Unlock()
 }
 
-// abortCall ends the request to the server, because the client has hung up.
+// abortCall aborts the request to the server, because the client has hung up.
 func (a *responder) abortCall() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -319,15 +322,15 @@ func (a *responder) signalEnd() {
 	}
 }
 
-// beginRelay notes that the server has been asked.
+// beginRelay notes that the message goes to the server.
 func (a *responder) beginRelay(relayed chan struct{}, abort func()) {
 	a.mu.Lock()
 	a.relayed, a.abort = relayed, abort
 	a.mu.Unlock()
 }
 
-// relayDone returns a channel that is closed when the server's answer has been passed on, or at
-// once if the server was not asked.
+// relayDone returns a channel that is closed when the server's answer has been passed on. If the
+// server was not asked, the channel is closed already.
 func (a *responder) relayDone() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,18 +20,19 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// Options are the parameters of New. Secret, Port and Hosts are required, and also at least one of
-// Upstreams and Local, and one of Gate and Invocations.
+// Options are the parameters of New. Secret, Port and Hosts are required. At least one of Upstreams
+// and Local is required. Exactly one of Gate and Invocations is required.
 type Options struct {
-	Upstreams map[string]remote.Options // by the name in the path
-	Local     map[string]Local          // by the name in the path
-	Secret    string                    // first part of every path; must not be guessable
-	Port      string                    // port that this server listens on
+	Upstreams map[string]remote.Options // remote servers by their name in the path
+	Local     map[string]Local          // local servers by their name in the path
+	Secret    string                    // first part of every path; must be impossible to guess
+	Port      string                    // port on which this server listens
 	Hosts     []string                  // names and addresses of this server
-	// Gate returns a new gate for an agent session at one server, or for a session of a local
+	// Gate returns a new gate for an agent session at one server, or for one session of a local
 	// server.
 	Gate func(server string) (Gate, error)
-	// Invocations replaces Gate: it admits only clients that name an invocation.
+	// Invocations takes the place of Gate. Then only clients with the path of a running invocation
+	// are served.
 	Invocations *Invocations
 
 	Pass        []string // client headers to forward in addition to the standard ones; see CheckPassed
@@ -39,27 +40,27 @@ type Options struct {
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long an unused session is kept; default 1 h
-	Patience    time.Duration // time limit for a client to send a message or to read one of a local server, and for a server to acknowledge one; default 1 min
-	Sessions    int           // largest number of sessions; default 1,000
+	Patience    time.Duration // default 1 min; limits how long a client may take to send or read a message, and a server to acknowledge one
+	Sessions    int           // maximum number of sessions; default 1,000
 }
 
-// Gate is the gate of an agent session. End is called once and closes it.
+// Gate is the gate of an agent session. End closes the gate and is called once.
 type Gate struct {
 	Session *gate.Session
 	End     func()
 }
 
-// Server serves clients. Close ends it.
+// Server serves clients over HTTP. Close ends it.
 type Server struct {
 	o        Options
 	guard    guard
 	backends map[string]*backend
-	passed   map[string]bool // Options.Pass, by foldName
+	passed   map[string]bool // Options.Pass, as folded names (foldName)
 	idle     idleConns
 	closed   sync.Once
 	lifetime
 
-	callers  sync.Mutex // held while a caller's local session begins
+	callers  sync.Mutex // held while the local session of a caller begins
 	adopting sync.Mutex // held while a session of an earlier process is adopted
 
 	mu          sync.Mutex
@@ -67,27 +68,27 @@ type Server struct {
 	sessions    map[string]*mcpSession // by server and session id
 	ended       map[string]bool        // ended sessions, by mcpSession.key
 	invocations map[string]*invocation
-	scopes      int // number of scopes, for requests without a session
+	scopes      int // number of scopes so far; each request without a session gets one
 
-	lastExpiry time.Time // see expireIdle
+	lastExpiry time.Time // time of the last run of expireIdle
 }
 
-// lifetime is the lifetime of the server or of an invocation. It covers everything that outlives
-// a request.
+// lifetime is the lifetime of the server or of an invocation. It covers the tasks that may last
+// longer than their request.
 type lifetime struct {
-	ctx    context.Context // cancelled under Server.mu
+	ctx    context.Context // cancelled while Server.mu is held
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
 }
 
-// backend is one of the servers that clients reach here.
+// backend is one server that clients can use here.
 type backend struct {
 	o     remote.Options
 	http  *http.Client
-	local Local // a server in this process, in place of a remote one; nil: none
+	local Local // a server in this process; nil for a remote server
 }
 
-// route is an agent session and a server, as named in a path.
+// route is the agent session and the server in a path.
 type route struct{ session, server string }
 
 // New returns a server for the given upstreams.
@@ -156,8 +157,8 @@ func isPathName(name string) bool {
 	}) && strings.Trim(name, ".") != ""
 }
 
-// ServerPath returns the path of the named server. With invocations, GROUP and INVOCATION are
-// placeholders in it.
+// ServerPath returns the path of the named server. With invocations the path contains the
+// placeholders GROUP and INVOCATION.
 func (s *Server) ServerPath(server string) string {
 	if s.o.Invocations != nil {
 		server = "GROUP/INVOCATION/" + server
@@ -165,10 +166,10 @@ func (s *Server) ServerPath(server string) string {
 	return "/" + s.o.Secret + "/mcp/" + server
 }
 
-// ServeHTTP answers one request. The path is /secret/mcp/server, or /secret/mcp/session/server
-// for an agent session with its own gate. With invocations it is only
-// /secret/mcp/group/invocation/server. The part after /~ is the address for messages of a server
-// of 2024-11-05.
+// ServeHTTP answers one request. The path is /secret/mcp/server, or /secret/mcp/session/server for
+// an agent session with its own gate. With invocations the path is always
+// /secret/mcp/group/invocation/server. For a server of 2024-11-05, the part after /~ is the
+// server's address for messages.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -212,12 +213,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parseRoute parses a path. messagePath begins with / for an address for messages, and is ""
-// otherwise.
+// parseRoute parses a path. messagePath is the part after /~, from its slash on. It is "" if there
+// is no such part.
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
 	if messagePath == "" {
-		path = strings.TrimSuffix(path, "/") // many people add a slash to an address
+		path = strings.TrimSuffix(path, "/") // without the slash that many people add to an address
 	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	fewest, most := 3, 4
@@ -237,17 +238,18 @@ func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool)
 	return at, messagePath, s.backends[at.server] != nil
 }
 
-// maxPathName is the longest name in bytes that a client or an owner may put into a path.
+// maxPathName is the maximum length in bytes of a name that a client or the owner chooses for a
+// path.
 const maxPathName = 128
 
-// isSignInPath reports whether a client looks for a sign-in at this path (RFC 9728, RFC 8414), or
-// tries it by default (MCP 2025-03-26 basic/authorization).
+// isSignInPath reports whether clients look for a sign-in at this path (RFC 9728, RFC 8414) or try
+// it by default (MCP 2025-03-26 basic/authorization).
 func isSignInPath(path string) bool {
 	return strings.HasPrefix(path, "/.well-known/") || path == "/register" || path == "/authorize" || path == "/token"
 }
 
-// runTask starts a task that the end of the lifetime waits for. It returns false if the lifetime
-// has ended.
+// runTask starts a task. The lifetime ends only after its tasks have ended. runTask returns false
+// if the lifetime has ended.
 func (s *Server) runTask(in *lifetime, task func()) bool {
 	if !s.beginTask(in) {
 		return false
@@ -256,8 +258,8 @@ func (s *Server) runTask(in *lifetime, task func()) bool {
 	return true
 }
 
-// beginTask makes the end of the lifetime wait until tasks.Done is called. It returns false if
-// the lifetime has ended.
+// beginTask counts a task of the lifetime, which ends only after in.tasks.Done is called. It
+// returns false if the lifetime has ended.
 func (s *Server) beginTask(in *lifetime) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

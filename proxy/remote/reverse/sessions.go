@@ -17,55 +17,55 @@ import (
 	"github.com/clawai/clawai/proxy/remote"
 )
 
-// agentSession is an agent's use of one server: its gate, and the state of calls outside MCP
-// sessions.
+// agentSession is the use of one server by one agent. It holds the gate and the state of calls
+// without an MCP session.
 type agentSession struct {
 	gate       Gate
-	makes      func(server string) (Gate, error) // makes the gate of a session of a local server
-	in         *lifetime                         // lifetime of the server or of the invocation
-	pump       *proxy.Session                    // for messages without a session
+	makes      func(server string) (Gate, error) // makes a gate for a session of a local server
+	in         *lifetime                         // the lifetime of the server or of the invocation
+	pump       *proxy.Session                    // proxy session for messages without an MCP session
 	tools      remote.Tools
-	sentEvents eventIDs // in streams without a session
+	sentEvents eventIDs // ids of events in streams without an MCP session
 
 	lastUsed time.Time       // guarded by Server.mu
-	active   int             // number of requests being served; guarded by Server.mu
-	withheld map[string]bool // recorded names of dropped headers; guarded by Server.mu
+	active   int             // number of requests that are being served; guarded by Server.mu
+	withheld map[string]bool // names of dropped headers that are on record; guarded by Server.mu
 }
 
-// mcpSession is one MCP session (up to 2025-11-25). Its request ids are separate from those of
-// other sessions.
+// mcpSession is one MCP session (up to 2025-11-25). Sessions do not share request ids.
 type mcpSession struct {
 	agent      *agentSession
 	pump       *proxy.Session
-	key        string // sessionKey; "" until addSession
+	key        string // result of sessionKey; "" until addSession
 	replays    replays
 	sentEvents eventIDs
 
-	id, version string       // as the server set them; guarded by Server.mu
+	id, version string       // as set by the server; guarded by Server.mu
 	lastUsed    time.Time    // guarded by Server.mu
-	active      int          // requests being served; guarded by Server.mu
-	streams     atomic.Int32 // number of open streams of the client for server messages
+	active      int          // number of requests that are being served; guarded by Server.mu
+	streams     atomic.Int32 // number of open streams for the server's own messages
 
-	// For the transport of 2024-11-05: the stream that carries the answers, and the address for
-	// messages.
+	// Only for the transport of 2024-11-05: stream carries the answers, and endpoint is the
+	// server's address for messages.
 	stream   *responder
 	endpoint *url.URL
 	open     context.Context // ends with the stream
 
-	adopted bool // the session began before this process
+	adopted bool // the session began before this process did
 
-	local *localSession // set for a local server
+	local *localSession // the local server of the session; nil for a remote server
 }
 
-// endLocal closes the input of the local server of a removed session. It does not wait.
+// endLocal closes the input of the local server of a removed session. It does not wait until the
+// server has ended.
 func (m *mcpSession) endLocal() {
 	if m.local != nil {
 		_ = m.local.in.Close()
 	}
 }
 
-// acquireAgent finds or makes the agent session of a path, and keeps it in use until done is
-// called.
+// acquireAgent finds or creates the agent session of a path. The agent session stays in use until
+// done is called.
 func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err er
 	}
 	a = s.agents[route]
 	if a == nil {
-		if run == nil && len(s.agents) >= s.o.Sessions { // an invocation has only one agent session for each server
+		if run == nil && len(s.agents) >= s.o.Sessions { // no limit for an invocation, which has only one agent session for each server
 			return nil, nil, fmt.Errorf("there are %d agent sessions already", s.o.Sessions)
 		}
 		g, err := makes(route.server)
@@ -108,8 +108,9 @@ func (s *Server) newPump(g *gate.Session, server string) *proxy.Session {
 	return proxy.NewSession(proxy.Options{Gate: g, Name: server, Limits: s.o.Limits, DenyAsError: s.o.DenyAsError})
 }
 
-// expireIdle removes the sessions, agent sessions and invocations that were not used for
-// Options.Idle. It searches only now and then, because there may be many entries. s.mu is held.
+// expireIdle removes the sessions, agent sessions and invocations that were unused for
+// Options.Idle. There may be many of them, so it searches only after Options.Idle/64 since the last
+// search. The caller holds s.mu.
 func (s *Server) expireIdle() {
 	now := time.Now()
 	if now.Sub(s.lastExpiry) < s.o.Idle/64 {
@@ -135,8 +136,8 @@ func (s *Server) expireIdle() {
 	}
 }
 
-// expireSessions removes idle sessions also when no request comes, because sessions of local
-// servers have processes.
+// expireSessions removes idle sessions even if no request comes. This is needed because sessions of
+// local servers have processes.
 func (s *Server) expireSessions() {
 	look := time.NewTicker(max(s.o.Idle/64, time.Millisecond))
 	defer look.Stop()
@@ -154,13 +155,14 @@ func (s *Server) expireSessions() {
 	}
 }
 
-// newSession returns a session without an id.
+// newSession returns a session that has no id yet.
 func (s *Server) newSession(a *agentSession, server string) *mcpSession {
 	return &mcpSession{agent: a, pump: s.newPump(a.gate.Session, server), active: 1}
 }
 
-// addSession registers sess under this id and route. If there are too many sessions, it removes
-// the least recently used one of the same lifetime; that client must initialize again.
+// addSession stores sess under this id and route. If there are too many sessions, it removes the
+// least recently used session of the same lifetime. The client of the removed session must
+// initialize again.
 func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,19 +181,20 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 	return nil
 }
 
-// noSession is the answer to a message with the id of no session.
+// noSession is the answer to a message with an unknown session id.
 const noSession = "there is no such session; initialize anew"
 
-// resumeSession finds the session with this id. For a session from before this process it calls
-// begin: many clients do not initialize again when they get a 404. A session that is known under
-// another path, or has ended, is not begun again. With Options.Invocations no session is begun
-// again, because an invocation and its sessions end with the process.
+// resumeSession finds the session with this id. If there is none, the session may be from before
+// this process began. Then begin begins it again, because many clients do not initialize again
+// after a 404. begin is not called for a session that has ended or that is known under another
+// path. begin is never called with Options.Invocations, because an invocation and its sessions end
+// with the process.
 func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
 		return true
 	}
-	s.adopting.Lock() // a stream and a call at the same time must get the same session
+	s.adopting.Lock() // held, so that a stream and a call at the same time get the same session
 	defer s.adopting.Unlock()
 	if rh.session = s.acquireSession(rh.route, id); rh.session == nil && s.o.Invocations == nil && !s.knowsSession(rh.route.server, id) {
 		rh.session = begin()
@@ -199,8 +202,8 @@ func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) boo
 	return rh.session != nil
 }
 
-// findRemote finds the session of a remote server, or adopts it: the server may still have it, and
-// answers 404 otherwise.
+// findRemote finds the session of a remote server. It adopts an unknown session, because the server
+// may still have it. If the server does not have it, the server answers 404.
 func (rh *requestHandler) findRemote(id string) bool {
 	if rh.resumeSession(id, func() *mcpSession {
 		if remote.SessionID(rh.r.Header) != id || id == "" {
@@ -220,7 +223,8 @@ func (rh *requestHandler) findRemote(id string) bool {
 	return false
 }
 
-// knowsSession reports whether this server has or had a session with this id, under any path.
+// knowsSession reports whether this process has or had a session with this server and id, under any
+// path.
 func (s *Server) knowsSession(server, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,14 +242,15 @@ func (s *Server) knowsSession(server, id string) bool {
 	return false
 }
 
-// setSessionInfo stores the id and the version of a session from the server's answer.
+// setSessionInfo stores the id and the version of a session. An empty id or version changes
+// nothing.
 func (s *Server) setSessionInfo(sess *mcpSession, id, version string) {
 	s.mu.Lock()
 	sess.id, sess.version = cmp.Or(id, sess.id), cmp.Or(version, sess.version)
 	s.mu.Unlock()
 }
 
-// sessionInfo returns the server's id and version of a session; both are "" without a session.
+// sessionInfo returns the id and the version of a session. Both are "" for a nil session.
 func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	if sess == nil {
 		return "", ""
@@ -255,7 +260,8 @@ func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	return sess.id, sess.version
 }
 
-// firstWithheld reports whether this dropped header is new for the agent session a, and notes it.
+// firstWithheld notes a dropped header of agent session a. It returns true if the header was not
+// noted before.
 func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +272,8 @@ func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	return true
 }
 
-// evictOldest removes the least recently used session of a lifetime. s.mu is held.
+// evictOldest removes the least recently used session of a lifetime. It returns false if all of
+// them are in use. The caller holds s.mu.
 func (s *Server) evictOldest(in *lifetime) bool {
 	var oldest *mcpSession
 	for _, sess := range s.sessions {
@@ -281,8 +288,8 @@ func (s *Server) evictOldest(in *lifetime) bool {
 	return true
 }
 
-// forgetSession removes an unused session. A remote server may still have it; a local server ends
-// with it. s.mu is held.
+// forgetSession removes a session that is not in use. A local server ends with its session. A
+// remote server may keep the session. The caller holds s.mu.
 func (s *Server) forgetSession(key string, sess *mcpSession) {
 	delete(s.sessions, key)
 	if sess.local != nil {
@@ -291,7 +298,8 @@ func (s *Server) forgetSession(key string, sess *mcpSession) {
 	sess.endLocal()
 }
 
-// noteEnded remembers that a session has ended and must not be reopened. s.mu is held.
+// noteEnded remembers that a session has ended, so that it is not begun again. The caller holds
+// s.mu.
 func (s *Server) noteEnded(key string) {
 	if len(s.ended) >= maxEnded {
 		clear(s.ended)
@@ -299,8 +307,8 @@ func (s *Server) noteEnded(key string) {
 	s.ended[key] = true
 }
 
-// acquireSession returns the session that was opened under this path and id, or nil.
-// releaseSession releases it.
+// acquireSession returns the session with this route and id, or nil. The caller releases it with
+// releaseSession.
 func (s *Server) acquireSession(route route, id string) *mcpSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -311,7 +319,7 @@ func (s *Server) acquireSession(route route, id string) *mcpSession {
 	return sess
 }
 
-// releaseSession notes that a request of a session has been served.
+// releaseSession notes that a request of the session is over.
 func (s *Server) releaseSession(sess *mcpSession) {
 	if sess == nil {
 		return
@@ -332,14 +340,14 @@ func (s *Server) removeSession(sess *mcpSession) {
 	sess.endLocal()
 }
 
-// maxEnded is the number of ended sessions that are remembered.
+// maxEnded is how many ended sessions are remembered.
 const maxEnded = 10_000
 
 func sessionKey(route route, id string) string {
 	return route.session + "\x00" + route.server + "\x00" + id
 }
 
-// newScope returns a scope that no other request has.
+// newScope returns a new scope, which no other request has.
 func (s *Server) newScope() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
