@@ -188,8 +188,8 @@ type Extension struct {
 type Holding interface {
 	// Segment returns the state of the segment before the extension. Size is 0 for a new segment.
 	Segment() Segment
-	// ReadHeld returns stored bytes of the segment, starting at the offset from. It returns at most
-	// most bytes.
+	// ReadHeld returns stored bytes of the segment, starting at the offset from. most is the
+	// maximum number of bytes.
 	ReadHeld(from int64, most int) ([]byte, error)
 	// ListSession returns the other segments of the session, sorted by name.
 	ListSession() ([]Segment, error)

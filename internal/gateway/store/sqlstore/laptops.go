@@ -156,7 +156,8 @@ func (s *Store) RevokeLaptop(ctx context.Context, id, by string, now time.Time) 
 	})
 }
 
-// touched is how old the time of a laptop's last request may be before it is written again.
+// touched is the minimum age of a stored last request. TouchLaptop does not replace a younger one,
+// which saves writes.
 const touched = 10 * time.Second
 
 // TouchLaptop implements store.Laptops.
