@@ -15,8 +15,7 @@ type exception struct {
 	globs []string
 }
 
-// exceptionsOf lists the exceptions in the order of
-// prove.Analysis.IdleExceptions.
+// exceptionsOf returns the exceptions of a rule in the order of prove.Analysis.IdleExceptions.
 func exceptionsOf(r *policy.Source) (all []exception) {
 	if r.Not.Names != nil {
 		all = append(all, exception{key: "not." + r.Subject.RuleKey(), globs: r.Not.Names})

@@ -1,6 +1,6 @@
 // Package signin signs people in at the team's identity provider, with the authorization code flow of
-// OpenID Connect and PKCE. It stores nothing about an attempt to sign in. The caller stores a Flow in
-// the browser for each attempt.
+// OpenID Connect and PKCE. It stores nothing about an attempt to sign in. The caller computes the Flow
+// of an attempt from a cookie of the browser.
 package signin
 
 import (

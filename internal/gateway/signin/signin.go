@@ -17,8 +17,8 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 )
 
-// Flow binds one attempt to sign in to a browser. All fields are secrets of 256 bits that only this
-// browser sends back. Verifier is the code verifier of PKCE (RFC 7636).
+// Flow binds one attempt to sign in to a browser. All fields are secrets of 256 bits, and the centre
+// can compute them only with this browser's cookie. Verifier is the code verifier of PKCE (RFC 7636).
 type Flow struct{ State, Nonce, Verifier string }
 
 // Provider is the team's identity provider. It is safe for concurrent use.
