@@ -36,8 +36,8 @@ func findAnswerRules(l *linter) {
 	})
 }
 
-// wasAnswered reports whether the comment above a rule says that the answer "always" of a person wrote
-// the rule.
+// wasAnswered reports whether a person's answer "always" wrote a rule. The comment above the rule says
+// so.
 func (l *linter) wasAnswered(r *policy.Source) bool {
 	for i := r.Pos.Line - 2; i >= 0 && i < len(l.lines); i-- {
 		line := bytes.TrimSpace(l.lines[i])

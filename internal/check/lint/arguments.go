@@ -69,7 +69,7 @@ func (l *linter) refusedValues(i int, c *condition, base *policy.Call) (out []st
 	return slices.Compact(out)
 }
 
-// namesIn returns the names of the arguments that a rule has conditions on.
+// namesIn returns the names of the arguments in a rule's conditions.
 func namesIn(r *policy.Source) (out []string) {
 	for _, c := range conditionsOf(r) {
 		out = append(out, c.argumentName())
@@ -77,7 +77,8 @@ func namesIn(r *policy.Source) (out []string) {
 	return out
 }
 
-// renamedCall is an allowed call. It has a value that a rule refuses in an argument with another name.
+// renamedCall is an allowed call with a value that a rule refuses, but only in an argument with another
+// name.
 type renamedCall struct {
 	name    string // name of the argument in the call
 	known   bool   // a recorded call of the tool has an argument with this name, or an allow names the argument
@@ -129,10 +130,10 @@ func (l *linter) tryOtherNames(i int, r *policy.Source, c condition) bool {
 	return true
 }
 
-// leavesOpen reports whether an allow may accept a refused value in the argument name. named reports
-// whether the allow has a condition on this argument. open is false if the allow only has a condition
-// on another argument with the same meaning, because then its author has already restricted such
-// arguments.
+// leavesOpen reports whether an allow may accept a refused value in the argument that is called name.
+// named is true if the allow has a condition on this argument. open is false if the allow only has a
+// condition on another argument with the same meaning, because then its author has already restricted
+// such arguments.
 func leavesOpen(allow *policy.Source, c condition, name string) (open, named bool) {
 	open = true
 	for _, a := range conditionsOf(allow) {
@@ -144,8 +145,9 @@ func leavesOpen(allow *policy.Source, c condition, name string) (open, named boo
 	return open, false
 }
 
-// findRenamedArgument returns an allowed call with a value in the argument name that rule i refuses in
-// the argument of c. It builds the call from base. It returns nil if it finds no such call.
+// findRenamedArgument looks for a value that rule i refuses in the argument of c, while an allowed call
+// has the same value in the argument that is called name. It builds the call from base. It returns nil
+// if it finds no such call.
 func (l *linter) findRenamedArgument(i int, c *condition, name string, base *policy.Call) *renamedCall {
 	path := replaceLast(c.path, name)
 	for _, value := range l.refusedValues(i, c, base) {

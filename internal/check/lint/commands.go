@@ -18,8 +18,8 @@ var (
 	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
 	reads        = lazyRegexp(`(?i)^\s*(select|with|show|explain|describe)\b`)
 
-	// plainPattern matches a glob if a command pattern exists with the same meaning. Such a glob has
-	// words, and optional stars after the words.
+	// plainPattern matches simple globs: words, and optional stars after the words. Such a glob can be
+	// rewritten as a command pattern.
 	plainPattern = lazyRegexp(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
 )
 

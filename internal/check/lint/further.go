@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// furtherClause returns a phrase for the calls that the rules in by do not match. These rules do not
-// match because they also check arguments that they do not name.
+// furtherClause returns a phrase for the calls that the rules in by do not match because of arguments
+// that the rules do not name.
 func furtherClause(by []int) string {
 	if len(by) == 1 {
 		return ", but for calls with an argument that it does not name and that looks like a path, a URL or a command"
@@ -48,8 +48,8 @@ func (l *linter) reportDodged(i int, r *policy.Source) {
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// decoyCall returns a call that reaches rule i, with one more argument that looks like a path. It
-// returns nil if no such call is known.
+// decoyCall takes a call that reaches rule i, and adds an argument that looks like a path. It returns
+// nil if no call is known to reach rule i.
 func (l *linter) decoyCall(i int) *policy.Call {
 	if l.reach[i].Witness == nil {
 		return nil

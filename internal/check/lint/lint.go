@@ -17,10 +17,9 @@ import (
 
 // Options holds the linter's knowledge besides the policy.
 type Options struct {
-	// File is the name of the owner's policy file. The default "" means the file of the first rule,
-	// unless the owner's policy only extends this file. The owner cannot change the rules of extended
-	// files. So a finding about such a rule is placed at the owner's rule that causes it, or is
-	// dropped.
+	// File is the name of the owner's policy file. If it is "", the file of the first rule is used,
+	// unless this rule is from an extended file. The owner cannot change the rules of extended files.
+	// So a finding about such a rule is placed at the owner's rule that causes it, or is dropped.
 	File string
 	// Servers has the names of the declared tools, by server name.
 	Servers map[string][]string
@@ -39,7 +38,8 @@ type Report struct {
 	Rules     int
 }
 
-// Undecided is a rule that a call may or may not reach: the linter proved neither.
+// Undecided is a rule that the linter could not decide: perhaps a call reaches the rule, perhaps no
+// call does.
 type Undecided struct {
 	Pos    policy.Position
 	Reason string

@@ -17,7 +17,7 @@ func findDuplicates(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		key := conditionKey(r)
 		first, found := seen[key]
-		if !found { // no rule above with this key accepts all further arguments, so compare the conditions on these arguments too
+		if !found { // no rule above has this key and accepts all further arguments, so compare the conditions on further arguments too
 			key += furtherKey(r)
 			first, found = seen[key]
 		}
@@ -126,8 +126,8 @@ func findUnreachable(l *linter) {
 		case found.Status == prove.Reached && !found.Perhaps:
 			return
 		}
-		// A rule that some call perhaps matches gets a finding only if one rule above takes every call
-		// that certainly matches.
+		// Some calls perhaps match the rule. Then the finding needs one rule above that takes every
+		// call that certainly matches.
 		by := found.By
 		if found.Status == prove.Reached {
 			if by = l.findHolders(i); by == nil {
@@ -217,8 +217,8 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 	l.addFinding(&l.sources[owner], policy.Position{}, f)
 }
 
-// describeUnsure returns a phrase for the calls that rules above may leave to a rule. The rule matches
-// these calls only perhaps.
+// describeUnsure returns a phrase for the calls that rules above may leave to rule r. It is uncertain
+// whether r matches these calls.
 func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
 		return "values for which a constraint is not certain, such as texts with line breaks around them"

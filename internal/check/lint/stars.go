@@ -45,18 +45,18 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	return f != nil && f[0] == families[0][0]
 }
 
-// stop is a place in a glob that matches no additional slash.
+// stop is a place in a glob where a text with one more slash no longer matches.
 type stop struct {
 	near    string // a text that the glob matches
 	deep    string // the same text with one more slash; the glob does not match it
-	tail    string // an ending for the path of a folder: the glob does not match the folder with this ending; "" if the glob fixes its beginning
+	tail    string // a folder's path with this ending does not match the glob; "" if the beginning of the glob is fixed
 	wide    string // the glob that was probably intended
-	literal bool   // the place is the beginning of the glob, because the glob is a relative path and matches no file in another folder
+	literal bool   // true if the glob is a relative path: it matches no file in another folder
 	within  bool   // the star is between a folder and the end of a file name, as in src/*.go
 }
 
-// findStops returns the places in a glob that match no additional slash. places is true if the glob is
-// about paths. Then the intended files may be in any folder.
+// findStops returns the places in a glob where a text with one more slash no longer matches. places is
+// true if the glob is about paths. Then the intended files may be in any folder.
 func findStops(g string, places bool) (stops []stop) {
 	for k := 0; k < len(g); k++ {
 		if g[k] != '*' {
@@ -142,10 +142,10 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	}
 }
 
-// takesArgument reports whether a call that an allow lets through probably can have the argument a of
-// rule r. This is so in three cases. r names its tools without wildcards. Or the allow has no
-// conditions, or has one on an argument with the same meaning. Or recorded calls of the tool have the
-// argument.
+// takesArgument reports whether an allowed call probably can have the argument a of rule r. The answer
+// is yes if r names its tools without wildcards. It is also yes if the allow has no conditions, or has
+// a condition on an argument with the same meaning. It is also yes if recorded calls of the tool have
+// the argument.
 func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
 	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||

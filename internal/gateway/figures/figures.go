@@ -28,7 +28,8 @@ type Snapshot struct {
 	Bundles map[string]int // number of laptops by the bundle that they report: newest, older, none
 }
 
-// Figures counts. Its methods do nothing on a nil *Figures, and are safe for concurrent use.
+// Figures counts the work of a centre. Its methods are safe for concurrent use, and those that count do
+// nothing on a nil *Figures.
 type Figures struct {
 	provider *sdk.MeterProvider
 	handler  http.Handler
@@ -40,7 +41,7 @@ type Figures struct {
 // Options are the settings of New.
 type Options struct {
 	Version string
-	Read    func(context.Context) (Snapshot, error) // called at each request for the figures
+	Read    func(context.Context) (Snapshot, error) // called whenever the figures are read or sent
 	Report  func(error)                             // called with each error of reading or sending figures
 	Getenv  func(string) string
 }
@@ -116,7 +117,7 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 	return f, f.begin(o.Read)
 }
 
-// begin registers the figures. read returns the snapshot for each request.
+// begin registers the figures. read is called whenever the figures are read or sent.
 func (f *Figures) begin(read func(context.Context) (Snapshot, error)) (err error) {
 	m := f.provider.Meter("clawai")
 	count := func(into *metric.Int64Counter, n name) {

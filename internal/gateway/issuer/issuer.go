@@ -178,8 +178,8 @@ func (m *Metadata) Verify(ctx context.Context, raw string) (*oidc.IDToken, map[s
 	return token, said, err
 }
 
-// readClaims reads the claims of a token. It refuses two members with the same name, because another
-// reader may choose the other one.
+// readClaims reads the claims of a token. It refuses two claims with the same name, because two
+// programs may read different ones.
 func readClaims(src []byte) (said map[string]any, err error) {
 	if !utf8.Valid(src) {
 		return nil, errors.New("its claims cannot be read in one way: they are no UTF-8")

@@ -77,8 +77,8 @@ func (s *MailSettings) Check() error {
 	return nil
 }
 
-// parseAddress returns a mail address. It returns an error if the text contains a person's name or
-// characters that are not ASCII.
+// parseAddress returns a mail address. It returns an error if the text contains a person's name,
+// blanks, or characters outside ASCII.
 func parseAddress(text string) (string, error) {
 	a, err := mail.ParseAddress(text)
 	if err != nil || a.Name != "" || a.Address != text || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -35,7 +35,7 @@ type SlackSettings struct {
 	SigningEnv  string         `toml:"signing_secret_env"`
 	URL         string         `toml:"url"`
 	Payload     bool           `toml:"payload"`      // messages also show arguments; without this, no message has a button that allows
-	GroupsHours int            `toml:"groups_hours"` // number of hours after a sign-in at the centre; until then, the person's groups are valid in Slack
+	GroupsHours int            `toml:"groups_hours"` // a person's groups are valid in Slack for this many hours after a sign-in at the centre
 	Channels    []SlackChannel `toml:"channel"`
 	Users       []SlackUser    `toml:"user"`
 }

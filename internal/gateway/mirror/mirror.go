@@ -27,7 +27,8 @@ const (
 	keptFor  = "10.minutes.ago" // minimum age of an unneeded git object before git prune removes it
 )
 
-// CheckRemote returns an error if git could not push to the remote without a question to a person.
+// CheckRemote returns an error if remote is neither an ssh or https address nor an absolute path. It
+// also refuses an address with a password, and an https address with a user name.
 func CheckRemote(remote string) error {
 	if filepath.IsAbs(remote) {
 		return nil
@@ -181,7 +182,7 @@ func gitEnvironment(all []string) []string {
 	return append(all, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
 }
 
-// bounded keeps the first most bytes that are written to it.
+// bounded keeps the beginning of the written text. most is the maximum number of bytes.
 type bounded struct {
 	text bytes.Buffer
 	most int

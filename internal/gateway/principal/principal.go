@@ -11,7 +11,7 @@ import (
 // Principal is a user of the centre. Issuer and Subject together are the key of a person. The same
 // Subject can be a different person at another issuer, and an e-mail address can change its owner.
 type Principal struct {
-	Issuer  string   `json:"issuer"`           // iss of the ID token; Local for the administrator of --dev, Machine for a machine
+	Issuer  string   `json:"issuer"`           // iss of the ID token; Local for the administrator of --dev; Machine for a machine with a key
 	Subject string   `json:"subject"`          // sub of the ID token
 	Name    string   `json:"name"`             // for people to read: the e-mail address if the provider verified it, otherwise the name or the subject
 	Email   string   `json:"email,omitempty"`  // empty if the provider did not verify the address
@@ -36,8 +36,8 @@ const (
 // Machine is the issuer of machines. A machine has a key of the centre, and the key gives the roles.
 const Machine = "machine"
 
-// MachineRoles are the roles that a key of a machine can have. No role here lets a laptop in or answers
-// a question.
+// MachineRoles are the roles that a key of a machine can have. These roles neither let a laptop in nor
+// answer a question.
 var MachineRoles = []string{Publish, Auditor, Payload}
 
 // Has reports whether the principal has at least one of the roles.
@@ -82,8 +82,8 @@ func (p Principal) IsNamed(entry string) bool {
 }
 
 // IsSame reports whether two principals may be the same person. They are the same if they have the same
-// key, or the same issuer and the same verified e-mail address. The centre asks this where one person
-// must not count as two.
+// key, or the same issuer and the same verified e-mail address. The centre uses IsSame so that one
+// person cannot vote as two.
 func (p Principal) IsSame(other Principal) bool {
 	return p.Key() == other.Key() || p.Issuer == other.Issuer && p.Email != "" && strings.EqualFold(p.Email, other.Email)
 }

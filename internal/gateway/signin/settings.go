@@ -19,7 +19,7 @@ type Settings struct {
 	SecretEnv   string   `toml:"client_secret_env"` // name of an environment variable
 	Scopes      []string `toml:"scopes"`            // requested scopes besides openid
 	GroupsClaim string   `toml:"groups_claim"`      // name of the claim with the groups, or a path with dots
-	GroupsDays  int      `toml:"groups_days"`       // number of days after the owner's last sign-in; then the groups of a laptop's owner are unknown
+	GroupsDays  int      `toml:"groups_days"`       // the groups of a laptop's owner are known for this many days after the owner's last sign-in
 }
 
 // DefaultSettings returns the settings that apply if gateway.toml does not set a key.

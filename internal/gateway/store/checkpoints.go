@@ -45,13 +45,13 @@ type Checkpoints interface {
 	ListHeads(ctx context.Context, from int64, most int) ([]Head, error)
 	// ListSegmentHeads returns the heads of a segment in the order of their numbers.
 	ListSegmentHeads(ctx context.Context, laptop, segment string) ([]Head, error)
-	// FindHead returns the newest head of a segment that has a number less than below. The error is
-	// ErrNone if the segment has no such head.
+	// FindHead returns a segment's newest head among the heads with a number less than below. The error
+	// is ErrNone if the segment has no such head.
 	FindHead(ctx context.Context, laptop, segment string, below int64) (Head, error)
 	// ReadTree returns the tree's hashes with the given indexes (tlog.StoredHashIndex).
 	ReadTree(ctx context.Context, places []int64) ([]tlog.Hash, error)
-	// ListSegments returns segments, sorted by laptop and then by name. The list starts after the
-	// segment with the laptop and the name after. If only is true, the list has only segments of this
-	// laptop.
+	// ListSegments returns segments, sorted by laptop and then by name. laptop and after are the laptop
+	// and the name of a segment, and the list starts with the next segment. If only is true, the list
+	// has only segments of this laptop.
 	ListSegments(ctx context.Context, laptop, after string, only bool, most int) ([]Segment, error)
 }

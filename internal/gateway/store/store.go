@@ -49,8 +49,9 @@ type Store interface {
 	// are: a newer program has changed the schema, the database is read-only, or the clocks of the
 	// centre and the database differ too much.
 	CheckReady(ctx context.Context, now func() time.Time) error
-	// KeepMark returns the stored mark of the key that hashes all secrets in the database. If the
-	// database has no mark yet, KeepMark stores the given mark. The mark 0 means no mark.
+	// KeepMark returns the stored mark: a number that the centre computes from its key for hashes of
+	// secrets. If the database has no mark yet, KeepMark stores the given mark. The mark 0 means no
+	// mark.
 	KeepMark(ctx context.Context, mark int64) (kept int64, err error)
 	// SetTimer sets the function f. After each access to the database, the store calls f with "read" or
 	// "change" and with the duration of the access. Call SetTimer before any other method of the store.
@@ -121,7 +122,7 @@ type Owner struct {
 	Seen                time.Time
 }
 
-// Laptops keeps laptops.
+// Laptops stores the enrolled laptops.
 type Laptops interface {
 	// FindLaptop returns a laptop and the keyed hash of its token. The error is ErrNone if the laptop
 	// does not exist.
@@ -200,7 +201,7 @@ type Holding interface {
 	CountFindings() (all, notes int, err error)
 }
 
-// Segments keeps the bytes of records.
+// Segments stores the segments of laptops' records.
 type Segments interface {
 	// FindSegment returns a segment. The error is ErrNone if the segment does not exist.
 	FindSegment(ctx context.Context, laptop, name string) (Segment, error)

@@ -156,8 +156,7 @@ func (s *Store) RevokeLaptop(ctx context.Context, id, by string, now time.Time) 
 	})
 }
 
-// touched is the minimum age of a stored last request. TouchLaptop does not replace a younger one,
-// which saves writes.
+// touched is the minimum time between two stored times of a laptop's last request.
 const touched = 10 * time.Second
 
 // TouchLaptop implements store.Laptops.

@@ -11,7 +11,7 @@ import (
 // questions.
 type partPool struct {
 	db    *sql.DB
-	turns chan int64 // one number per connection; the channel serves the longest waiting caller first, and sql.DB does not promise this order
+	turns chan int64 // one number per connection; a channel serves the caller that has waited longest, but sql.DB promises no order
 }
 
 // partWriters is the number of parts that are written at once. A writer mostly computes, and another

@@ -20,14 +20,13 @@ const (
 	most = 10
 	idle = time.Minute
 
-	idleChange = patience / 2 // less than patience, so that a transaction that waits for the lock can still get it
+	idleChange = patience / 2 // shorter than patience, because a transaction that waits for the same lock gives up after patience
 )
 
-// prepare sets the options of a new connection. It turns synchronous_commit on if the server's
-// administrator turned it off, because data that a laptop ships must survive a crash of the server once
-// the centre has acknowledged it. It limits the time to wait for a lock to patience. It lets the server
-// end a transaction that is idle for idleChange, because a stopped or unreachable centre would
-// otherwise keep its locks.
+// prepare sets the options of a new connection. It turns synchronous_commit on if the administrator
+// turned it off, because data of laptops that the centre has acknowledged must survive a crash of the
+// server. A statement waits for a lock no longer than patience. The server ends a transaction that is
+// idle for idleChange, because a stopped or unreachable centre would otherwise keep its locks.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "SELECT set_config('lock_timeout', $1, false), set_config('idle_in_transaction_session_timeout', $2, false), "+
 		"CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END", pgx.QueryExecModeSimpleProtocol, patience.String(), idleChange.String())
