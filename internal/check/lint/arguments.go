@@ -27,7 +27,7 @@ func findOtherNames(l *linter) {
 	})
 }
 
-// condition is a condition of a rule on one argument.
+// condition is a rule's condition on one argument.
 type condition struct {
 	path  []string
 	pos   policy.Position

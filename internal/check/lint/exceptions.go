@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// exception is one exception of a rule, as written in the policy.
+// exception is one exception of a rule, with its text in the policy.
 type exception struct {
 	key   string
 	pos   policy.Position

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdleLimits finds limits without effect. It reports a [[limit]] that counts no call, but only if
-// the policy has a rule that allows or asks. A policy without such a rule may be a layer, and then its
-// limits count calls that other policies allow. It also reports a limit that no call reaches because of
-// a tighter [[limit]].
+// findIdleLimits finds limits without effect. It reports a limit if a tighter [[limit]] always stops
+// the same calls first. It also reports a [[limit]] that counts no call, but only in a policy with a
+// rule that allows or asks. A policy without allows and prompts may be a layer, and its limits then
+// count calls that other policies allow.
 func findIdleLimits(l *linter) {
 	tables := l.policy.LimitTables()
 	for i := range tables {

@@ -74,11 +74,11 @@ type linter struct {
 	lines   [][]byte
 	options Options
 	proof   *prove.Analysis
-	reach   []prove.Finding // by index of the rule
+	reach   []prove.Finding // one element per rule in sources
 	report  *Report
 
-	globs    map[string]*glob.Pattern // compiled globs, by text
-	reported map[int]bool             // indexes of rules that already have a finding that they are superfluous
+	globs    map[string]*glob.Pattern // compiled globs, with their texts as keys
+	reported map[int]bool             // indexes of the rules that an earlier check has reported as superfluous
 }
 
 // addFinding adds a finding at a rule of the owner. It drops a finding at a rule of an extended file.

@@ -39,8 +39,8 @@ func checkReplies(l *linter) {
 	}
 }
 
-// starPasses reports a glob that does not match names with a slash, unless another rule is equally
-// strict for such a name. A server can choose a tool name with a slash, and a reply that no rule
+// starPasses reports a glob that does not match names with a slash, unless other rules are equally
+// strict for these names. A server can choose a tool name with a slash, and a reply that no rule
 // matches passes.
 func (l *linter) starPasses(r *policy.Source) {
 	if r.On == policy.OnCall || r.Action == policy.Allow {

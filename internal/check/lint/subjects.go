@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findClosedSubjects reports a policy that has rules about tools, but none about resources, prompts,
-// sampling and elicitation. Such a policy denies all four.
+// findClosedSubjects reports a policy that has rules about tools and no rules about resources, prompts,
+// sampling and elicitation. This policy denies all four.
 func findClosedSubjects(l *linter) {
 	if len(l.sources) == 0 {
 		return
@@ -52,8 +52,8 @@ func findUntiedFolders(l *linter) {
 	})
 }
 
-// onDisk reports whether a glob is about paths on the disk. Only such a glob can become the constraint
-// under.
+// onDisk reports whether a glob is about paths on the disk. The constraint under can replace only a
+// glob about paths on the disk.
 func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
 
 // underFix returns a suggestion: the constraint under with the folders of all globs. With this

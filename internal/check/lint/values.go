@@ -143,8 +143,8 @@ var families = [][]string{
 	{"url", "uri", "href", "link"},
 }
 
-// endings lists endings of longer names. Each list is for the family with the same index, and a name
-// with such an ending has the family's meaning.
+// endings lists endings of names. A name with an ending from list i means the same as the names in
+// families[i].
 var endings = [][]string{
 	{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"},
 	{"command", "cmd"},

@@ -25,7 +25,7 @@ import (
 type Snapshot struct {
 	Waiting int            // number of waiting questions
 	Laptops map[string]int // number of laptops by state
-	Bundles map[string]int // number of laptops by the bundle that they report: newest, older, none
+	Bundles map[string]int // number of laptops whose bundle is newest, older or none
 }
 
 // Figures counts the work of a centre. Its methods are safe for concurrent use, and those that count do

@@ -84,8 +84,8 @@ func (i *Issuer) Find(ctx context.Context) (*Metadata, error) {
 		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), RequestTime)
 		defer cancel()
 		m, err := i.discover(short)
-		// Callers that waited for this request use its error, so that they do not all send a request of
-		// their own.
+		// Callers that waited for this request get its error, because a request for each of them would
+		// take too long.
 		if i.failed, i.tried = err, i.now(); err == nil {
 			i.known = m
 			return m, nil
@@ -224,8 +224,8 @@ func IsPlain(s string, most int) bool {
 	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
-// CheckAddress returns an error if address, the key issuer in gateway.toml, cannot be the address of an
-// issuer.
+// CheckAddress returns an error if address cannot be the address of an issuer. address comes from the
+// key issuer in gateway.toml.
 func CheckAddress(address string) error {
 	u, err := url.Parse(address)
 	switch {

@@ -147,8 +147,8 @@ func (m *Mirror) compare(ctx context.Context, file *os.File, commit string, most
 func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeOut)
 	defer cancel()
-	// The user's git configuration applies, because it has keys and credential helpers. These options
-	// turn off what runs other programs or asks a person.
+	// The user's git configuration applies, because it has keys and credential helpers. The options in
+	// fixed turn off everything that runs other programs or asks a person.
 	fixed := []string{"--git-dir=" + m.Folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "commit.gpgSign=false", "-c", "push.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(fixed, words)...) //nolint:gosec // without a shell; the remote is that of gateway.toml
 	cmd.WaitDelay, cmd.Stdin = waitTime, in

@@ -81,15 +81,15 @@ func (p Principal) IsNamed(entry string) bool {
 	return p.Email != "" && len(entry) == len(p.Email) && strings.EqualFold(entry, p.Email)
 }
 
-// IsSame reports whether two principals may be the same person. They are the same if they have the same
-// key, or the same issuer and the same verified e-mail address. The centre uses IsSame so that one
-// person cannot vote as two.
+// IsSame reports whether two principals may be the same person. This is so if both have the same key,
+// or the same issuer and the same verified e-mail address. The centre uses IsSame so that one person
+// cannot vote as two.
 func (p Principal) IsSame(other Principal) bool {
 	return p.Key() == other.Key() || p.Issuer == other.Issuer && p.Email != "" && strings.EqualFold(p.Email, other.Email)
 }
 
-// CheckRoles returns an error for the first role that has a wrong or repeated name, nobody in it, or a
-// wrong group or person.
+// CheckRoles returns an error if the name of a role is wrong or repeated, if a role has neither groups
+// nor people, or if a group or a person is wrong.
 func CheckRoles(rules []Role) error {
 	seen := map[string]bool{}
 	for i := range rules {

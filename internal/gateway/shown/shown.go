@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// IsName reports whether a text has the form of a name of a tool or a prompt. Only such a name is shown
-// to people who may not see arguments, because a text of another form could be an argument.
+// IsName reports whether a text has the form of a name of a tool or a prompt. A text of another form
+// could be an argument, so the centre hides it from people who may not see arguments.
 func IsName(s string) bool {
 	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'

@@ -91,8 +91,8 @@ func (c claims) readEmail() string {
 	return ""
 }
 
-// readName returns the person's name. It skips names with @, #, ( or ), because they could pass for an
-// e-mail address or a key.
+// readName returns the person's name. It skips a name with @, #, ( or ), because the name could pass
+// for an e-mail address or a key.
 func (c claims) readName() string {
 	for _, claim := range []string{"name", "preferred_username"} {
 		if name := c.text(claim); name != "" && !strings.ContainsAny(name, "@#()") {

@@ -216,7 +216,7 @@ type Segments interface {
 	ReadSegment(ctx context.Context, laptop, name string, from int64, length int) ([]byte, error)
 }
 
-// Finding is one fault in a segment. The check of the segment's chain of digests found the fault.
+// Finding is one fault in a segment, which the check of the segment's chain of digests found.
 type Finding struct {
 	Laptop, Segment string
 	Line            int // number of the line in the segment; 0 means the whole segment
@@ -245,7 +245,7 @@ type Record struct {
 	Kind            string
 	Look            Look
 	Server          string
-	Subject, Name   string // the kind of thing that the call is about, and the call's first name
+	Subject, Name   string // the subject of the call (tool, resource ...), and the first name in the call
 	Method          string
 	About           string // the argument by which a person recognises the call
 	Code, Reason    string
@@ -260,7 +260,7 @@ type Record struct {
 type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
-	NamesOnly                                 bool      // true if Tool matches only names of tools and prompts, and methods
+	NamesOnly                                 bool      // true if Tool must be the name of a tool or a prompt, or a method
 	Since, Until                              time.Time // Until is excluded
 	Before                                    Place     // only records after this place in the list
 	Most                                      int       // maximum number of records
@@ -272,7 +272,7 @@ type Place struct {
 	ID   int64
 }
 
-// Sum is a number of calls that have the same look, hour, laptop and tool. A query sets only some of
+// Sum is a number of calls that have the same look, hour, laptop and tool. Each query sets only some of
 // the fields.
 type Sum struct {
 	Hour         time.Time
@@ -332,10 +332,9 @@ type Vote struct {
 // maxStep is how far a clock may be set back before an open question counts as expired.
 const maxStep = time.Minute
 
-// IsOpen reports whether at a time the question waits, or its approval can still be used. An expired
-// question is not open in any stored state. A question is also not open if it was created or decided
-// more than maxStep in the future, because a clock that was set back must not lengthen a question's
-// life.
+// IsOpen reports whether the question waits or has an approval that can still be used. An expired
+// question is not open in any stored state. A question that was created or decided more than maxStep
+// after now is not open either, because a clock that was set back must not lengthen a question's life.
 func (q *Question) IsOpen(now time.Time) bool {
 	begun := q.Created
 	if q.Decided.After(begun) {
@@ -363,9 +362,10 @@ func (q *Question) Given() (n int) {
 }
 
 // AddVote adds the answer of one person. One denial ends the question. The rule says how many people
-// must allow the question (Asked.Approvals). The approval is valid for the time kept. One denial ends
-// an unused approval, and a person who allowed the call can also deny it. The error is ErrOver if the
-// question takes no such answer any more, and ErrVoted if the person allows twice.
+// must allow the question (Asked.Approvals). The approval is valid for the time kept. One denial also
+// ends an unused approval, even the denial of a person who allowed the call. The error is ErrOver if
+// the question is over, or if v allows an already approved question. The error is ErrVoted if the
+// person allows twice.
 func (q *Question) AddVote(v Vote, kept time.Duration) error {
 	if !q.IsOpen(v.At) || v.Allow && q.State != enrolment.QuestionPending {
 		return ErrOver
@@ -432,7 +432,7 @@ type Questions interface {
 // Delivery is the state of the messages about one question on one message.Way.
 type Delivery struct {
 	Question, Way string
-	Reference     string // the service's name for the message, for updates; "" for none
+	Reference     string // the service's name for the message, used by Way.Update; "" if the service gave no name
 	Told          string // state of the question in the last message; "" if no message was sent
 	Open          bool   // true if the centre may still have to send a message
 	Tries         int    // number of failures in a row
@@ -467,7 +467,7 @@ type People interface {
 	// ErrNone if the session does not exist or has expired.
 	FindSession(ctx context.Context, hash string, now time.Time) (p principal.Principal, expires time.Time, err error)
 	EndSession(ctx context.Context, hash string) error
-	// ListPeople returns the people who signed in with a name, with the data of their last sign-in. The
-	// name is a person's key (ISSUER#SUBJECT), or an e-mail address that the provider has verified.
+	// ListPeople returns the people whom name identifies, with the data of their last sign-in. name is
+	// a person's key (ISSUER#SUBJECT), or an e-mail address that the provider has verified.
 	ListPeople(ctx context.Context, name string) ([]Owner, error)
 }

@@ -13,9 +13,8 @@ type WorkloadUse struct {
 
 // Workloads keeps used tokens of workloads, and the last use of each rule.
 type Workloads interface {
-	// UseToken stores the keyed hash of a token that may be used only once. until is the time when the
-	// store may forget the hash; UseToken also removes all hashes with an earlier until than now. The
-	// error is ErrTwice if the token was already used.
+	// UseToken stores the keyed hash of a token that may be used only once. It also removes the hashes
+	// of tokens whose until is before now. The error is ErrTwice if the token was already used.
 	UseToken(ctx context.Context, hash string, now, until time.Time) error
 	// TouchWorkload stores the last use of a rule. It replaces the rule's earlier use.
 	TouchWorkload(ctx context.Context, u WorkloadUse) error

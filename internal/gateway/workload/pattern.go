@@ -15,7 +15,7 @@ const (
 // pattern is the required value of a claim. It may have wildcards. A wildcard matches neither ":" nor "@".
 type pattern struct {
 	text  string
-	parts []*glob.Pattern // parts of text between the separators; an element is nil for an empty part; the slice is nil if text has no wildcard
+	parts []*glob.Pattern // parts of text between the separators; nil for an empty part; no parts if text has no wildcard
 }
 
 func hasWildcard(s string) bool { return strings.ContainsAny(s, wildcards) }

@@ -172,9 +172,9 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 	return who, nil
 }
 
-// isFor reports whether a token was made only for one audience, because the receiver of a token for two
-// audiences could send the token here. The party that asked for the token (azp) must be the audience,
-// or the rule must have a claim azp.
+// isFor reports whether a token was made for audience and for no other audience. Another audience also
+// receives the token and could send it here. The party that requested the token (azp) must be audience,
+// unless the rule has a claim azp.
 func isFor(said map[string]any, audience string, claims map[string]string) bool {
 	got := said["aud"]
 	if list, ok := got.([]any); ok && len(list) == 1 {

@@ -396,7 +396,7 @@ CREATE TABLE proposal (
 ){strict};
 `
 
-// Conditions of partial indexes. The database uses such an index only for a statement that has exactly
+// Conditions of partial indexes. The database uses a partial index only for a statement with exactly
 // the same condition.
 const (
 	isRareLook = "(look = 'asked' OR look = 'refused')"

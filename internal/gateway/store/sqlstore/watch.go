@@ -10,7 +10,7 @@ import (
 // watchers holds the callers of Watch.
 type watchers struct {
 	mu   sync.Mutex
-	of   map[string]map[*watcher]bool // by question; "" means all questions
+	of   map[string]map[*watcher]bool // watchers by question; the key "" is for all questions
 	poll time.Duration                // 0 means store.PollEvery
 }
 
