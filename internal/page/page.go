@@ -63,8 +63,8 @@ func CheckOrigin(r *http.Request, origin, dest string) *Refusal {
 	if err := CheckHost(r, origin); err != nil {
 		return err
 	}
-	// Browsers from before 2023 may send no fetch metadata. Then Origin and the key of the page
-	// protect.
+	// Browsers from before 2023 may send no fetch metadata. Then the server relies on Origin and on the
+	// key of the page.
 	site, to := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Sec-Fetch-Dest")
 	if len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none" {
 		return elsewhere

@@ -77,8 +77,8 @@ func namesIn(r *policy.Source) (out []string) {
 	return out
 }
 
-// renamedCall is an allowed call with a value that a rule refuses, but only in an argument with another
-// name.
+// renamedCall is an allowed call. A rule refuses one of the call's values, but only in an argument with
+// another name.
 type renamedCall struct {
 	name    string // name of the argument in the call
 	known   bool   // a recorded call of the tool has an argument with this name, or an allow names the argument

@@ -56,8 +56,8 @@ func findUntiedFolders(l *linter) {
 // glob about paths on the disk.
 func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
 
-// underFix returns a suggestion: the constraint under with the folders of all globs. With this
-// constraint, the rule stops matching only paths with symbolic links that lead out of these folders.
+// underFix returns a suggestion: the constraint under with the folders of all globs. This constraint
+// makes a difference only for paths with symbolic links that lead out of these folders.
 func underFix(a policy.ArgSource) string {
 	key := policytext.DottedKey("where", a.Path...)
 	var folders []string

@@ -414,7 +414,7 @@ type Questions interface {
 	// FindQuestion returns a question. The error is ErrNone if the question does not exist.
 	FindQuestion(ctx context.Context, id string) (Question, error)
 	// ListPending returns questions that are pending at a time. The oldest question comes first. The
-	// list starts after the question behind; the zero value of behind starts with the oldest question.
+	// list starts after the question behind, or with the oldest question if behind is the zero value.
 	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns the questions that were created since a time. The newest question comes
 	// first.

@@ -24,9 +24,9 @@ const (
 )
 
 // prepare sets the options of a new connection. It turns synchronous_commit on if the administrator
-// turned it off, because data of laptops that the centre has acknowledged must survive a crash of the
-// server. A statement waits for a lock no longer than patience. The server ends a transaction that is
-// idle for idleChange, because a stopped or unreachable centre would otherwise keep its locks.
+// turned it off, because acknowledged data must survive a crash of the server. A statement waits for a
+// lock no longer than patience. The server ends a transaction that is idle for idleChange, because a
+// stopped or unreachable centre would otherwise keep its locks.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "SELECT set_config('lock_timeout', $1, false), set_config('idle_in_transaction_session_timeout', $2, false), "+
 		"CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END", pgx.QueryExecModeSimpleProtocol, patience.String(), idleChange.String())
