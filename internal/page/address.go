@@ -2,8 +2,8 @@ package page
 
 import "net/url"
 
-// Address returns a path with a filter of pairs, each a name and a value; pairs without a value are
-// left out.
+// Address returns a path with a query. pairs has a name and a value for each parameter. Address leaves
+// out parameters with an empty value.
 func Address(path string, pairs ...string) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -1,5 +1,5 @@
-// Package page has what all pages of clawai share: the style sheet, the icon, the headers of each
-// response, and the check of who can have caused a request. It knows nothing of what a page shows.
+// Package page has the common parts of all pages of clawai: the style sheet, the icon, the headers of
+// each response, and the check where a request comes from. It does not know the content of a page.
 package page
 
 import (
@@ -18,7 +18,7 @@ var Style []byte
 //go:embed icon.svg
 var Icon []byte
 
-// SetHeaders sets the headers of every response, including refusals. policy is the
+// SetHeaders sets the headers of every response, also of refusals. policy is the
 // Content-Security-Policy.
 func SetHeaders(h http.Header, policy string) {
 	h.Set("Content-Security-Policy", policy)
@@ -33,9 +33,9 @@ func SetHeaders(h http.Header, policy string) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), clipboard-read=(), usb=(), serial=()")
 }
 
-// Refusal is the reason why a request is not answered. Text is one or more sentences for a person.
+// Refusal says why a request is not answered. Text is one or more sentences for a person.
 type Refusal struct {
-	Status int // of HTTP
+	Status int // HTTP status
 	Text   string
 }
 
@@ -46,8 +46,9 @@ var (
 	elsewhere = &Refusal{http.StatusForbidden, "Another site or program sent you here, and clawai does not follow. Copy the printed link into the address bar."}
 )
 
-// CheckHost refuses a request for another host than that of origin, which is a scheme and a host such
-// as http://127.0.0.1:8470. It stops a foreign name that resolves to this server (DNS rebinding).
+// CheckHost refuses a request for a host other than the host of origin. origin has a scheme and a host,
+// such as http://127.0.0.1:8470. The check stops other names that resolve to this server (DNS
+// rebinding).
 func CheckHost(r *http.Request, origin string) *Refusal {
 	if _, host, _ := strings.Cut(origin, "://"); r.Host != host {
 		return wrongHost
@@ -55,14 +56,15 @@ func CheckHost(r *http.Request, origin string) *Refusal {
 	return nil
 }
 
-// CheckOrigin refuses a request that neither a page of origin nor a person who types its address can
-// have sent. Besides CheckHost, fetch metadata and Origin stop other sites, and pages on other ports of
-// this machine. dest is the Sec-Fetch-Dest that the page sends; "" is any.
+// CheckOrigin refuses a request unless it comes from a page of origin, or from a person who typed its
+// address. It checks the host, the fetch metadata and the header Origin. This stops other sites, and
+// pages on other ports of this machine. dest is the required Sec-Fetch-Dest; "" allows any.
 func CheckOrigin(r *http.Request, origin, dest string) *Refusal {
 	if err := CheckHost(r, origin); err != nil {
 		return err
 	}
-	// Browsers from before 2023 may send no fetch metadata; then Origin and the key protect.
+	// Browsers from before 2023 may send no fetch metadata. Then the server relies on Origin and on the
+	// key of the page.
 	site, to := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Sec-Fetch-Dest")
 	if len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none" {
 		return elsewhere

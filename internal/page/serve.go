@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Serve answers requests until ctx ends, and returns when no request is under way, at most two
-// seconds later. It returns nil if ctx ended it. It closes l.
+// Serve answers requests until ctx ends. Then it waits up to two seconds for running requests, closes
+// l, and returns nil. It returns an error if the server stops for another reason.
 func Serve(ctx context.Context, s *http.Server, l net.Listener) error {
-	s.ErrorLog = log.New(io.Discard, "", 0) // it would print strangers' text on the terminal
+	s.ErrorLog = log.New(io.Discard, "", 0) // the server would print text of strangers to the terminal
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	var err error

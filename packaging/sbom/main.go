@@ -1,8 +1,8 @@
 // Command sbom writes the components of a Go binary as CycloneDX JSON
 // (https://cyclonedx.org/specification/overview): sbom VERSION BINARY DOCUMENT.
 //
-// It reads the linker's data in the binary, so the document describes that file
-// and not a go.mod. Exit codes: 0 written; 1 not.
+// sbom reads the linker's data in the binary, so the document describes this binary and not a go.mod.
+// The exit code is 0 if sbom wrote the document, and 1 otherwise.
 package main
 
 import (
@@ -75,6 +75,5 @@ func libraryOf(m debug.Module) cyclonedx.Component {
 	}
 }
 
-// packageURL returns the package URL of a Go module, as in
-// package-url/purl-spec.
+// packageURL returns the package URL of a Go module (https://github.com/package-url/purl-spec).
 func packageURL(m debug.Module) string { return "pkg:golang/" + m.Path + "@" + m.Version }

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findNeedlessAllows finds allows that an allow below makes superfluous: the lower allow matches all
-// calls of the upper one, and no rule between the two can stop such a call.
+// findNeedlessAllows finds allows that have no effect, because a lower allow matches all their calls.
+// No rule between the two allows may stop such a call.
 func findNeedlessAllows(l *linter) {
 	l.visitRules(func(i int, narrow *policy.Source) {
 		if !isAllow(narrow) || narrow.Rate.HasLimit() || l.reported[i] || l.reach[i].Witness == nil {
@@ -30,8 +30,8 @@ func findNeedlessAllows(l *linter) {
 	})
 }
 
-// acceptsArguments reports whether an allow accepts all further arguments that
-// another allow accepts.
+// acceptsArguments reports whether the allow wide accepts all further arguments that the allow narrow
+// accepts. Further arguments are arguments that a rule does not name.
 func acceptsArguments(wide, narrow *policy.Source) bool {
 	within := func(a, b [][]string) bool {
 		return !slices.ContainsFunc(a, func(path []string) bool {
@@ -47,7 +47,7 @@ func (l *linter) reportIdleAllow(i, j int) {
 		Fix:     fmt.Sprintf("remove it, or make %s narrower if this rule was meant to restrict it", l.describeRule(wide.Pos)),
 		Related: []check.Related{{Pos: wide.Pos, Message: "allows the same and more"}}}
 	if len(narrow.Args)+len(narrow.Where)+len(narrow.Calls) == 0 && !narrow.Not.HasExceptions() && !narrow.Further.Only {
-		f.Severity = check.Note // the rule only names tools or servers, like an entry of a list
+		f.Severity = check.Note // the rule only names tools or servers, like an entry in a list
 	}
 	l.addWitness(&f, l.reach[j].Witness)
 	l.addFinding(narrow, policy.Position{}, f)

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findAnswerRules finds allows that the answer "always" wrote for a command in
-// one folder, but that hold in every folder. The question was only about the
-// current folder.
+// findAnswerRules finds allows that the answer "always" wrote for a command in one folder. Such an
+// allow is too wide without a condition on the folder, because the question was only about the current
+// folder.
 func findAnswerRules(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) || r.From != "" || !l.wasAnswered(r) || slices.ContainsFunc(r.Calls, func(s policy.Stated) bool { return s.Key == "cwd" }) {
@@ -36,8 +36,8 @@ func findAnswerRules(l *linter) {
 	})
 }
 
-// wasAnswered reports whether the comment above a rule says that the rule was written
-// because a person answered "always".
+// wasAnswered reports whether a person's answer "always" wrote a rule. The comment above the rule says
+// so.
 func (l *linter) wasAnswered(r *policy.Source) bool {
 	for i := r.Pos.Line - 2; i >= 0 && i < len(l.lines); i-- {
 		line := bytes.TrimSpace(l.lines[i])

@@ -8,8 +8,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findFewApprovers finds rules that want more approvals than the persons whom they name. It skips
-// rules that name a role or a group, because only the team's centre knows their members.
+// findFewApprovers finds rules that require more approvals than the number of persons in the rule. It
+// skips rules that name a role or a group, because only the team's centre knows the members of roles
+// and groups.
 func findFewApprovers(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		a := r.Approval

@@ -11,9 +11,9 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findOtherNames finds rules that refuse a value in one argument, while the value is allowed in an
-// argument with another name of the same meaning. It tries the usual names, and names that recorded
-// calls of the tool had.
+// findOtherNames finds rules that refuse a value in one argument while the policy allows the same value
+// in another argument with the same meaning. It tries usual names of arguments, and names from recorded
+// calls of the tool.
 func findOtherNames(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if isAllow(r) || r.Subject != policy.ToolSubject || l.reach[i].Witness == nil || l.reach[i].Perhaps {
@@ -31,8 +31,8 @@ func findOtherNames(l *linter) {
 type condition struct {
 	path  []string
 	pos   policy.Position
-	globs []string // nil for a typed constraint
-	where string   // "args" or "where"
+	globs []string // nil if the condition is a typed constraint
+	where string   // the table in the policy: "args" or "where"
 }
 
 func (c *condition) argumentName() string { return c.path[len(c.path)-1] }
@@ -50,8 +50,8 @@ func conditionsOf(r *policy.Source) (out []condition) {
 	return out
 }
 
-// refusedValues returns texts that rule i may refuse in an argument. base is an allowed call: some
-// of the texts are in the same folder as the values in base.
+// refusedValues returns texts that rule i may refuse in the argument of c. base is an allowed call.
+// Some of the texts are paths in the folders of base's paths.
 func (l *linter) refusedValues(i int, c *condition, base *policy.Call) (out []string) {
 	folders := []string{folderIn(base, c.path)}
 	for _, name := range nameFamily(c.argumentName()) {
@@ -64,12 +64,12 @@ func (l *linter) refusedValues(i int, c *condition, base *policy.Call) (out []st
 		}
 	}
 	if s, ok := textIn(l.reach[i].Witness, c.path); ok {
-		out = append(out, s) // a typed constraint has only this text
+		out = append(out, s) // for a typed constraint, this is the only text
 	}
 	return slices.Compact(out)
 }
 
-// namesIn returns the names of the arguments on which a rule has conditions.
+// namesIn returns the names of the arguments in a rule's conditions.
 func namesIn(r *policy.Source) (out []string) {
 	for _, c := range conditionsOf(r) {
 		out = append(out, c.argumentName())
@@ -77,10 +77,11 @@ func namesIn(r *policy.Source) (out []string) {
 	return out
 }
 
-// renamedCall is an allowed call with a value that a rule refuses in an argument of another name.
+// renamedCall is an allowed call. A rule refuses one of the call's values, but only in an argument with
+// another name.
 type renamedCall struct {
 	name    string // name of the argument in the call
-	known   bool   // a recorded call of the tool has an argument of this name, or an allow names it
+	known   bool   // a recorded call of the tool has an argument with this name, or an allow names the argument
 	call    *policy.Call
 	allowed *policy.Rule // the rule that allows the call
 }
@@ -129,9 +130,10 @@ func (l *linter) tryOtherNames(i int, r *policy.Source, c condition) bool {
 	return true
 }
 
-// leavesOpen reports whether an allow may accept a refused value in an argument of this name, and
-// whether the allow has a condition on this argument. If the allow has a condition only on another
-// argument of the same meaning, the result is false: its author has restricted such arguments.
+// leavesOpen reports whether an allow may accept a refused value in the argument that is called name.
+// named is true if the allow has a condition on this argument. open is false if the allow only has a
+// condition on another argument with the same meaning, because then its author has already restricted
+// such arguments.
 func leavesOpen(allow *policy.Source, c condition, name string) (open, named bool) {
 	open = true
 	for _, a := range conditionsOf(allow) {
@@ -143,8 +145,9 @@ func leavesOpen(allow *policy.Source, c condition, name string) (open, named boo
 	return open, false
 }
 
-// findRenamedArgument returns an allowed call in which the argument name has a value that rule i
-// refuses in the argument of condition c. It changes the call base.
+// findRenamedArgument looks for a value that rule i refuses in the argument of c, while an allowed call
+// has the same value in the argument that is called name. It builds the call from base. It returns nil
+// if it finds no such call.
 func (l *linter) findRenamedArgument(i int, c *condition, name string, base *policy.Call) *renamedCall {
 	path := replaceLast(c.path, name)
 	for _, value := range l.refusedValues(i, c, base) {
@@ -162,15 +165,15 @@ func (l *linter) findRenamedArgument(i int, c *condition, name string, base *pol
 	return nil
 }
 
-// replaceLast returns a path with its last element replaced.
+// replaceLast returns a copy of path that has last as its last element.
 func replaceLast(path []string, last string) []string {
 	out := slices.Clone(path)
 	out[len(out)-1] = last
 	return out
 }
 
-// findOpenAllows finds allows without a condition on arguments, if their tools have arguments that
-// should have a condition, such as a path or a command.
+// findOpenAllows finds allows without conditions on arguments, if their tools have arguments such as a
+// path or a command. Such arguments should have a condition.
 func findOpenAllows(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) || r.Subject != policy.ToolSubject || len(r.ArgumentPaths()) > 0 {

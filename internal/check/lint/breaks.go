@@ -11,10 +11,9 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findLineBreaks finds expressions of denies and prompts that a line break
-// evades: in place of a blank, after one, or as an additional line before or
-// after the text. Dots and line anchors are not affected (policy/where/scalar),
-// except with (?-s) or (?-m).
+// findLineBreaks finds regular expressions of denies and prompts that an agent can evade with a line
+// break. The line break replaces a blank, follows a blank, or adds a line before or after the text.
+// Dots and line anchors also match at line breaks (policy/where/scalar), except with (?-s) or (?-m).
 func findLineBreaks(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if isAllow(r) || l.reach[i].Witness == nil {
@@ -29,8 +28,8 @@ func findLineBreaks(l *linter) {
 	})
 }
 
-// findMissedText looks for a text that rule i refuses or asks about, and that gets a weaker answer
-// if it contains a line break. It reports whether it added a finding.
+// findMissedText looks for a text that matches rule i, but gets a weaker answer with a line break in
+// it. It reports whether it added a finding.
 func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, expr string) bool {
 	on := policy.ArgSource{Path: w.Path, Pos: w.Pos}
 	texts := []sample{sampleOf(expr)}
@@ -64,17 +63,19 @@ func (l *linter) findMissedText(i int, r *policy.Source, w *policy.WhereSource, 
 	return false
 }
 
-// sample is a text that an expression matches, if the expression is simple.
+// sample is a text that a regular expression matches. For a complicated expression, the text may not
+// match.
 type sample struct {
 	text string
-	dots []int // byte offsets of the characters that a dot matched
+	dots []int // byte offsets of the characters that a dot in the expression matches
 }
 
-// broken is a text with a line break, a phrase for the place of the break, and a suggestion.
+// broken is a text with a line break. where is a phrase for the place of the break, and fix is a
+// suggestion for the rule.
 type broken struct{ text, where, fix string }
 
-// listBreaks returns copies of the sample with one line break: at each blank or dot, before the
-// text, and after the text.
+// listBreaks returns copies of the sample. Each copy has one line break: at a blank or a dot, before
+// the text, or after the text.
 func (s *sample) listBreaks() (all []broken) {
 	for k := range len(s.text) {
 		switch {
@@ -89,10 +90,10 @@ func (s *sample) listBreaks() (all []broken) {
 	return append(all, broken{"x\n" + s.text, "and a line in front of it", fix}, broken{s.text + "\nx", "and a line behind it", fix})
 }
 
-// maxSample bounds the length of a sample.
+// maxSample limits the length of a sample in bytes.
 const maxSample = 1 << 9
 
-// sampleOf returns a sample of an expression. The sample contains each optional part once.
+// sampleOf returns a sample of a regular expression. The sample contains each optional part once.
 func sampleOf(expr string) (s sample) {
 	if re, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		s.spellRegexp(re.Simplify(), 0)
@@ -126,7 +127,7 @@ func (s *sample) spellRegexp(re *syntax.Regexp, depth int) {
 	}
 }
 
-// blankOr returns a character of a class: a blank if the class has one.
+// blankOr returns a character of a character class. It prefers a blank.
 func blankOr(ranges []rune) rune {
 	for _, want := range " \tx0a-_" {
 		for i := 0; i+1 < len(ranges); i += 2 {

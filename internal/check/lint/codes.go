@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/internal/check"
 )
 
-// The codes of findings. They are stable.
+// Codes of findings. A released code never changes.
 const (
 	UnreachableRule   = "unreachable-rule"
 	DuplicateRule     = "duplicate-rule"
@@ -40,7 +40,7 @@ const (
 	ActsAmongApprovers = "acts-among-approvers"
 )
 
-// Kinds returns all codes, gravest first.
+// Kinds returns the kinds of all findings. The most serious kind comes first.
 func Kinds() []check.FindingKind {
 	return []check.FindingKind{
 		{Code: DenyNeverWins, Severity: check.Error, Summary: "A deny or prompt stands below an allow that takes all its calls.",

@@ -12,19 +12,18 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// A glob compares only characters. After the intended text, a command or an SQL statement can
-// continue with another one.
+// Names of arguments, and expressions, for findCommandGlobs. A glob compares only characters, so a
+// command or an SQL statement that matches may continue with another command.
 var (
 	commandNames = []string{"command", "cmd", "shell", "shellcommand", "commandline"}
 	reads        = lazyRegexp(`(?i)^\s*(select|with|show|explain|describe)\b`)
 
-	// plainPattern matches the globs that have an equal command pattern: words, and optional stars
-	// after them.
+	// plainPattern matches simple globs: words, and optional stars after the words. Such a glob can be
+	// rewritten as a command pattern.
 	plainPattern = lazyRegexp(`^([A-Za-z0-9._/=:@%+,-]+(?: [A-Za-z0-9._/=:@%+,-]+)*) ?\**$`)
 )
 
-// findCommandGlobs finds allows that compare a shell command or SQL with a
-// glob.
+// findCommandGlobs finds allows that compare a shell command or an SQL statement with a glob.
 func findCommandGlobs(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		if !isAllow(r) || l.reach[i].Witness == nil {
@@ -55,8 +54,8 @@ func findCommandGlobs(l *linter) {
 	})
 }
 
-// reportLongerText adds a finding about glob g if rule i allows one of texts, in which another
-// command follows the intended one. It reports whether it added a finding.
+// reportLongerText adds a finding about glob g if rule i allows one of texts. Each text has another
+// command after the intended command. reportLongerText reports whether it added a finding.
 func (l *linter) reportLongerText(i int, r *policy.Source, a policy.ArgSource, g string, texts []string, fix string) bool {
 	for _, text := range texts {
 		c := withArgument(l.reach[i].Witness, a.Path, text)
@@ -75,8 +74,8 @@ func (l *linter) reportLongerText(i int, r *policy.Source, a policy.ArgSource, g
 	return false
 }
 
-// commandFix returns the constraint that should replace the globs on a command. If a glob has no
-// equal command pattern, it returns a general example.
+// commandFix returns a constraint that should replace the globs on a command. It returns a general
+// example if a glob has no command pattern with the same meaning.
 func commandFix(a policy.ArgSource) string {
 	var patterns []string
 	for _, g := range a.Globs {
@@ -93,8 +92,8 @@ func commandFix(a policy.ArgSource) string {
 	return policytext.DottedKey("where", a.Path...) + " = { command = " + policytext.FormatList(policytext.QuoteAll(patterns)) + " }"
 }
 
-// lazyRegexp returns a function that compiles an expression on first use. A
-// compiled package variable would slow down every start of the proxy.
+// lazyRegexp returns a function that compiles an expression at the first call. Compiled package
+// variables would slow down every start of the proxy.
 func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -8,15 +8,14 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// exception is one exception of a rule, as written in the policy.
+// exception is one exception of a rule, with its text in the policy.
 type exception struct {
 	key   string
 	pos   policy.Position
 	globs []string
 }
 
-// exceptionsOf lists the exceptions in the order of
-// prove.Analysis.IdleExceptions.
+// exceptionsOf returns the exceptions of a rule in the order of prove.Analysis.IdleExceptions.
 func exceptionsOf(r *policy.Source) (all []exception) {
 	if r.Not.Names != nil {
 		all = append(all, exception{key: "not." + r.Subject.RuleKey(), globs: r.Not.Names})

@@ -10,10 +10,11 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findUnreadFolders finds folders that rules open, by a list, only to tools that act. It reports
-// them only if rules open other folders for reading, because then the owner probably forgot these.
+// findUnreadFolders finds folders in lists of [folders] that rules open only to tools that change
+// something. It reports them only if rules open other folders for reading, because then the owner
+// probably forgot these folders.
 func findUnreadFolders(l *linter) {
-	var acts, reads []string // names of lists
+	var acts, reads []string // names of lists in [folders]
 	for i := range l.sources {
 		s := &l.sources[i]
 		switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// furtherClause returns a phrase for the calls that the rules in by do not take, because these rules
-// check the arguments that they do not name.
+// furtherClause returns a phrase for the calls that the rules in by do not match because of arguments
+// that the rules do not name.
 func furtherClause(by []int) string {
 	if len(by) == 1 {
 		return ", but for calls with an argument that it does not name and that looks like a path, a URL or a command"
@@ -19,7 +19,7 @@ func furtherClause(by []int) string {
 	return ", but for calls with an argument that one of them does not name and that looks like a path, a URL or a command"
 }
 
-// checkFurther checks how rules treat arguments that they do not name.
+// checkFurther checks how rules treat further arguments: arguments that a rule does not name.
 func checkFurther(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		switch {
@@ -36,7 +36,7 @@ func checkFurther(l *linter) {
 	})
 }
 
-// reportDodged reports a deny or prompt that one further argument evades.
+// reportDodged reports a deny or prompt if a call with one more argument evades the rule.
 func (l *linter) reportDodged(i int, r *policy.Source) {
 	c := l.decoyCall(i)
 	if c == nil || l.policy.Decide(c).Action != policy.Allow {
@@ -48,7 +48,8 @@ func (l *linter) reportDodged(i int, r *policy.Source) {
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// decoyCall returns a call that reaches rule i, with one more argument that looks like a path.
+// decoyCall takes a call that reaches rule i, and adds an argument that looks like a path. It returns
+// nil if no call is known to reach rule i.
 func (l *linter) decoyCall(i int) *policy.Call {
 	if l.reach[i].Witness == nil {
 		return nil
@@ -56,8 +57,8 @@ func (l *linter) decoyCall(i int) *policy.Call {
 	return withArgument(l.reach[i].Witness, []string{"another_path"}, "/etc/passwd")
 }
 
-// reportShut reports the arguments of recorded calls that keep an allow from matching, because the
-// allow does not name them.
+// reportShut reports arguments of recorded calls that an allow does not name. The allow does not match
+// calls with these arguments.
 func (l *linter) reportShut(r *policy.Source) {
 	named := slices.Clone(r.Further.Names)
 	for _, path := range r.ArgumentPaths() {

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// pathGlob reports whether a glob is about paths.
+// pathGlob reports whether a glob looks like a path.
 func pathGlob(g string) bool {
 	return strings.HasPrefix(g, "/") || strings.HasPrefix(g, "~") || strings.HasPrefix(g, "**/") ||
 		strings.HasPrefix(g, "file:") || drive().MatchString(g)
@@ -18,8 +18,8 @@ func pathGlob(g string) bool {
 
 var drive = lazyRegexp(`^[A-Za-z]:[/\\]`)
 
-// hostStar matches globs on URLs with a star in the host or at its end. Such a star may match more
-// than intended, and then the URL has another host.
+// hostStar matches a glob on URLs that has a star in the host or directly after the host. Such a star
+// may also match other hosts.
 var hostStar = lazyRegexp(`^(https?://)([^/]*?)(\*+)([^/]*)(.*)$`)
 
 // findOpenHosts finds allows for web addresses that also match a host of another owner.
@@ -76,7 +76,7 @@ func (l *linter) checkHost(i int, r *policy.Source, a policy.ArgSource, g string
 	l.addFinding(r, a.Pos, f)
 }
 
-// hostFix returns a suggestion: to end the host with a slash, or to write a constraint on the host.
+// hostFix returns a suggestion for the glob: a slash after the host, or a constraint on the host.
 func hostFix(path []string, scheme, before, after string) string {
 	switch {
 	case after == "" && !strings.HasSuffix(before, "."):
@@ -88,8 +88,8 @@ func hostFix(path []string, scheme, before, after string) string {
 	return fmt.Sprintf("name the whole host and close it with a slash: %q, for example", scheme+before+"example.com/**")
 }
 
-// withAddress is withArgument. If path is empty, it replaces the name of the call instead, such as
-// the URI of a resource.
+// withAddress is like withArgument. But if path is empty, it replaces the name of the call, such as the
+// URI of a resource.
 func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	if len(path) > 0 {
 		return withArgument(base, path, value)
@@ -99,8 +99,8 @@ func withAddress(base *policy.Call, path []string, value string) *policy.Call {
 	return &c
 }
 
-// class, braces and escape match texts that are a class, an alternation and an escape in other glob
-// languages. windows matches the beginning of a Windows path.
+// class, braces and escape match texts that have a special meaning in other glob languages: a character
+// class, an alternation and an escape. windows matches the beginning of a Windows path.
 var (
 	class  = lazyRegexp(`\[[^\[\]:.]+\]`)
 	braces = lazyRegexp(`\{[^{}]*,[^{}]*\}`)
@@ -109,7 +109,8 @@ var (
 	windows = lazyRegexp(`^([A-Za-z]:|\\|\*+)\\`)
 )
 
-// findBrackets finds globs that contain a class, an alternation or an escape of other glob languages.
+// findBrackets finds globs with a character class, an alternation or an escape of another glob
+// language.
 func findBrackets(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		texts := func(pos policy.Position, name string, globs []string) {
@@ -148,7 +149,7 @@ func (l *linter) reportBracket(r *policy.Source, pos policy.Position, name, g, f
 		f.Fix = "globs have no escapes; ? matches any one character, also a star"
 	case (r.Subject == policy.SamplingSubject || r.Subject == policy.ElicitationSubject) && strings.ContainsAny(g, " \""),
 		!pathGlob(g) && strings.Contains(g, " "):
-		f.Severity = check.Note // prose may well contain brackets
+		f.Severity = check.Note // brackets are usual in prose
 	}
 	l.addFinding(r, pos, f)
 }

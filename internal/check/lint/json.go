@@ -50,8 +50,7 @@ type Linted struct {
 	*Report
 }
 
-// WriteJSON writes reports as one document. It writes only the findings whose severity is at least
-// the given one.
+// WriteJSON writes reports as one JSON document. It omits findings with a severity below least.
 func WriteJSON(w io.Writer, all []Linted, least check.Severity) error {
 	files := make([]fileJSON, 0, len(all))
 	for _, l := range all {

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdleLimits finds limits without effect: a [[limit]] that counts no call, and a limit that no
-// call reaches because of a tighter [[limit]]. If no rule allows or asks, the policy may be a layer
-// whose limits count calls that other policies allow. Then a [[limit]] that counts no call is not
-// reported.
+// findIdleLimits finds limits without effect. It reports a limit if a tighter [[limit]] always stops
+// the same calls first. It also reports a [[limit]] that counts no call, but only in a policy with a
+// rule that allows or asks. A policy without allows and prompts may be a layer, and its limits then
+// count calls that other policies allow.
 func findIdleLimits(l *linter) {
 	tables := l.policy.LimitTables()
 	for i := range tables {
@@ -45,8 +45,8 @@ func findIdleLimits(l *linter) {
 	})
 }
 
-// isTighter reports whether outer is at least as tight as inner: for calls that both limits count,
-// inner is exceeded only if outer is exceeded.
+// isTighter reports whether outer is at least as tight as inner. Then a call that both limits count
+// exceeds inner only if it also exceeds outer.
 func isTighter(outer, inner *policy.Rate) bool {
 	return outer.Sum == inner.Sum && outer.Every >= inner.Every && outer.Count <= inner.Count && outer.Max <= inner.Max &&
 		(outer.Per == policy.PerRule || outer.Per == inner.Per)

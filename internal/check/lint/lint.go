@@ -1,7 +1,7 @@
-// Package lint finds probable mistakes in a policy, such as rules that no call reaches, denials
-// that do not get some of their calls because of an allow above, and globs in the syntax of another
-// glob language. It proves its statements about calls (internal/check/prove), and shows them with a
-// call that the policy has judged. The package does no I/O.
+// Package lint finds probable mistakes in a policy. Examples are rules that no call reaches, denies
+// that lose calls to an allow above, and globs in the syntax of another glob language. Package prove
+// proves the statements about calls (internal/check/prove). lint shows a statement with a call that the
+// policy has judged. The package does no I/O.
 package lint
 
 import (
@@ -15,30 +15,31 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Options holds what the linter knows besides the policy.
+// Options holds the linter's knowledge besides the policy.
 type Options struct {
-	// File is the name of the owner's policy file; "" means the file of the policy's first rule,
-	// unless this is an extended rule. The owner cannot fix the rules of extended files. So a
-	// finding about such a rule is placed at the owner's rule that causes it, or dropped.
+	// File is the name of the owner's policy file. If it is "", the file of the first rule is used,
+	// unless this rule is from an extended file. The owner cannot change the rules of extended files.
+	// So a finding about such a rule is placed at the owner's rule that causes it, or is dropped.
 	File string
-	// Servers lists the declared tools by server name.
+	// Servers has the names of the declared tools, by server name.
 	Servers map[string][]string
-	// Arguments lists the names of the arguments in recorded calls, by tool name.
+	// Arguments has the names of the arguments in recorded calls, by tool name.
 	Arguments map[string][]string
-	// Whole is the policy under the layers that hold with it; nil if none are known. Only findings about what several
-	// layers say together look at it.
+	// Whole is the policy together with its layers; nil if no layers are known. Only findings about
+	// several layers together use Whole.
 	Whole *policy.Policy
-	Work  int // see prove.Options
+	Work  int // limit of the proofs' work; see prove.Options
 }
 
-// Report holds the findings of one policy, in line order.
+// Report holds the findings of one policy, sorted by line.
 type Report struct {
 	Findings  []check.Finding
 	Undecided []Undecided
 	Rules     int
 }
 
-// Undecided is a rule for which it is undecided whether a call reaches the rule.
+// Undecided is a rule that the linter could not decide: perhaps a call reaches the rule, perhaps no
+// call does.
 type Undecided struct {
 	Pos    policy.Position
 	Reason string
@@ -66,22 +67,22 @@ func Run(p *policy.Policy, src []byte, o Options) *Report {
 	return l.report
 }
 
-// linter is one run on one policy.
+// linter is one run of the linter on one policy.
 type linter struct {
 	policy  *policy.Policy
 	sources []policy.Source
 	lines   [][]byte
 	options Options
 	proof   *prove.Analysis
-	reach   []prove.Finding // by the index of a rule
+	reach   []prove.Finding // one element per rule in sources
 	report  *Report
 
-	globs    map[string]*glob.Pattern // compiled globs, by text
-	reported map[int]bool             // indexes of the rules that a finding already calls superfluous
+	globs    map[string]*glob.Pattern // compiled globs, with their texts as keys
+	reported map[int]bool             // indexes of the rules that an earlier check has reported as superfluous
 }
 
-// addFinding adds a finding at a rule of the owner, and drops a finding at an extended rule. pos is
-// the finding's position in the rule; the zero position means the rule's header.
+// addFinding adds a finding at a rule of the owner. It drops a finding at a rule of an extended file.
+// pos is the position of the finding in the rule; the zero position means the first line of the rule.
 func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Finding) {
 	if rule.From != "" {
 		return
@@ -99,7 +100,7 @@ func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Fi
 	l.report.Findings = append(l.report.Findings, f)
 }
 
-// lineOf returns the line that contains a byte of the file.
+// lineOf returns the number of the line that contains a byte. at is the offset of the byte in the file.
 func (l *linter) lineOf(at int) int {
 	for i, line := range l.lines {
 		if at -= len(line) + 1; at < 0 {
@@ -109,7 +110,7 @@ func (l *linter) lineOf(at int) int {
 	return len(l.lines)
 }
 
-// addWitness sets the call that shows a finding. It does nothing if c is nil.
+// addWitness adds the call c to a finding, to show the finding. It does nothing if c is nil.
 func (l *linter) addWitness(f *check.Finding, c *policy.Call) {
 	if c == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdlePreviews finds rules with preview that never ask about a command: rules about replies,
-// and rules about tools whose names are known and that run no command.
+// findIdlePreviews finds rules with preview that never ask about a command. These are rules about
+// replies, and rules about tools that run no command.
 func findIdlePreviews(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !r.Preview || r.On == policy.OnCall && r.Subject == policy.ToolSubject && mayRun(r) {

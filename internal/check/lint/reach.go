@@ -10,14 +10,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findDuplicates finds rules with the same conditions as a rule above.
+// findDuplicates finds rules that have the same conditions as a rule above.
 func findDuplicates(l *linter) {
 	l.reported = map[int]bool{}
 	seen := map[string]int{}
 	l.visitRules(func(i int, r *policy.Source) {
 		key := conditionKey(r)
 		first, found := seen[key]
-		if !found { // no rule above accepts all further arguments: look for the same conditions on them
+		if !found { // no rule above has this key and accepts all further arguments, so compare the conditions on further arguments too
 			key += furtherKey(r)
 			first, found = seen[key]
 		}
@@ -42,9 +42,9 @@ func findDuplicates(l *linter) {
 	})
 }
 
-// reportRepeated reports an owner's rule (above) that has the same conditions as the extended rule
-// r. With such a rule an owner may overrule the extended rule, so the finding is a warning only if
-// the owner's rule allows and the extended rule does not.
+// reportRepeated reports an owner's rule above that has the same conditions as the extended rule r. The
+// owner may use such a rule to overrule the extended rule. So the finding is a warning only if the
+// owner's rule allows and the extended rule does not allow.
 func (l *linter) reportRepeated(above, r *policy.Source) {
 	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
 		Message: fmt.Sprintf("the same conditions as %s, a rule that the policy extends", l.describeRule(r.Pos)),
@@ -59,8 +59,9 @@ func (l *linter) reportRepeated(above, r *policy.Source) {
 	l.addFinding(above, policy.Position{}, f)
 }
 
-// furtherKey returns a text that is equal for rules with the same conditions on further arguments,
-// that is, arguments that they do not name. It returns "" for rules that accept all.
+// furtherKey returns a text for a rule's conditions on further arguments. Further arguments are
+// arguments that the rule does not name. Rules with equal conditions have equal texts. The text is ""
+// if the rule accepts all further arguments.
 func furtherKey(r *policy.Source) string {
 	switch {
 	case !r.WatchesUnnamedArgs():
@@ -71,8 +72,8 @@ func furtherKey(r *policy.Source) string {
 	return "\x00innocent"
 }
 
-// conditionKey returns a text that is equal for rules with the same conditions,
-// except those on further arguments.
+// conditionKey returns a text for a rule's conditions, without those on further arguments. Rules with
+// equal conditions have equal texts.
 func conditionKey(r *policy.Source) string {
 	parts := []string{r.Subject.RuleKey(), asSet(r.Names)}
 	var more []string
@@ -96,16 +97,16 @@ func conditionKey(r *policy.Source) string {
 	return strings.Join(append(parts, more...), "\x00")
 }
 
-// asSet returns a text that is equal for lists of the same globs.
+// asSet returns a text for a list of globs. Lists with the same globs in any order have equal texts.
 func asSet(globs []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(globs))), "\x02")
 }
 
-// matchesEverything reports whether a glob on a name matches every name.
+// matchesEverything reports whether a glob matches every name.
 func matchesEverything(g string) bool { return strings.Trim(g, "*") == "" }
 
-// findUnreachable reports rules that no call reaches, and rules that no call surely matches. If this
-// is undecided for a rule, it adds the rule to Report.Undecided.
+// findUnreachable reports rules that no call reaches, and rules that no call certainly matches. If a
+// rule cannot be decided, it adds the rule to Report.Undecided.
 func findUnreachable(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		found := &l.reach[i]
@@ -125,8 +126,8 @@ func findUnreachable(l *linter) {
 		case found.Status == prove.Reached && !found.Perhaps:
 			return
 		}
-		// If some call perhaps matches the rule, there is a finding only if a single rule above
-		// takes every call that the rule surely matches.
+		// Some calls perhaps match the rule. Then the finding needs one rule above that takes every
+		// call that certainly matches.
 		by := found.By
 		if found.Status == prove.Reached {
 			if by = l.findHolders(i); by == nil {
@@ -138,8 +139,8 @@ func findUnreachable(l *linter) {
 	})
 }
 
-// findHolders returns, as a list, the index of one rule above that provably matches every call that
-// rule i surely matches, or nil.
+// findHolders looks for one rule above that provably matches every call that rule i certainly matches.
+// It returns a list with the index of this rule, or nil.
 func (l *linter) findHolders(i int) []int {
 	for k := range i {
 		if l.proof.IsCovered(i, k) {
@@ -182,9 +183,10 @@ func (l *linter) reportSuperfluous(i int, r *policy.Source, by []int, found *pro
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// reportOverruled is reportSuperfluous for an extended rule r. It places the finding at the owner's
-// first rule that takes calls of r, preferably at an allow. An owner may overrule an extended rule
-// on purpose, so the finding is an error only if an allow takes calls of a stricter rule.
+// reportOverruled is like reportSuperfluous, but for an extended rule r. It places the finding at an
+// owner's rule that takes calls of r: at the first allow, or else at the first rule. The owner may
+// overrule an extended rule on purpose. So the finding is an error only if an allow takes calls of a
+// stricter rule.
 func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove.Finding) {
 	own := slices.DeleteFunc(slices.Clone(by), func(k int) bool { return l.sources[k].From != "" })
 	if len(own) == 0 {
@@ -215,8 +217,8 @@ func (l *linter) reportOverruled(i int, r *policy.Source, by []int, found *prove
 	l.addFinding(&l.sources[owner], policy.Position{}, f)
 }
 
-// describeUnsure returns a phrase for the calls that are left for a rule: it matches them only
-// perhaps, and the rules above may not take them.
+// describeUnsure returns a phrase for the calls that rules above may leave to rule r. It is uncertain
+// whether r matches these calls.
 func describeUnsure(r *policy.Source) string {
 	if len(r.Where) > 0 {
 		return "values for which a constraint is not certain, such as texts with line breaks around them"
@@ -238,8 +240,8 @@ func pronounFor(by []int) string {
 	return "them"
 }
 
-// findOpenedDenials finds allows that take some calls of a deny below. It omits an allow if the deny
-// matches all its calls: such an allow is a deliberate exception.
+// findOpenedDenials finds allows that take some calls of a deny below. It skips an allow if the deny
+// matches all calls of the allow, because such an allow is a deliberate exception.
 func findOpenedDenials(l *linter) {
 	l.visitRules(func(j int, deny *policy.Source) {
 		if deny.Action != policy.Deny || l.reported[j] {
@@ -271,7 +273,7 @@ func findOpenedDenials(l *linter) {
 	})
 }
 
-// isSpecific reports whether a deny is about only some of the calls of its subject.
+// isSpecific reports whether a deny matches only some of the calls of its subject.
 func isSpecific(r *policy.Source) bool {
 	return !slices.ContainsFunc(r.Names, matchesEverything) || len(r.Args)+len(r.Where) > 0 ||
 		slices.ContainsFunc(r.Calls, func(c policy.Stated) bool { return c.Globs != nil })

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findRepeats finds globs that another glob of the same list makes superfluous.
+// findRepeats finds globs that have no effect because of another glob in the same list.
 func findRepeats(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		names := r.Subject == policy.ToolSubject || r.Subject == policy.PromptSubject || r.Subject == policy.MethodSubject
@@ -28,8 +28,8 @@ func findRepeats(l *linter) {
 	})
 }
 
-// checkRepeats checks one list of globs. names means that the globs are about names, which have only
-// one reading. Then it also finds a name that another glob of the list matches.
+// checkRepeats checks one list of globs. It finds globs that are in the list twice. names is true if
+// the globs are about names. Then checkRepeats also finds a name that another glob in the list matches.
 func (l *linter) checkRepeats(r *policy.Source, pos policy.Position, key string, globs []string, names bool) {
 	for i, g := range globs {
 		by := slices.Index(globs[:i], g)

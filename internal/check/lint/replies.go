@@ -10,7 +10,7 @@ import (
 )
 
 // checkReplies reports probable mistakes in rules about replies and lists. It adds these rules to
-// Report.Undecided, because nothing is proved about them.
+// Report.Undecided, because nothing is proved about such rules.
 func checkReplies(l *linter) {
 	seen := map[string]*policy.Source{}
 	for i := range l.sources {
@@ -39,8 +39,8 @@ func checkReplies(l *linter) {
 	}
 }
 
-// starPasses reports a glob that does not match names with a slash, if no other rule is as strict
-// for such a name. A server can choose a name with a slash for its tool, and a reply that no rule
+// starPasses reports a glob that does not match names with a slash, unless other rules are equally
+// strict for these names. A server can choose a tool name with a slash, and a reply that no rule
 // matches passes.
 func (l *linter) starPasses(r *policy.Source) {
 	if r.On == policy.OnCall || r.Action == policy.Allow {
@@ -68,6 +68,6 @@ func (l *linter) starPasses(r *policy.Source) {
 	}
 }
 
-// isDoubtful reports whether findings of a kind are often false: every fourth source file has a
-// value after a word such as password (docs/detection.md).
+// isDoubtful reports whether findings of a kind are often false. For example, every fourth source file
+// has a value after a word such as password (docs/detection.md).
 func isDoubtful(kind string) bool { return kind == "secret:likely" || kind == "*" }

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// compareSandboxes compares the table of each sandbox with the rules that name its server. It
-// reports what a rule allows but the sandbox closes, and what the sandbox opens but no rule asks
+// compareSandboxes compares each sandbox with the rules that name its server. It reports places that a
+// rule allows and the sandbox closes. It also reports places that the sandbox opens and no rule asks
 // for.
 func compareSandboxes(l *linter) {
 	for _, t := range l.policy.CageTables() {
@@ -61,8 +61,9 @@ func (l *linter) findClosed(t *policy.CageTable, a *propose.Asked) {
 	}
 }
 
-// findUnasked reports the places that a sandbox opens and no rule asks for, and a network open to
-// every host if rules name hosts. A rule that names no place may ask for any.
+// findUnasked reports the places that a sandbox opens and no rule asks for. A rule that names no place
+// may ask for any place. findUnasked also reports a network that is open to every host, if rules name
+// hosts.
 func (l *linter) findUnasked(t *policy.CageTable, asked []propose.Asked) {
 	tell := func(key, what string) {
 		l.addFinding(&policy.Source{Rule: policy.Rule{Pos: t.Pos}, From: t.From}, policy.Position{}, check.Finding{Code: SandboxOpens,
@@ -90,8 +91,9 @@ func (l *linter) findUnasked(t *policy.CageTable, asked []propose.Asked) {
 	}
 }
 
-// isComparable reports whether a place can be compared with the places in others as text: ~ and
-// ${cwd} stand for folders that are not known here.
+// isComparable reports whether a place and the places in others can be compared as texts. They cannot
+// if only one of two places begins with ~ or ${cwd}, because the folders behind ~ and ${cwd} are
+// unknown here.
 func isComparable(place string, others []string) bool {
 	return !slices.ContainsFunc(others, func(o string) bool {
 		return strings.HasPrefix(o, "$") != strings.HasPrefix(place, "$") || strings.HasPrefix(o, "~") != strings.HasPrefix(place, "~")

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findShortStars finds globs that, probably by mistake, do not match texts with one more slash.
+// findShortStars finds globs that do not match texts with one more slash, probably by mistake.
 func findShortStars(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		conditions := r.Args
@@ -45,18 +45,18 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	return f != nil && f[0] == families[0][0]
 }
 
-// stop is a place in a glob where the glob does not match a further slash.
+// stop is a place in a glob where a text with one more slash no longer matches.
 type stop struct {
 	near    string // a text that the glob matches
-	deep    string // a text with one more slash, which the glob does not match
-	tail    string // after a folder's path, this text completes a path that does not match; "" when the glob fixes the beginning
-	wide    string // the glob that was perhaps intended
-	literal bool   // the place is the beginning of the glob: a relative path, which matches in no folder
+	deep    string // the same text with one more slash; the glob does not match it
+	tail    string // a folder's path with this ending does not match the glob; "" if the beginning of the glob is fixed
+	wide    string // the glob that was probably intended
+	literal bool   // true if the glob is a relative path: it matches no file in another folder
 	within  bool   // the star is between a folder and the end of a file name, as in src/*.go
 }
 
-// findStops returns the places in a glob where it does not match a further slash. places means that
-// the glob is about paths. The intended files may then be in any folder.
+// findStops returns the places in a glob where a text with one more slash no longer matches. places is
+// true if the glob is about paths. Then the intended files may be in any folder.
 func findStops(g string, places bool) (stops []stop) {
 	for k := 0; k < len(g); k++ {
 		if g[k] != '*' {
@@ -91,7 +91,7 @@ func findStops(g string, places bool) (stops []stop) {
 	return stops
 }
 
-// deepenStars returns a glob with every * replaced by **.
+// deepenStars returns the glob with ** instead of every *.
 func deepenStars(g string) string {
 	parts := strings.Split(g, "**")
 	for i := range parts {
@@ -105,8 +105,8 @@ func dotFile(g string) bool {
 	return len(g) > 1 && g[0] == '.' && g[1] != '.' && g[1] != '/' && g[1] != '*'
 }
 
-// starDenies looks for an allowed call that rule i would refuse if a value had one slash less, and
-// reports it.
+// starDenies looks for an allowed call that rule i would refuse if a value had one slash less. It adds
+// a finding with the first such call.
 func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) {
 	bases := append([]opening{{i, *l.reach[i].Witness}}, l.findOpenings(i)...)
 	for _, s := range stops {
@@ -132,7 +132,7 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 					f.Why = "A glob matches from the first character to the last."
 				}
 				if s.within || !namesPlaces(r, a) && !pathGlob(g) && !isText(r) && !strings.Contains(g, " ") && (len(a.Path) == 0 || nameFamily(a.Path[len(a.Path)-1]) == nil) {
-					f.Severity = check.Note // the glob may be intended: a value that is no path seldom has slashes
+					f.Severity = check.Note // the glob may be intended, because a value that is no path seldom has slashes
 				}
 				l.addWitness(&f, deep)
 				l.addFinding(r, a.Pos, f)
@@ -142,9 +142,10 @@ func (l *linter) starDenies(i int, r *policy.Source, a policy.ArgSource, g strin
 	}
 }
 
-// takesArgument reports whether a call that an allow lets through probably can have the argument of
-// a condition of rule r. This is so if r names its tools literally, if the allow has no conditions
-// or one on an argument of the same meaning, or if recorded calls of the tool have the argument.
+// takesArgument reports whether an allowed call probably can have the argument a of rule r. The answer
+// is yes if r names its tools without wildcards. It is also yes if the allow has no conditions, or has
+// a condition on an argument with the same meaning. It is also yes if recorded calls of the tool have
+// the argument.
 func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSource) bool {
 	conditions := conditionsOf(&l.sources[base.rule])
 	return len(a.Path) == 0 || !strings.ContainsAny(strings.Join(r.Names, ""), "*?") || len(conditions) == 0 || slices.Contains(l.options.Arguments[base.call.Names[0]], a.Path[0]) ||
@@ -153,7 +154,7 @@ func (l *linter) takesArgument(r *policy.Source, base *opening, a policy.ArgSour
 		})
 }
 
-// unmatchedTexts returns texts that the glob does not match, one of them in the folder if possible.
+// unmatchedTexts returns texts that the glob does not match. One of them is in folder if possible.
 func (s *stop) unmatchedTexts(folder string) []string {
 	out := []string{s.deep}
 	if s.tail != "" && folder != "" {
@@ -173,8 +174,8 @@ func (s *stop) stopMessage(g string) string {
 	return "stops at a slash, and texts with a slash there are allowed"
 }
 
-// starOpens looks for a call that no rule matches, and that rule i would match if a value had one
-// slash less. It reports whether it added a finding.
+// starOpens looks for a call that no rule matches, and that rule i would match if a value had one slash
+// less. It adds a finding with this call. It reports whether it added a finding.
 func (l *linter) starOpens(i int, r *policy.Source, a policy.ArgSource, g string, stops []stop) bool {
 	stops = slices.DeleteFunc(slices.Clone(stops), func(s stop) bool { return s.literal })
 	folder := strings.HasSuffix(g, "/*") && (pathGlob(g) || strings.Contains(g, "://"))

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// findClosedSubjects reports that a policy with rules about tools has no rules about resources,
-// prompts, sampling and elicitation, so that these are denied.
+// findClosedSubjects reports a policy that has rules about tools and no rules about resources, prompts,
+// sampling and elicitation. This policy denies all four.
 func findClosedSubjects(l *linter) {
 	if len(l.sources) == 0 {
 		return
@@ -23,7 +23,7 @@ func findClosedSubjects(l *linter) {
 	}
 	for s := policy.ResourceSubject; s <= policy.ElicitationSubject; s++ {
 		if about[s] {
-			return // an author who names one of them knows the others
+			return // an author who names one of the four knows the others
 		}
 	}
 	l.addFinding(&l.sources[0], policy.Position{}, check.Finding{Code: ClosedSubjects,
@@ -31,8 +31,8 @@ func findClosedSubjects(l *linter) {
 		Fix:     `write rules such as resource = "file:///home/user/projects/**" for the ones that you use, or leave the policy as it is if they should stay closed`})
 }
 
-// findUntiedFolders finds allows for folders without the constraint under, which resolves symbolic
-// links.
+// findUntiedFolders finds allows that compare a folder with a glob and have no constraint under. Only
+// under resolves symbolic links.
 func findUntiedFolders(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) {
@@ -52,11 +52,12 @@ func findUntiedFolders(l *linter) {
 	})
 }
 
-// onDisk reports whether a glob is about paths on the disk, as the constraint under is.
+// onDisk reports whether a glob is about paths on the disk. The constraint under can replace only a
+// glob about paths on the disk.
 func onDisk(g string) bool { return pathGlob(g) && !strings.HasPrefix(g, "file:") }
 
-// underFix returns a suggestion: the constraint under with the folders of all globs. With it, the
-// rule loses only paths whose symbolic links lead out of these folders.
+// underFix returns a suggestion: the constraint under with the folders of all globs. This constraint
+// makes a difference only for paths with symbolic links that lead out of these folders.
 func underFix(a policy.ArgSource) string {
 	key := policytext.DottedKey("where", a.Path...)
 	var folders []string

@@ -12,22 +12,21 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// AtLeast returns the findings whose severity is at least the given one.
+// AtLeast returns the findings that have the severity least or a higher one.
 func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
-// HasFailed reports whether the severity of some finding is at least the given one.
+// HasFailed reports whether a finding has the severity least or a higher one.
 func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }
 
-// fewUndecided bounds the number of undecided rules that the text lists for one reason.
+// fewUndecided limits how many undecided rules the text lists for one reason.
 const fewUndecided = 10
 
-// WriteText writes findings and a summary for people. It writes only the findings whose severity is
-// at least the given one.
+// WriteText writes findings and a summary for people. It omits findings with a severity below least.
 func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error {
 	var b strings.Builder
 	told := r.AtLeast(least)
@@ -59,7 +58,7 @@ func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error
 	return err
 }
 
-// writeUndecided writes each reason once, with the rules that it is about.
+// writeUndecided writes each reason once, together with its rules.
 func (r *Report) writeUndecided(b *strings.Builder) {
 	var reasons []string // in the order of the rules
 	about := map[string][]Undecided{}
@@ -96,7 +95,7 @@ func countNoun(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// replaceUnprintable replaces the characters that a terminal would not show.
+// replaceUnprintable replaces characters that a terminal would not show.
 func replaceUnprintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// checkTools compares the names in rules with the tools that servers declare.
+// checkTools compares the names in rules with the declared tools of servers.
 func checkTools(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		servers, misspelt := l.serversOf(r.Servers), false
@@ -39,7 +39,7 @@ func checkTools(l *linter) {
 	})
 }
 
-// reportUnknownTool reports a name that no tool of these servers has.
+// reportUnknownTool reports a name that matches no tool of these servers.
 func (l *linter) reportUnknownTool(r *policy.Source, name string, servers, declared []string) {
 	f := check.Finding{Code: UnknownTool, Message: fmt.Sprintf("no tool of %s is called %q", joinNames(quoteNames(servers)), name)}
 	switch near := nearestName(name, declared); {
@@ -53,7 +53,8 @@ func (l *linter) reportUnknownTool(r *policy.Source, name string, servers, decla
 	l.addFinding(r, policy.Position{}, f)
 }
 
-// serversOf returns the known servers that one of the globs matches, or all if globs is nil.
+// serversOf returns the known servers that at least one glob matches. It returns all known servers if
+// globs is nil.
 func (l *linter) serversOf(globs []string) []string {
 	var out []string
 	for _, s := range slices.Sorted(maps.Keys(l.options.Servers)) {
@@ -64,7 +65,7 @@ func (l *linter) serversOf(globs []string) []string {
 	return out
 }
 
-// matchesAny reports whether one of the globs matches one of the names.
+// matchesAny reports whether at least one glob matches at least one name.
 func matchesAny(globs, names []string) bool {
 	return slices.ContainsFunc(globs, func(pattern string) bool {
 		g, err := glob.Compile(pattern)
@@ -81,7 +82,7 @@ func quoteNames(names []string) []string {
 }
 
 // nearestName returns a correction for a word: the most similar name, or "" if no name is similar
-// enough. For a glob that ends in a star, it returns the beginning of a name, followed by a star.
+// enough. If the word ends in a star, it returns the beginning of a name with a star.
 func nearestName(word string, names []string) string {
 	type near struct {
 		name string
@@ -100,7 +101,7 @@ func nearestName(word string, names []string) string {
 		case open:
 			far, name = spelling.EditDistance(plain, foldName(n[:cut])), n[:cut]+"*"
 		case wordsIn(n, word), wordsIn(word, n):
-			far = min(far, 1) // read_file matches read_text_file, files_read_file matches read_file
+			far = min(far, 1) // read_file matches read_text_file, and files_read_file matches read_file
 		}
 		if far <= max(1, len(plain)/4) {
 			all = append(all, near{name, far})
@@ -114,13 +115,12 @@ func nearestName(word string, names []string) string {
 	}).name
 }
 
-// foldName returns a name in one spelling: lower case, with underscores as
-// separators.
+// foldName returns a name in one spelling: lower case, with underscores as separators.
 func foldName(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
 }
 
-// wordsIn reports whether short has at least two words, and long contains them in the same order.
+// wordsIn reports whether short has at least two words and long contains these words in the same order.
 func wordsIn(long, short string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(foldName(s), func(r rune) bool { return r == '_' })

@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Bounds of the calls tried for one rule.
+// Limits of the calls that are tried for one rule.
 const (
 	maxOpenings = 64
 	maxTools    = 256
@@ -21,8 +21,8 @@ type opening struct {
 	call policy.Call
 }
 
-// findOpenings returns allowed calls of the subject of rule i. Calls of known tools come first.
-// Calls of allows below rule i come before those of allows above.
+// findOpenings returns allowed calls with the subject of rule i. Calls of known tools come first. Calls
+// of allows below rule i come before calls of allows above rule i.
 func (l *linter) findOpenings(i int) (out []opening) {
 	r, own := &l.sources[i], l.reach[i].Witness
 	var allows []int
@@ -61,7 +61,7 @@ func (l *linter) findOpenings(i int) (out []opening) {
 	return out
 }
 
-// toolsOf returns the known tools that a rule is about.
+// toolsOf returns the known tools that a rule's globs match.
 func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 	if r.Subject != policy.ToolSubject {
 		return nil
@@ -76,7 +76,7 @@ func (l *linter) toolsOf(r *policy.Source) (tools []string) {
 	return slices.DeleteFunc(slices.Compact(tools), func(n string) bool { return !l.matchesAnyGlob(r.Names, n) })
 }
 
-// matchesAnyGlob reports whether one of the globs of a rule matches a name. It compiles each glob
+// matchesAnyGlob reports whether at least one glob of a rule matches a name. It compiles each glob only
 // once.
 func (l *linter) matchesAnyGlob(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(pattern string) bool {
@@ -89,7 +89,8 @@ func (l *linter) matchesAnyGlob(globs []string, name string) bool {
 	})
 }
 
-// folderIn returns the folder of the path in a call's argument, or "".
+// folderIn returns the folder of the path in a call's argument. It returns "" if the argument is not a
+// path with a folder.
 func folderIn(c *policy.Call, path []string) string {
 	s, ok := textIn(c, path)
 	if at := strings.LastIndexByte(s, '/'); ok && at > 0 {
@@ -98,8 +99,8 @@ func folderIn(c *policy.Call, path []string) string {
 	return ""
 }
 
-// textIn returns the text in a call's argument. If path is empty, it returns the call's only name.
-// It returns false if there is no such text.
+// textIn returns the text in a call's argument. If path is empty, it returns the call's only name. The
+// result is false if the text does not exist.
 func textIn(c *policy.Call, path []string) (string, bool) {
 	if len(path) == 0 {
 		return strings.Join(c.Names, ""), len(c.Names) == 1
@@ -119,13 +120,13 @@ func textIn(c *policy.Call, path []string) (string, bool) {
 	return s, ok
 }
 
-// fillWildcards returns a text that a glob matches.
+// fillWildcards returns a text that the glob matches.
 func fillWildcards(glob string) string {
 	return strings.NewReplacer("**/", "/x/", "**", "x", "*", "x", "?", "x").Replace(glob)
 }
 
-// textsInFolder returns texts that a glob matches. One of them is in the folder
-// if the glob allows any folder.
+// textsInFolder returns texts that a glob matches. One of the texts is in the folder if the glob begins
+// with **/.
 func textsInFolder(glob, folder string) []string {
 	out := []string{fillWildcards(glob)}
 	if rest, anywhere := strings.CutPrefix(glob, "**/"); anywhere && folder != "" {
@@ -134,7 +135,7 @@ func textsInFolder(glob, folder string) []string {
 	return out
 }
 
-// families holds, for each meaning of an argument, the usual names that servers use.
+// families lists usual names of arguments. Each list has names with the same meaning.
 var families = [][]string{
 	{"path", "file", "filename", "filepath", "file_path", "paths", "files", "uri", "source", "destination", "dir", "directory", "folder"},
 	{"command", "cmd", "script", "shell", "code"},
@@ -142,7 +143,8 @@ var families = [][]string{
 	{"url", "uri", "href", "link"},
 }
 
-// endings holds, for each family in the same order, the ends of longer names with this meaning.
+// endings lists endings of names. A name with an ending from list i means the same as the names in
+// families[i].
 var endings = [][]string{
 	{"path", "paths", "file", "files", "filename", "dir", "directory", "folder"},
 	{"command", "cmd"},
@@ -150,7 +152,7 @@ var endings = [][]string{
 	{"url", "uri"},
 }
 
-// nameFamily returns the names with the same meaning as name, or nil.
+// nameFamily returns the names with the same meaning as name, or nil if the meaning is unknown.
 func nameFamily(name string) []string {
 	if i := slices.IndexFunc(families, func(f []string) bool {
 		return slices.ContainsFunc(f, func(n string) bool { return plainName(n) == plainName(name) })
@@ -165,14 +167,14 @@ func nameFamily(name string) []string {
 	return nil
 }
 
-// areAkin reports whether two names of arguments can have the same meaning.
+// areAkin reports whether two names of arguments may have the same meaning.
 func areAkin(a, b string) bool {
 	f, g := nameFamily(a), nameFamily(b)
 	return f != nil && g != nil && (f[0] == g[0] || slices.Contains(f, strings.ToLower(b)))
 }
 
-// plainName returns a name in one spelling: filePath, file_path and file-path
-// are equal.
+// plainName returns a name in one spelling. For example, filePath, file_path and file-path have the
+// same spelling.
 func plainName(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(name), "_", ""), "-", "")
 }

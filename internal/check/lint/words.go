@@ -11,8 +11,8 @@ import (
 
 func formatInt(n int) string { return strconv.Itoa(n) }
 
-// oneLine returns a call and its answer on one line. Example:
-// tool read_file {"path":"/x"} is allowed by the rule on line 7
+// oneLine returns a call and its answer on one line. An example is: tool read_file {"path":"/x"} is
+// allowed by the rule on line 7
 func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	var b strings.Builder
 	b.WriteString(c.Subject.RuleKey() + " " + strings.Join(quoteOddNames(c.Names), ", "))
@@ -37,10 +37,10 @@ func (l *linter) oneLine(c *policy.Call, d *policy.Decision) string {
 	return b.String()
 }
 
-// anyServer is the server name in a witness when the rules name no server.
+// anyServer is the server's name in a witness if no rule names a server.
 const anyServer = "x"
 
-// quoteOddNames quotes names that are hard to read unquoted.
+// quoteOddNames quotes names that are hard to read without quotes.
 func quoteOddNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -82,7 +82,7 @@ func (l *linter) linesOf(rules []int) string {
 	return "the rules on lines " + joinNames(lines)
 }
 
-// withArgument returns a copy of a tool call with one argument added or replaced, or nil if the
+// withArgument returns a copy of a tool call with one argument added or replaced. It returns nil if the
 // call's arguments are not an object.
 func withArgument(base *policy.Call, path []string, value string) *policy.Call {
 	if policy.EveryArgument(path) {
@@ -111,10 +111,9 @@ func withArgument(base *policy.Call, path []string, value string) *policy.Call {
 	return &c
 }
 
-// isAllow reports whether a rule allows.
 func isAllow(r *policy.Source) bool { return r.Action == policy.Allow }
 
-// visitRules visits the rules that decide calls.
+// visitRules calls visit for each rule that decides calls.
 func (l *linter) visitRules(visit func(i int, r *policy.Source)) {
 	for i := range l.sources {
 		if l.sources[i].Subject != policy.NoSubject {

@@ -1,6 +1,7 @@
-// Package figures counts what a centre does, for Prometheus and, where the environment names a receiver,
-// for OpenTelemetry. No attribute holds a name of a person, a laptop, a server or a tool, or anything
-// else that a laptop may choose: each has a few fixed values.
+// Package figures counts the work of a centre. It gives the figures to Prometheus, and to an
+// OpenTelemetry receiver if environment variables name one. Every attribute has a few fixed values. No
+// attribute contains a name of a person, laptop, server or tool, or any other text that a laptop can
+// choose.
 package figures
 
 import (
@@ -20,14 +21,15 @@ import (
 	"github.com/clawai/clawai/internal/gateway/receiver"
 )
 
-// Snapshot is how a centre stands.
+// Snapshot is the state of a centre at one time.
 type Snapshot struct {
-	Waiting int            // questions
-	Laptops map[string]int // by state
-	Bundles map[string]int // laptops by the bundle that they report: newest, older, none
+	Waiting int            // number of waiting questions
+	Laptops map[string]int // number of laptops by state
+	Bundles map[string]int // number of laptops whose bundle is newest, older or none
 }
 
-// Figures counts. The methods of nil count nothing; all are safe for concurrent use.
+// Figures counts the work of a centre. Its methods are safe for concurrent use, and those that count do
+// nothing on a nil *Figures.
 type Figures struct {
 	provider *sdk.MeterProvider
 	handler  http.Handler
@@ -36,16 +38,16 @@ type Figures struct {
 	answers, store                                       metric.Float64Histogram
 }
 
-// Options are what figures need of a centre.
+// Options are the settings of New.
 type Options struct {
 	Version string
-	Read    func(context.Context) (Snapshot, error) // called when somebody asks for the figures
-	Report  func(error)                             // told of what cannot be read or sent
+	Read    func(context.Context) (Snapshot, error) // called whenever the figures are read or sent
+	Report  func(error)                             // called with each error of reading or sending figures
 	Getenv  func(string) string
 }
 
-// names are the figures by what they are, with their unit and description: the one table of names.
-// OpenTelemetry's conventions for MCP have none for a centre, through which no message passes.
+// names is the only table of the figures' names, units and descriptions. OpenTelemetry's conventions
+// for MCP have no names for a centre, because no MCP message passes through it.
 var names = struct{ records, bytes, questions, waiting, answers, polls, laptops, bundles, signIns, store, telemetry name }{
 	name{"clawai.centre.records", "{record}", "Records that laptops shipped, by decision."},
 	name{"clawai.centre.record.size", "By", "Bytes of records that laptops shipped."},
@@ -62,7 +64,7 @@ var names = struct{ records, bytes, questions, waiting, answers, polls, laptops,
 
 type name struct{ is, unit, about string }
 
-// Attributes. The first two are those of the records that clawai log export writes.
+// Keys of attributes. clawai log export also writes the first two.
 const (
 	decisionKey  = attribute.Key("clawai.decision")
 	answerKey    = attribute.Key("clawai.answer")
@@ -73,17 +75,17 @@ const (
 	signalKey    = attribute.Key("clawai.signal")
 )
 
-// The upper bounds of buckets, in seconds.
+// Upper bounds of histogram buckets, in seconds.
 var (
 	secondsOfPeople = []float64{1, 2, 5, 10, 20, 30, 45, 60, 120, 300, 900}
 	secondsOfStore  = []float64{0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10}
 )
 
-// sendEvery is how often figures are sent, where OTEL_METRIC_EXPORT_INTERVAL names no other time.
+// sendEvery is the pause between two sendings of figures. OTEL_METRIC_EXPORT_INTERVAL overrides it.
 const sendEvery = time.Minute
 
-// New returns the figures of a centre. They are sent to a receiver of OTLP over HTTP only if
-// the environment names one (receiver.IsWanted); the other variables of the exporter hold, too.
+// New returns the figures of a centre. It sends them over OTLP/HTTP only if environment variables name
+// a receiver (receiver.IsWanted). The exporter also reads its other environment variables.
 func New(ctx context.Context, o Options) (*Figures, error) {
 	registry := prometheus.NewRegistry()
 	local, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo())
@@ -107,7 +109,7 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 		}
 		every := []sdk.PeriodicReaderOption{sdk.WithInterval(sendEvery)}
 		if o.Getenv("OTEL_METRIC_EXPORT_INTERVAL") != "" {
-			every = nil // the library reads it
+			every = nil // the library reads the variable
 		}
 		options = append(options, sdk.WithReader(sdk.NewPeriodicReader(remote, every...)))
 	}
@@ -115,7 +117,7 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 	return f, f.begin(o.Read)
 }
 
-// begin makes the figures.
+// begin registers the figures. read is called whenever the figures are read or sent.
 func (f *Figures) begin(read func(context.Context) (Snapshot, error)) (err error) {
 	m := f.provider.Meter("clawai")
 	count := func(into *metric.Int64Counter, n name) {
@@ -165,17 +167,18 @@ func (f *Figures) begin(read func(context.Context) (Snapshot, error)) (err error
 	return err
 }
 
-// ServeHTTP answers in the text format of Prometheus.
+// ServeHTTP answers with the figures in the text format of Prometheus.
 func (f *Figures) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }
 
-// Close sends what was not sent.
+// Close sends all unsent figures, and ends the sending.
 func (f *Figures) Close(ctx context.Context) error { return f.provider.Shutdown(ctx) }
 
 func add(c metric.Int64Counter, n int, key attribute.Key, value string) {
 	c.Add(context.Background(), int64(n), metric.WithAttributes(key.String(value)))
 }
 
-// CountPart counts a part of a record: its bytes, and how many of its records have each decision.
+// CountPart counts a shipped part of a record. size is the number of its bytes. decisions is the number
+// of its records by decision.
 func (f *Figures) CountPart(size int, decisions map[string]int) {
 	if f == nil {
 		return
@@ -186,22 +189,22 @@ func (f *Figures) CountPart(size int, decisions map[string]int) {
 	}
 }
 
-// What becomes of a question.
+// Outcomes of a question, for CountQuestion.
 const (
 	Asked     = "asked"
-	Late      = "late" // somebody answered when it was over
+	Late      = "late" // a person answered after the question was over
 	Used      = "used"
 	Cancelled = "cancelled"
 )
 
-// CountQuestion counts what became of a question.
+// CountQuestion counts one outcome of a question.
 func (f *Figures) CountQuestion(outcome string) {
 	if f != nil {
 		add(f.questions, 1, outcomeKey, outcome)
 	}
 }
 
-// CountAnswer counts a question that was decided, and how long that took.
+// CountAnswer counts a decided question, and the time from the question to the decision.
 func (f *Figures) CountAnswer(answer string, took time.Duration) {
 	if f != nil {
 		add(f.questions, 1, outcomeKey, answer)
@@ -209,28 +212,28 @@ func (f *Figures) CountAnswer(answer string, took time.Duration) {
 	}
 }
 
-// What a poll for the bundle is answered.
+// Outcomes of a poll for the bundle, for CountPoll.
 const (
 	Unchanged = "unchanged"
 	Sent      = "sent"
 	None      = "none"
 )
 
-// CountPoll counts a poll for the bundle.
+// CountPoll counts a laptop's poll for the bundle.
 func (f *Figures) CountPoll(outcome string) {
 	if f != nil {
 		add(f.polls, 1, outcomeKey, outcome)
 	}
 }
 
-// CountTelemetry counts what became of log records or spans: signal is "logs" or "spans".
+// CountTelemetry counts n log records or spans with the same outcome. signal is "logs" or "spans".
 func (f *Figures) CountTelemetry(signal, outcome string, n int) {
 	if f != nil {
 		f.telemetry.Add(context.Background(), int64(n), metric.WithAttributes(signalKey.String(signal), outcomeKey.String(outcome)))
 	}
 }
 
-// CountSignIn counts an attempt to sign in.
+// CountSignIn counts an attempt to sign in. ok says whether the person was signed in.
 func (f *Figures) CountSignIn(ok bool) {
 	if f == nil {
 		return
@@ -242,7 +245,7 @@ func (f *Figures) CountSignIn(ok bool) {
 	add(f.signIns, 1, outcomeKey, outcome)
 }
 
-// TimeStore keeps how long an access to the database took.
+// TimeStore adds the duration of one access to the database.
 func (f *Figures) TimeStore(operation string, took time.Duration) {
 	if f != nil {
 		f.store.Record(context.Background(), max(took, 0).Seconds(), metric.WithAttributes(operationKey.String(operation)))

@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	maxAnswer = 1 << 20 // bytes of one answer
-	maxSaid   = 300     // bytes of an error, which may have an answer in it
+	maxAnswer = 1 << 20 // maximum bytes of one response
+	maxSaid   = 300     // maximum bytes of an error text; the text may contain a response
 )
 
-// KeysError means that the issuer did not give its keys, so the token may be good.
+// KeysError means that the issuer did not provide its keys. The token may still be valid.
 type KeysError struct{ error }
 
-// Unwrap returns why.
+// Unwrap returns the error of the request for keys.
 func (e *KeysError) Unwrap() error { return e.error }
 
-// shortenError returns an error on one line: what an issuer answers must not fill the log, nor write its lines.
+// shortenError returns an error with a short text on one line, because an issuer's response must not
+// fill the log or forge lines in it.
 func shortenError(err error) error {
 	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || unicode.IsControl(r) }), " ")
 	if len(text) > maxSaid {
@@ -39,10 +40,11 @@ func shortenError(err error) error {
 	return errors.New(text)
 }
 
-// errNoKeys is the error of an issuer that was asked for its keys, and gave none.
+// errNoKeys means that the issuer did not provide keys after a request.
 var errNoKeys = errors.New("it does not give its keys (jwks_uri)")
 
-// watched is a set of keys that keeps why the issuer did not give them. The library keeps its text alone.
+// watched is a set of keys that stores the error of a failed request for keys. The library's own error
+// keeps only the text of this error.
 type watched struct {
 	oidc.KeySet
 	failed error
@@ -57,7 +59,7 @@ func (w *watched) VerifySignature(ctx context.Context, raw string) ([]byte, erro
 	return src, err
 }
 
-// lookAtKeys asks for the keys, and returns an error if there is none for signatures.
+// lookAtKeys requests the keys. It returns an error if the issuer has no key for signatures.
 func (m *Metadata) lookAtKeys(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.keysAt, http.NoBody)
 	if err != nil {
@@ -83,12 +85,12 @@ func (m *Metadata) lookAtKeys(ctx context.Context) error {
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: cautious{egress.Network{}.NewTransport(egress.Options{})}, Timeout: RequestTime,
-		// A redirect could lead a secret elsewhere, or fetch keys in clear.
+		// A redirect could send a secret to another host, or load keys over plain HTTP.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// cautious bounds answers, which its users read whole.
+// cautious limits the size of responses, because their readers read the whole response.
 type cautious struct{ next http.RoundTripper }
 
 func (c cautious) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -102,7 +104,7 @@ func (c cautious) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// dated keeps the time at which an answer was made.
+// dated stores the Date header of the last response.
 type dated struct {
 	next http.RoundTripper
 	date time.Time
@@ -116,17 +118,19 @@ func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// errSeldom is the error of a question for keys that comes too soon. A key may be new, so the token may be good.
+// errSeldom means that the limit of requests for keys was reached. The token may still be valid,
+// because its key may be new.
 var errSeldom = fmt.Errorf("%w: they were asked for several times within a minute, and no key that is known has signed the token", errNoKeys)
 
-// seldom bounds how often the keys are asked for: each token with the name of an unknown key asks.
+// seldom limits the number of requests for keys, because each token with an unknown key causes a
+// request.
 type seldom struct {
 	next http.RoundTripper
 	now  func() time.Time
 
 	mu     sync.Mutex
 	times  []time.Time
-	failed error // of the last answer
+	failed error // error of the last request; nil if it succeeded
 }
 
 func (s *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -152,8 +156,8 @@ func (s *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// signingKeys leaves of a set of keys those that may verify signatures (RFC 7517 sections 4.2 and 4.3). The
-// library takes each key for every use.
+// signingKeys removes all keys that must not verify signatures from a set of keys (RFC 7517 sections
+// 4.2 and 4.3). The library would use each key for every purpose.
 type signingKeys struct{ next http.RoundTripper }
 
 func (s signingKeys) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -1,5 +1,5 @@
-// Package issuer asks an issuer of OpenID Connect what it says of itself and for its keys, and verifies what
-// it has signed. Sign-ins of people and tokens of workloads both rest on it.
+// Package issuer loads the metadata and the keys of an OpenID Connect issuer, and verifies tokens that
+// the issuer has signed. Sign-ins of people and tokens of workloads use this package.
 package issuer
 
 import (
@@ -20,55 +20,57 @@ import (
 	strictjson "github.com/go-jose/go-jose/v4/json"
 )
 
-const maxSkew = 60 * time.Second // between the clocks of the issuer and the centre
+const maxSkew = 60 * time.Second // allowed difference between the clocks of the issuer and the centre
 
-// Bounds of what an issuer is asked.
+// Limits of requests to an issuer.
 const (
-	RequestTime = 10 * time.Second // of one question
-	FreshFor    = time.Hour        // then what the issuer says of itself is asked again
-	KeptFor     = 24 * time.Hour   // so long it counts while the issuer does not answer
-	RetryAfter  = 5 * time.Second  // between two questions that failed
-	KeysEvery   = time.Minute      // in such a span the keys are asked for at most MostKeys times
+	RequestTime = 10 * time.Second // maximum duration of one request
+	FreshFor    = time.Hour        // after this time, the metadata is requested again
+	KeptFor     = 24 * time.Hour   // metadata is used for this time if the issuer does not respond
+	RetryAfter  = 5 * time.Second  // pause after a failed request before the next request
+	KeysEvery   = time.Minute      // at most MostKeys requests for keys are sent in this time
 	MostKeys    = 3
 )
 
-// algorithms are those by which a token may be signed: each has a public key.
+// algorithms are the accepted signature algorithms. Each of them uses a public key.
 var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA}
 
 // Issuer is one issuer of tokens. It is safe for concurrent use.
 type Issuer struct {
-	address string // as it writes itself into its tokens
+	address string // the issuer's address, exactly as in its tokens
 	now     func() time.Time
 	check   func(*Metadata) error
 	client  *http.Client
 
 	mu     sync.Mutex
 	known  *Metadata
-	failed error // why the last question failed
+	failed error // error of the last request for metadata; nil if it succeeded
 	tried  time.Time
 }
 
-// Metadata is what an issuer says of itself.
+// Metadata is the metadata of an issuer (OpenID Connect Discovery), with its keys.
 type Metadata struct {
 	Provider *oidc.Provider
 	address  string
 	keysAt   string
 	keys     oidc.KeySet
-	client   *http.Client // that asks for the keys
+	client   *http.Client // client for requests for keys
 	at       time.Time
-	date     time.Time // of the answer, by the issuer's clock; zero if it sent none
+	date     time.Time // Date of the response, by the issuer's clock; zero if the response had none
 }
 
-// New returns an issuer. It sends nothing. check may refuse what the issuer says of itself; nil refuses nothing.
+// New returns an issuer. It sends no request. check can refuse the issuer's metadata with an error; nil
+// accepts all metadata.
 func New(address string, now func() time.Time, check func(*Metadata) error) *Issuer {
 	return &Issuer{address: address, now: now, check: check, client: newClient()}
 }
 
-// Client returns what carries questions to the issuer: with bounds, and without redirects.
+// Client returns the HTTP client for requests to the issuer. The client limits responses and does not
+// follow redirects.
 func (i *Issuer) Client() *http.Client { return i.client }
 
-// Find returns what the issuer says of itself. While it does not answer, what it said before counts
-// for a day.
+// Find returns the metadata of the issuer. If the issuer does not respond, it returns the last known
+// metadata for up to KeptFor.
 func (i *Issuer) Find(ctx context.Context) (*Metadata, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -77,11 +79,13 @@ func (i *Issuer) Find(ctx context.Context) (*Metadata, error) {
 		return i.known, nil
 	}
 	if i.failed == nil || now.Sub(i.tried).Abs() >= RetryAfter {
-		// Somebody who goes away must not end the question for the others.
+		// The caller may leave, but other callers wait for the same request. So the caller's ctx does
+		// not end the request.
 		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), RequestTime)
 		defer cancel()
 		m, err := i.discover(short)
-		// Those who wait for this answer must not each wait for one of their own.
+		// Callers that waited for this request get its error, because a request for each of them would
+		// take too long.
 		if i.failed, i.tried = err, i.now(); err == nil {
 			i.known = m
 			return m, nil
@@ -93,8 +97,8 @@ func (i *Issuer) Find(ctx context.Context) (*Metadata, error) {
 	return nil, i.failed
 }
 
-// Look asks the issuer what it says of itself and for its keys, and returns how far its clock is ahead of ours; known is
-// false if it did not say the time.
+// Look requests the metadata and the keys. It returns how far the issuer's clock is ahead of ours.
+// known is false if the issuer's response has no date.
 func (i *Issuer) Look(ctx context.Context) (ahead time.Duration, known bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTime)
 	defer cancel()
@@ -108,7 +112,7 @@ func (i *Issuer) Look(ctx context.Context) (ahead time.Duration, known bool, err
 	return m.date.Sub(m.at), !m.date.IsZero(), nil
 }
 
-// discover asks the issuer what it says of itself (OpenID Connect Discovery).
+// discover requests the metadata of the issuer (OpenID Connect Discovery).
 func (i *Issuer) discover(ctx context.Context) (*Metadata, error) {
 	answers := &dated{next: i.client.Transport}
 	client := *i.client
@@ -139,8 +143,8 @@ func (i *Issuer) discover(ctx context.Context) (*Metadata, error) {
 	return m, nil
 }
 
-// CheckEndpoint refuses an address that the issuer names and to which a secret would go in clear, or from
-// which keys would come in clear.
+// CheckEndpoint returns an error for an address without https, because secrets or keys would travel
+// unencrypted. It allows http only if the address and the issuer are both on this machine.
 func (m *Metadata) CheckEndpoint(address string) error {
 	u, err := url.Parse(address)
 	is, _ := url.Parse(m.address)
@@ -150,14 +154,14 @@ func (m *Metadata) CheckEndpoint(address string) error {
 	return nil
 }
 
-// Verify returns a token and its claims if the issuer has signed it. The caller checks for whom it was made,
-// and by CheckTimes when it counts.
+// Verify returns a token and its claims if the issuer has signed it. The caller must check the
+// audience, and must call CheckTimes.
 func (m *Metadata) Verify(ctx context.Context, raw string) (*oidc.IDToken, map[string]any, error) {
 	keys := &watched{KeySet: m.keys}
 	verifier := oidc.NewVerifier(m.address, keys, &oidc.Config{
 		SupportedSigningAlgs: algorithms,
-		SkipClientIDCheck:    true, // the caller checks it
-		SkipExpiryCheck:      true, // CheckTimes does it, with a smaller skew
+		SkipClientIDCheck:    true, // the caller checks the audience
+		SkipExpiryCheck:      true, // CheckTimes checks the expiry, with a smaller tolerance
 	})
 	token, err := verifier.Verify(ctx, raw)
 	if keys.failed != nil {
@@ -174,7 +178,8 @@ func (m *Metadata) Verify(ctx context.Context, raw string) (*oidc.IDToken, map[s
 	return token, said, err
 }
 
-// readClaims reads claims of a token. Of two members with one name another reader may take the other one.
+// readClaims reads the claims of a token. It refuses two claims with the same name, because two
+// programs may read different ones.
 func readClaims(src []byte) (said map[string]any, err error) {
 	if !utf8.Valid(src) {
 		return nil, errors.New("its claims cannot be read in one way: they are no UTF-8")
@@ -185,7 +190,8 @@ func readClaims(src []byte) (said map[string]any, err error) {
 	return said, nil
 }
 
-// CheckTimes checks when a token counts (RFC 7519 section 4.1), and returns when it expires and when it was made.
+// CheckTimes returns an error if a token is not valid at the time now (RFC 7519 section 4.1). It also
+// returns the times at which the token expires and was made.
 func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, err error) {
 	at := func(name string) (time.Time, bool) {
 		seconds, ok := said[name].(float64)
@@ -211,13 +217,15 @@ func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, er
 	return expires, made, nil
 }
 
-// IsPlain reports whether a text of an issuer has at most most bytes, and can be kept and shown as it is. U+FFFD
-// stands for what JSON could not say, so two texts may look alike.
+// IsPlain reports whether a text from an issuer can be stored and shown unchanged. The text must have 1
+// to most bytes. It must not contain U+FFFD, because U+FFFD replaces unreadable characters and two such
+// texts can look alike.
 func IsPlain(s string, most int) bool {
 	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
-// CheckAddress returns an error for a text of the settings that cannot be the address of an issuer.
+// CheckAddress returns an error if address cannot be the address of an issuer. address comes from the
+// key issuer in gateway.toml.
 func CheckAddress(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -233,7 +241,7 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// isLoopback reports whether an address is plain HTTP of this machine.
+// isLoopback reports whether a URL has http and a host on this machine.
 func isLoopback(u *url.URL) bool {
 	ip, err := netip.ParseAddr(u.Hostname())
 	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// MailSettings is the table [mail] of gateway.toml. With the zero value no mail is sent.
+// MailSettings is the table [mail] of gateway.toml. The zero value sends no mail.
 type MailSettings struct {
 	Server       string   `toml:"server"` // HOST:PORT
 	TLS          string   `toml:"tls"`    // "starttls" or "tls"
@@ -25,20 +25,21 @@ type MailSettings struct {
 	To           []MailTo `toml:"to"`
 }
 
-// MailTo is a mail address, and the approvers whose questions are sent to it; all questions if there are none.
+// MailTo is a mail address. The address gets the questions to its approvers; without approvers it gets
+// all questions.
 type MailTo struct {
 	Address   string   `toml:"address"`
 	Approvers []string `toml:"approvers"`
 }
 
-// DefaultMail returns the settings for keys that gateway.toml does not have.
+// DefaultMail returns the settings that apply if gateway.toml does not set a key.
 func DefaultMail() MailSettings { return MailSettings{TLS: "starttls"} }
 
 func (s *MailSettings) password() Secret {
 	return Secret{"mail.password", s.PasswordFile, s.PasswordEnv}
 }
 
-// Check returns an error for settings that cannot be used.
+// Check returns an error if the settings cannot be used.
 func (s *MailSettings) Check() error {
 	if s.Server == "" {
 		if len(s.To) > 0 || s.From != "" {
@@ -76,7 +77,8 @@ func (s *MailSettings) Check() error {
 	return nil
 }
 
-// parseAddress returns a plain address, without a name.
+// parseAddress returns a mail address. It returns an error if the text contains a person's name,
+// blanks, or characters outside ASCII.
 func parseAddress(text string) (string, error) {
 	a, err := mail.ParseAddress(text)
 	if err != nil || a.Name != "" || a.Address != text || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -85,7 +87,7 @@ func parseAddress(text string) (string, error) {
 	return a.Address, nil
 }
 
-// NewMail returns a way for each address of the [mail].
+// NewMail returns one way for each address of [mail].
 func NewMail(s MailSettings, read Read, now func() time.Time) (ways []Way, err error) {
 	password := ""
 	if s.User != "" {
@@ -104,18 +106,19 @@ type mailWay struct {
 	password string
 	to       MailTo
 	now      func() time.Time
-	tls      *tls.Config // only tests set it
+	tls      *tls.Config // for tests; nil otherwise
 }
 
 func (w *mailWay) Name() string { return "mail " + w.to.Address }
 
 func (w *mailWay) Concerns(approvers []string) bool { return concerns(w.to.Approvers, approvers) }
 
-// Update does nothing: a sent mail cannot be changed. The linked page shows the present state of the question.
+// Update does nothing, because a sent mail cannot change. The page behind the link shows the present
+// state of the question.
 func (w *mailWay) Update(context.Context, string, *Notice) error { return nil }
 
-// Send sends a mail with a link to the question's page. The mail contains no argument of the call, and opening
-// the link decides nothing.
+// Send sends a mail with a link to the question's page. The mail contains no arguments of the call.
+// Opening the link does not answer the question.
 func (w *mailWay) Send(ctx context.Context, n *Notice) (string, error) {
 	if err := w.send(ctx, w.text(n)); err != nil {
 		return "", fmt.Errorf("mail to %s: %w", w.to.Address, err)
@@ -123,7 +126,7 @@ func (w *mailWay) Send(ctx context.Context, n *Notice) (string, error) {
 	return "", nil
 }
 
-// text returns a mail. Its headers contain no text from a laptop.
+// text returns a mail with its headers. No header contains text from a laptop.
 func (w *mailWay) text(n *Notice) []byte {
 	care := ""
 	if n.Dangerous {
@@ -131,7 +134,8 @@ func (w *mailWay) text(n *Notice) []byte {
 	}
 	body := fmt.Sprintf("A laptop's agent asks its team for a call of\n\n  %s\n\n%slaptop:    %s\napprovers: %s\nuntil:     %s\n\nRead and answer it on its page, after you signed in there:\n\n  %s\n\nOpening the page decides nothing.\n",
 		n.Tool, care, n.Laptop, strings.Join(n.Approvers, ", "), n.Expires.UTC().Format(time.RFC1123), n.Link)
-	// A line of a mail has 998 bytes at most, and not every server takes bytes above 127.
+	// A line of a mail may have at most 998 bytes, and some servers refuse bytes above 127.
+	// Quoted-printable keeps both limits.
 	var encoded bytes.Buffer
 	out := quotedprintable.NewWriter(&encoded)
 	_, _ = out.Write([]byte(strings.ReplaceAll(body, "\n", "\r\n")))
@@ -141,7 +145,7 @@ func (w *mailWay) text(n *Notice) []byte {
 	return append([]byte(strings.ReplaceAll(head, "\n", "\r\n")), encoded.Bytes()...)
 }
 
-// send sends a mail over TLS, or not at all.
+// send sends a mail over TLS. It returns an error if the server offers no TLS.
 func (w *mailWay) send(ctx context.Context, text []byte) error {
 	ctx, stop := context.WithTimeout(ctx, sendTime)
 	defer stop()
@@ -196,6 +200,6 @@ func (w *mailWay) send(ctx context.Context, text []byte) error {
 	if err = errors.Join(err, data.Close()); err != nil {
 		return err
 	}
-	_ = c.Quit() // the server has already accepted the mail
+	_ = c.Quit() // ignore the error: the server has already accepted the mail
 	return nil
 }

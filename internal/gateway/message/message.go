@@ -1,5 +1,6 @@
-// Package message sends messages about the centre's questions: to Slack, to webhooks and by mail. A message
-// decides nothing. A person's click in Slack comes back as an answer, which the centre checks.
+// Package message sends messages about the centre's questions to Slack, to webhooks and by mail. A
+// message does not answer a question. A person's click in Slack comes back as an answer, and the centre
+// checks the answer.
 package message
 
 import (
@@ -18,23 +19,24 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// sendTime limits one exchange with a service.
+// sendTime limits the duration of one exchange with a service.
 const sendTime = 10 * time.Second
 
-// Way is one destination of messages: a channel of Slack, a webhook or a mail address.
+// Way is one destination of messages: a Slack channel, a webhook or a mail address.
 type Way interface {
-	// Name identifies the way. It is the same as long as gateway.toml has the way.
+	// Name identifies the way. The name stays the same while gateway.toml contains the way.
 	Name() string
-	// Concerns reports whether questions with these approvers are sent on this way.
+	// Concerns reports whether the way gets questions to these approvers.
 	Concerns(approvers []string) bool
-	// Send sends a question. reference identifies the message for Update; "" if it cannot be changed.
+	// Send sends a question. reference identifies the sent message for Update; it is "" if the message
+	// cannot change.
 	Send(ctx context.Context, n *Notice) (reference string, err error)
-	// Update sends the present state of a question that was sent before. It does nothing if the way cannot
-	// do that.
+	// Update sends the present state of an earlier question. It does nothing if the service cannot
+	// change messages.
 	Update(ctx context.Context, reference string, n *Notice) error
 }
 
-// LaterError means that a service accepts no further message before After has passed.
+// LaterError means that a service accepts the next message only after the time After.
 type LaterError struct {
 	After time.Duration
 	Err   error
@@ -45,23 +47,23 @@ func (e *LaterError) Error() string { return e.Err.Error() }
 // Unwrap returns the service's error.
 func (e *LaterError) Unwrap() error { return e.Err }
 
-// Notice is the content of a message about a question. Texts from laptops are escaped in it.
+// Notice is the content of a message about a question. Texts from laptops are already escaped.
 type Notice struct {
 	ID, Digest, Link   string
 	State              string
 	Laptop, Owner      string
 	Approvers          []string
 	Given, Wanted      int
-	Votes              []string // each vote as a text for people
+	Votes              []string // each vote as a sentence for people
 	Expires            time.Time
 	Tool               string   // names of the tools and of the server, without arguments
-	Dangers            []string // may quote arguments
-	Lines              []string // everything that the page shows of the call; the dangers first
+	Dangers            []string // reasons for care; a reason may quote arguments
+	Lines              []string // all lines that the page shows about the call; the dangers come first
 	NotSelf, Dangerous bool
 }
 
-// NewNotice returns the message content for a question. address is the address of the centre. owner is "" if
-// it is not known.
+// NewNotice returns the content of the message about a question. address is the address of the centre.
+// owner is "" if the owner is unknown.
 func NewNotice(q *store.Question, state, laptop, owner, address string) (*Notice, error) {
 	is, err := shown.NewQuestion(&q.Asked)
 	if err != nil {
@@ -86,8 +88,8 @@ func NewNotice(q *store.Question, state, laptop, owner, address string) (*Notice
 	return n, nil
 }
 
-// toolOf returns the names of a question's tools and of their server, without arguments. The name of a
-// resource counts as an argument, so for a resource it returns the method.
+// toolOf returns the names of a question's tools and of the server, without arguments. For a resource
+// it returns the method, because the name of a resource counts as an argument.
 func toolOf(a *enrolment.AskQuestion) string {
 	const most = 5
 	var all []string
@@ -109,7 +111,7 @@ func toolOf(a *enrolment.AskQuestion) string {
 	return strings.Join(all, ", ") + " on " + term.VisibleLine(string(server[:min(len(server), 80)]))
 }
 
-// stateWords are texts for people for the states of a question.
+// stateWords are the texts with which messages show the state of a question.
 var stateWords = map[string]string{
 	enrolment.QuestionPending:   "waits",
 	enrolment.QuestionApproved:  "allowed, not used yet",
@@ -119,14 +121,14 @@ var stateWords = map[string]string{
 	enrolment.QuestionCancelled: "over: the call was withdrawn",
 }
 
-// concerns reports whether a way for the approvers told gets a question for approvers. A way without
-// approvers gets all questions.
+// concerns reports whether a way gets a question. told are the approvers of the way, and approvers are
+// those of the question. A way without approvers gets all questions.
 func concerns(told, approvers []string) bool {
 	return len(told) == 0 || slices.ContainsFunc(told, func(one string) bool { return slices.Contains(approvers, one) })
 }
 
-// checkAddress returns an error for an address to which nothing may be sent. It must have https, because others
-// on the network could read the messages; http is only for this machine.
+// checkAddress returns an error if messages must not go to an address. The address must have https,
+// because others on the network can read http. Only addresses of this machine may have http.
 func checkAddress(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -144,7 +146,8 @@ func checkAddress(text string) error {
 	return fmt.Errorf("%q would send questions in clear; it begins with https://", text)
 }
 
-// Secret is the place of a secret: a file, or an environment variable. Of is its key in gateway.toml.
+// Secret says where a secret is: in a file, or in an environment variable. Of is the secret's key in
+// gateway.toml without _file or _env.
 type Secret struct{ Of, File, Env string }
 
 func (s Secret) check() error {
@@ -154,7 +157,7 @@ func (s Secret) check() error {
 	return nil
 }
 
-// Read is a function that reads a secret.
+// Read reads a secret from its file or environment variable.
 type Read func(Secret) (string, error)
 
 var errRedirect = errors.New("it was led to another address, which is not followed")

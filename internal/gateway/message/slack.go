@@ -26,33 +26,34 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// SlackSettings is the table [slack] of gateway.toml. With the zero value nothing is sent.
+// SlackSettings is the table [slack] of gateway.toml. The zero value sends nothing.
 type SlackSettings struct {
-	Team        string         `toml:"team"` // id of the workspace: T...
+	Team        string         `toml:"team"` // id of the workspace; begins with T, or with E for an Enterprise Grid
 	TokenFile   string         `toml:"token_file"`
 	TokenEnv    string         `toml:"token_env"`
 	SigningFile string         `toml:"signing_secret_file"`
 	SigningEnv  string         `toml:"signing_secret_env"`
 	URL         string         `toml:"url"`
-	Payload     bool           `toml:"payload"`      // messages also show arguments; only such a message has a button that allows
-	GroupsHours int            `toml:"groups_hours"` // hours after a sign-in at the centre for which a person's groups are valid in Slack
+	Payload     bool           `toml:"payload"`      // messages also show arguments; without this, no message has a button that allows
+	GroupsHours int            `toml:"groups_hours"` // a person's groups are valid in Slack for this many hours after a sign-in at the centre
 	Channels    []SlackChannel `toml:"channel"`
 	Users       []SlackUser    `toml:"user"`
 }
 
-// SlackChannel is a channel, and the approvers whose questions it gets; all questions if there are none.
+// SlackChannel is a Slack channel. The channel gets the questions to its approvers; without approvers
+// it gets all questions.
 type SlackChannel struct {
 	ID        string   `toml:"id"`
 	Approvers []string `toml:"approvers"`
 }
 
-// SlackUser names the person who is a user of Slack.
+// SlackUser maps a user of Slack to a person of the centre.
 type SlackUser struct {
 	ID     string `toml:"id"`
-	Person string `toml:"person"` // ISSUER#SUBJECT, or a verified e-mail address
+	Person string `toml:"person"` // ISSUER#SUBJECT, or an e-mail address that the provider has verified
 }
 
-// DefaultSlack returns the settings for keys that gateway.toml does not have.
+// DefaultSlack returns the settings that apply if gateway.toml does not set a key.
 func DefaultSlack() SlackSettings { return SlackSettings{URL: "https://slack.com", GroupsHours: 12} }
 
 // IsOn reports whether gateway.toml configures Slack.
@@ -68,7 +69,7 @@ func isSlackID(id, letters string) bool {
 	return len(id) > 1 && len(id) < 32 && strings.Contains(letters, id[:1]) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// Check returns an error for settings that cannot be used.
+// Check returns an error if the settings cannot be used.
 func (s *SlackSettings) Check() error {
 	if !s.IsOn() {
 		if s.TokenFile+s.TokenEnv+s.SigningFile+s.SigningEnv != "" || len(s.Users) > 0 {
@@ -119,7 +120,7 @@ func checkApprovers(all []string) error {
 	return nil
 }
 
-// Slack is a client of Slack's Web API. It also checks the requests that Slack sends.
+// Slack is a client of Slack's Web API. It also checks requests from Slack.
 type Slack struct {
 	settings SlackSettings
 	token    string
@@ -129,10 +130,11 @@ type Slack struct {
 	client   *http.Client
 
 	mu   sync.Mutex
-	seen map[string]time.Time // signatures of accepted requests, with the requests' times
+	seen map[string]time.Time // signatures of accepted requests, with the times of the requests
 }
 
-// NewSlack returns a client with the settings of gateway.toml. read reads its secrets.
+// NewSlack returns a client with the settings of gateway.toml. It calls read for the token and the
+// signing secret.
 func NewSlack(s SlackSettings, read Read, now func() time.Time) (*Slack, error) {
 	token, err := read(s.token())
 	if err != nil {
@@ -152,7 +154,7 @@ func newClient() *http.Client {
 	}
 }
 
-// Ways returns a way for each channel.
+// Ways returns one way for each channel.
 func (s *Slack) Ways() (ways []Way) {
 	for _, c := range s.settings.Channels {
 		ways = append(ways, &slackWay{s, c})
@@ -186,17 +188,17 @@ func (w *slackWay) Update(ctx context.Context, reference string, n *Notice) erro
 	return w.slack.call(ctx, "chat.update", m, nil)
 }
 
-// Names of the buttons, and limits of what a message shows.
+// Names of the buttons, and limits of a message's content.
 const (
 	allowAction = "clawai_allow"
 	denyAction  = "clawai_deny"
-	maxShown    = 2500 // characters of a call; a longer one is answered on the page
+	maxShown    = 2500 // maximum number of characters; a longer call is answered on the page
 	maxDangers  = 10
 )
 
-// message returns a message about a question. Texts from laptops are only in text elements of rich text, in
-// which no characters make a mention, a link or a format. The message has a button that allows the call only if
-// it shows the whole call.
+// message returns a Slack message about a question. It writes texts from laptops only into text
+// elements of rich text, because Slack makes no mention, link or format from these. The message has a
+// button that allows the call only if the message shows the whole call.
 func (w *slackWay) message(n *Notice) map[string]any {
 	rows, whole := w.rows(n)
 	blocks := []any{
@@ -225,8 +227,8 @@ func (w *slackWay) headline(n *Notice) string {
 	return fmt.Sprintf("%sA laptop's agent asks its team: %s", care, stateWords[n.State])
 }
 
-// rows returns the lines that a message shows of a question, the dangers first. whole is true if they show the
-// whole call.
+// rows returns the lines of a message about a question. Dangers come first. whole is true if the lines
+// show the whole call.
 func (w *slackWay) rows(n *Notice) (rows []string, whole bool) {
 	whole = w.slack.settings.Payload
 	switch text := strings.Join(n.Lines, "\n"); {
@@ -277,7 +279,7 @@ func button(label, action string, n *Notice, style string) map[string]any {
 	return b
 }
 
-// call calls a method of Slack's Web API.
+// call calls a method of Slack's Web API. It decodes Slack's reply into answer, unless answer is nil.
 func (s *Slack) call(ctx context.Context, method string, message, answer any) error {
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -300,7 +302,7 @@ func (s *Slack) exchange(r *http.Request, method string, answer any) error {
 	resp, err := s.client.Do(r)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
-			err = failed.Err // drop the address: the error names the method
+			err = failed.Err // remove the address, because the error below names the method
 		}
 		return fmt.Errorf("slack: %s: %w", method, err)
 	}
@@ -332,12 +334,13 @@ func (s *Slack) exchange(r *http.Request, method string, answer any) error {
 // maxAge is the maximum age of a signed request.
 const maxAge = 5 * time.Minute
 
-// ErrNotSlack means that Slack has not signed a request, or that the request is too old or was sent before.
+// ErrNotSlack means that Slack did not sign the request, or that the request is too old or was already
+// accepted.
 var ErrNotSlack = errors.New("this is no request of Slack")
 
-// CheckSignature returns nil if Slack has signed a request within maxAge and the request comes for the first
-// time, and ErrNotSlack otherwise. It also refuses a request that was signed before this centre started, because
-// it may have been accepted then.
+// CheckSignature returns nil if Slack signed the request within maxAge and the centre gets the request
+// for the first time. Otherwise it returns ErrNotSlack. It also refuses requests from before the start
+// of this centre, because an earlier process may have accepted them.
 func (s *Slack) CheckSignature(h http.Header, body []byte) error {
 	stamps, signatures := h.Values("X-Slack-Request-Timestamp"), h.Values("X-Slack-Signature")
 	if len(stamps) != 1 || len(signatures) != 1 || len(stamps[0]) > 20 {
@@ -370,15 +373,15 @@ func (s *Slack) CheckSignature(h http.Header, body []byte) error {
 	return nil
 }
 
-// Click is a button that a user of Slack pressed.
+// Click is a user's click on a button in Slack.
 type Click struct {
 	User, Channel    string
 	Question, Digest string
 	Allow            bool
 }
 
-// ReadClick reads the body of an interaction whose signature was checked. ok is false if the click is no answer,
-// such as a click on the button that opens the page.
+// ReadClick reads the body of a request whose signature is already checked. ok is false if the click is
+// no answer, for example a click on "Open the page".
 func (s *Slack) ReadClick(body []byte) (c Click, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil || len(form["payload"]) != 1 {
@@ -431,7 +434,8 @@ func (s *Slack) ReadClick(body []byte) (c Click, ok bool, err error) {
 	return c, true, nil
 }
 
-// ShowsWhole reports whether messages about a question show the whole call, so that it may be allowed in Slack.
+// ShowsWhole reports whether messages about a question show the whole call. Only then may a click in
+// Slack allow the call.
 func (s *Slack) ShowsWhole(q *store.Question) bool {
 	n, err := NewNotice(q, q.State, "", "", "")
 	if err != nil {
@@ -441,11 +445,11 @@ func (s *Slack) ShowsWhole(q *store.Question) bool {
 	return whole
 }
 
-// GroupsLife returns the time after a sign-in for which a person's groups are valid in Slack.
+// GroupsLife returns how long after a sign-in a person's groups are valid in Slack.
 func (s *Slack) GroupsLife() time.Duration { return time.Duration(s.settings.GroupsHours) * time.Hour }
 
-// FindName returns the name by which the centre knows a user (store.People.ListPeople): the name in
-// gateway.toml, or the e-mail address that the user has confirmed to Slack; "" if there is none.
+// FindName returns the name of a Slack user for store.People.ListPeople. The name is the person in
+// gateway.toml, or the e-mail address that the user has confirmed to Slack. It is "" if neither exists.
 func (s *Slack) FindName(ctx context.Context, user string) (string, error) {
 	for _, u := range s.settings.Users {
 		if u.ID == user {
@@ -481,7 +485,7 @@ func (s *Slack) FindName(ctx context.Context, user string) (string, error) {
 	return u.Profile.Email, nil
 }
 
-// Tell shows a text to one user in a channel. Other users do not see it.
+// Tell shows a text to one user in a channel. Other users do not see the text.
 func (s *Slack) Tell(ctx context.Context, channel, user, text string) error {
 	return s.call(ctx, "chat.postEphemeral", map[string]any{
 		"channel": channel, "user": user, "text": "Your click at the team's centre", "parse": "none", "link_names": false,

@@ -23,15 +23,15 @@ type WebhookSettings struct {
 	URL        string   `toml:"url"`
 	SecretFile string   `toml:"secret_file"`
 	SecretEnv  string   `toml:"secret_env"`
-	Approvers  []string `toml:"approvers"` // questions for these approvers are sent; without any, all questions
-	Payload    bool     `toml:"payload"`   // the arguments of the call are also sent
+	Approvers  []string `toml:"approvers"` // the webhook gets questions to these approvers; without approvers it gets all questions
+	Payload    bool     `toml:"payload"`   // the request also contains the arguments of the call
 }
 
 func (s *WebhookSettings) secret() Secret {
 	return Secret{"webhook." + s.Name + ".secret", s.SecretFile, s.SecretEnv}
 }
 
-// CheckWebhooks returns an error for settings that cannot be used.
+// CheckWebhooks returns an error if settings cannot be used, or if two webhooks have the same name.
 func CheckWebhooks(all []WebhookSettings) error {
 	seen := map[string]bool{}
 	for i := range all {
@@ -47,7 +47,7 @@ func CheckWebhooks(all []WebhookSettings) error {
 	return nil
 }
 
-// webhook posts questions to an address.
+// webhook is a Way that posts questions to a URL.
 type webhook struct {
 	settings WebhookSettings
 	secret   []byte
@@ -55,7 +55,7 @@ type webhook struct {
 	client   *http.Client
 }
 
-// NewWebhook returns the way of a [[webhook]].
+// NewWebhook returns the Way for a [[webhook]].
 func NewWebhook(s WebhookSettings, read Read, now func() time.Time) (Way, error) {
 	secret, err := read(s.secret())
 	return &webhook{s, []byte(secret), now, newClient()}, err
@@ -67,11 +67,11 @@ func (w *webhook) Concerns(approvers []string) bool {
 	return concerns(w.settings.Approvers, approvers)
 }
 
-// webhookEvent is the body of a request.
+// webhookEvent is the JSON body of a request.
 type webhookEvent struct {
-	ID        string    `json:"id"` // id of the event; the same when the event is sent again
+	ID        string    `json:"id"` // id of the event; a repeated event has the same id
 	Question  string    `json:"question"`
-	State     string    `json:"state"` // as docs/gateway.md lists them
+	State     string    `json:"state"` // docs/gateway.md lists the values
 	Page      string    `json:"page"`
 	Laptop    string    `json:"laptop"`
 	Owner     string    `json:"owner,omitempty"`
@@ -82,7 +82,7 @@ type webhookEvent struct {
 	Dangerous bool      `json:"dangerous"`
 	Call      string    `json:"call"` // names of the tools and of the server, without arguments
 	Expires   time.Time `json:"expires"`
-	Digest    string    `json:"digest,omitempty"` // only with payload: the digest would confirm a guess of the arguments
+	Digest    string    `json:"digest,omitempty"` // only with payload, because the digest lets a receiver confirm guessed arguments
 	Lines     []string  `json:"lines,omitempty"`  // only with payload
 	Votes     []string  `json:"votes,omitempty"`
 }
@@ -91,7 +91,8 @@ func (w *webhook) Send(ctx context.Context, n *Notice) (string, error) { return 
 
 func (w *webhook) Update(ctx context.Context, _ string, n *Notice) error { return w.post(ctx, n) }
 
-// post sends a signed event. The signature covers the time, so that the receiver can refuse an old one.
+// post sends a signed event. The signature also covers the time, so that the receiver can refuse an old
+// event.
 func (w *webhook) post(ctx context.Context, n *Notice) error {
 	e := webhookEvent{
 		ID: fmt.Sprintf("%s-%s-%d", n.ID, n.State, len(n.Votes)), Question: n.ID, State: n.State, Page: n.Link, Laptop: n.Laptop, Owner: n.Owner, Approvers: n.Approvers,
@@ -121,7 +122,7 @@ func (w *webhook) post(ctx context.Context, n *Notice) error {
 	resp, err := w.client.Do(r)
 	if err != nil {
 		if failed, ok := errors.AsType[*url.Error](err); ok {
-			err = failed.Err // the address may hold a secret
+			err = failed.Err // remove the address, because it may contain a secret
 		}
 		return fmt.Errorf("webhook %s: %w", w.settings.Name, err)
 	}

@@ -1,5 +1,5 @@
-// Package mirror keeps a copy of the file of checkpoints in a git repository elsewhere, by the program git. What the
-// repository has is never replaced: the copy only grows.
+// Package mirror copies the file of checkpoints to a remote git repository. It runs the program git. It
+// never replaces what the repository already has; the copy only grows.
 package mirror
 
 import (
@@ -21,13 +21,14 @@ import (
 const (
 	branch   = "refs/heads/checkpoints"
 	fileName = "checkpoints.ndjson"
-	timeOut  = time.Minute // of one run of git
-	maxSaid  = 2000        // bytes of what git writes
+	timeOut  = time.Minute // maximum duration of one run of git
+	maxSaid  = 2000        // maximum bytes kept of git's output
 	waitTime = 5 * time.Second
-	keptFor  = "10.minutes.ago" // of objects that the newest commit does not need
+	keptFor  = "10.minutes.ago" // minimum age of an unneeded git object before git prune removes it
 )
 
-// CheckRemote returns an error for a text that is no remote to which git could push without a question.
+// CheckRemote returns an error if remote is neither an ssh or https address nor an absolute path. It
+// also refuses an address with a password, and an https address with a user name.
 func CheckRemote(remote string) error {
 	if filepath.IsAbs(remote) {
 		return nil
@@ -42,23 +43,23 @@ func CheckRemote(remote string) error {
 	return nil
 }
 
-// Result is what Push did.
+// Result is the outcome of Push.
 type Result struct {
-	Commit string // that the remote has now
-	Before int64  // bytes that the remote had
-	Now    int64
+	Commit string // newest commit at the remote after Push
+	Before int64  // number of bytes that the remote had before Push
+	Now    int64  // number of bytes that the remote has after Push
 }
 
-// Mirror pushes a file.
+// Mirror copies a file to a remote repository.
 type Mirror struct {
-	Folder string // of a repository of its own, which is made if it is missing
+	Folder string // folder of a local repository that only Mirror uses; Push makes it if it is missing
 	Remote string
 }
 
-// ErrOther is the error of a remote whose copy is no beginning of the file.
+// ErrOther means that the file does not begin with the remote's copy.
 var ErrOther = errors.New("the remote has other checkpoints than the file begins with: the file was cut or changed, or another centre pushes there")
 
-// Push makes the remote's copy what the file is. The file must begin with what the remote has.
+// Push makes the remote's copy equal to the file. The file must begin with the remote's copy.
 func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -90,7 +91,8 @@ func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) 
 	if err != nil {
 		return r, err
 	}
-	// Without force: git refuses what does not continue the branch, also if another push came between.
+	// There is no --force, so git refuses a commit that does not continue the branch. Git also refuses
+	// if another push came in between.
 	if _, err := m.run(ctx, nil, "push", "--quiet", "--no-verify", "--", m.Remote, commit+":"+branch); err != nil {
 		return r, err
 	}
@@ -98,8 +100,9 @@ func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) 
 	return r, nil
 }
 
-// fetch brings the newest commit of the remote, and returns its name; "" if there is none. Earlier ones, of which
-// each has the whole file, are neither brought nor kept: they would fill the disk.
+// fetch loads the newest commit of the remote, and returns its hash. It returns "" if the remote has no
+// commit. fetch neither loads nor keeps older commits, because each contains the whole file and all
+// together would fill the disk.
 func (m *Mirror) fetch(ctx context.Context) (commit string, err error) {
 	said, err := m.run(ctx, nil, "ls-remote", "--", m.Remote, branch)
 	if err != nil || said == "" {
@@ -108,20 +111,21 @@ func (m *Mirror) fetch(ctx context.Context) (commit string, err error) {
 	if _, err := m.run(ctx, nil, "fetch", "--quiet", "--no-tags", "--depth=1", "--", m.Remote, "+"+branch+":"+branch); err != nil {
 		return "", err
 	}
-	// Younger objects may be those of another run.
+	// Younger objects may belong to another run.
 	if _, err := m.run(ctx, nil, "prune", "--expire="+keptFor); err != nil {
 		return "", err
 	}
 	return m.run(ctx, nil, "rev-parse", "--verify", branch+"^{commit}")
 }
 
-// compare returns how many bytes the copy of a commit has, if the file begins with them.
+// compare returns the number of bytes in a commit's copy. It returns ErrOther if the file does not
+// begin with these bytes.
 func (m *Mirror) compare(ctx context.Context, file *os.File, commit string, most int64) (size int64, err error) {
 	listed, err := m.run(ctx, nil, "ls-tree", "--long", commit, "--", fileName)
 	if err != nil {
 		return 0, err
 	}
-	fields := strings.Fields(listed) // mode, type, object, size, name
+	fields := strings.Fields(listed) // git ls-tree prints: mode, type, object, size, name
 	if len(fields) < 5 || fields[1] != "blob" {
 		return 0, fmt.Errorf("%w (it has no file %s)", ErrOther, fileName)
 	}
@@ -139,11 +143,12 @@ func (m *Mirror) compare(ctx context.Context, file *os.File, commit string, most
 	return size, err
 }
 
-// run runs git in the repository and returns what it wrote, without the line's end.
+// run runs git in the repository. It returns git's output without blanks and line breaks at both ends.
 func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeOut)
 	defer cancel()
-	// The settings of the user hold, for keys and credential helpers, but for what runs programs or asks.
+	// The user's git configuration applies, because it has keys and credential helpers. The options in
+	// fixed turn off everything that runs other programs or asks a person.
 	fixed := []string{"--git-dir=" + m.Folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "commit.gpgSign=false", "-c", "push.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(fixed, words)...) //nolint:gosec // without a shell; the remote is that of gateway.toml
 	cmd.WaitDelay, cmd.Stdin = waitTime, in
@@ -165,8 +170,8 @@ func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string
 	return strings.TrimSpace(out.text.String()), nil
 }
 
-// gitEnvironment returns an environment in which git works in no other repository than the one that it is told,
-// and asks nobody: ssh finds no terminal, and no program that asks in a window is run.
+// gitEnvironment returns an environment for git. It removes the variables that could point to another
+// repository. git and ssh cannot ask a person, neither in a terminal nor in a window.
 func gitEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "GIT_SSH")
@@ -177,7 +182,7 @@ func gitEnvironment(all []string) []string {
 	return append(all, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
 }
 
-// bounded keeps the beginning of what is written.
+// bounded keeps the beginning of the written text. most is the maximum number of bytes.
 type bounded struct {
 	text bytes.Buffer
 	most int

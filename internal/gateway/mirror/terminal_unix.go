@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// leaveTerminal keeps a program and those that it starts from asking at the terminal, and ends all of them when
-// its context ends: an ssh that waits for a server goes on without its git.
+// leaveTerminal keeps a program and its children from asking at the terminal. When the program's
+// context ends, it kills all of them, because a child such as ssh may outlive git.
 func leaveTerminal(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-const detachedProcess = 0x00000008 // of CreateProcess: without the console
+const detachedProcess = 0x00000008 // DETACHED_PROCESS of CreateProcess: the program has no console
 
-// leaveTerminal keeps a program and those that it starts from asking at the console.
+// leaveTerminal keeps a program and its children from asking at the console.
 func leaveTerminal(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: detachedProcess}
 }

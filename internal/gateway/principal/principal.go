@@ -1,5 +1,5 @@
-// Package principal says who uses a centre: a person who signed in at the team's identity provider,
-// the local administrator, or a machine, with the roles that gateway.toml gives them.
+// Package principal describes the user of a centre. The user is a person who signed in at the team's
+// identity provider, the local administrator, or a machine. gateway.toml gives roles to people.
 package principal
 
 import (
@@ -8,57 +8,58 @@ import (
 	"strings"
 )
 
-// Principal is a person who is signed in. The key of a person is Issuer and Subject together: a
-// subject alone may stand for different people at two issuers, and an e-mail address may change hands.
+// Principal is a user of the centre. Issuer and Subject together are the key of a person. The same
+// Subject can be a different person at another issuer, and an e-mail address can change its owner.
 type Principal struct {
-	Issuer  string   `json:"issuer"`           // of the identity provider (OpenID Connect Core, iss); Local for the administrator of --dev
+	Issuer  string   `json:"issuer"`           // iss of the ID token; Local for the administrator of --dev; Machine for a machine with a key
 	Subject string   `json:"subject"`          // sub of the ID token
-	Name    string   `json:"name"`             // for people to read: the e-mail address if the provider verified it, else the name or subject
-	Email   string   `json:"email,omitempty"`  // only if the provider verified it
-	Groups  []string `json:"groups,omitempty"` // as the provider names them
-	// GroupsKnown is false if the provider did not say all groups of the person. Then Groups is empty.
+	Name    string   `json:"name"`             // for people to read: the e-mail address if the provider verified it, otherwise the name or the subject
+	Email   string   `json:"email,omitempty"`  // empty if the provider did not verify the address
+	Groups  []string `json:"groups,omitempty"` // the provider's names of the groups
+	// GroupsKnown is false if the provider did not name all groups of the person. Then Groups is empty.
 	GroupsKnown bool     `json:"groups_known"`
-	Roles       []string `json:"-"` // that gateway.toml gives to the groups and to the person; never kept
+	Roles       []string `json:"-"` // roles that gateway.toml gives to the person and to the groups; never stored
 }
 
-// Local is the issuer of people whom no identity provider knows: the administrator of --dev.
+// Local is the issuer of the administrator of --dev, because no identity provider knows this person.
 const Local = "local"
 
-// The roles that the centre itself asks for. gateway.toml may name others, which rules ask for.
+// Roles that the centre itself checks. gateway.toml may define other roles, and rules may ask for them.
 const (
-	Admin   = "admin"   // lets laptops in and out, and sees everything but what only Payload shows
-	Enroll  = "enroll"  // confirms the codes of laptops of their own
+	Admin   = "admin"   // lets laptops in and out, and sees everything except what needs the role Payload
+	Enroll  = "enroll"  // confirms the codes of the person's own laptops
 	Auditor = "auditor" // reads records without the arguments of calls
 	Payload = "auditor.payload"
-	Publish = "publish" // gives laptops a bundle that others have signed
+	Publish = "publish" // gives laptops a bundle that other people have signed
 )
 
-// Machine is the issuer of machines, which have a key of the centre. Their roles are those of the key.
+// Machine is the issuer of machines. A machine has a key of the centre, and the key gives the roles.
 const Machine = "machine"
 
-// MachineRoles are the roles that a key can have. A machine lets nobody in, and answers no question.
+// MachineRoles are the roles that a key of a machine can have. These roles neither let a laptop in nor
+// answer a question.
 var MachineRoles = []string{Publish, Auditor, Payload}
 
-// Has reports whether the principal has one of the roles.
+// Has reports whether the principal has at least one of the roles.
 func (p Principal) Has(roles ...string) bool {
 	return slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(p.Roles, role) })
 }
 
-// Key returns the text that identifies the principal, as it is compared and kept.
+// Key returns the text that identifies the principal. The centre compares and stores this text.
 func (p Principal) Key() string { return p.Issuer + "#" + p.Subject }
 
-// String returns the name and the key, as it is written beside what the principal decides.
+// String returns the name and the key. The centre stores this text with each decision of the principal.
 func (p Principal) String() string { return fmt.Sprintf("%s (%s)", p.Name, p.Key()) }
 
-// Role is a [[role]] of gateway.toml: who has it.
+// Role is a [[role]] of gateway.toml. It says who has the role.
 type Role struct {
 	Name   string   `toml:"name"`
-	Groups []string `toml:"groups"` // as the provider names them
-	People []string `toml:"people"` // keys of principals, or e-mail addresses that the provider verified
+	Groups []string `toml:"groups"` // the provider's names of the groups
+	People []string `toml:"people"` // keys of principals, or e-mail addresses that the provider has verified
 }
 
-// FindRoles returns the names of the roles that a principal has, in the order of the rules. Groups
-// that are not known give none.
+// FindRoles returns the names of the roles that a principal has, in the order of rules. If the provider
+// did not name all groups, the groups give no role.
 func FindRoles(rules []Role, p Principal) (names []string) {
 	for i := range rules {
 		r := &rules[i]
@@ -70,23 +71,25 @@ func FindRoles(rules []Role, p Principal) (names []string) {
 	return names
 }
 
-// IsNamed reports whether a text names the principal: their key, or the e-mail address that the provider
-// has verified.
+// IsNamed reports whether entry is the principal's key, or the principal's verified e-mail address.
 func (p Principal) IsNamed(entry string) bool {
 	if strings.Contains(entry, "#") {
 		return entry == p.Key()
 	}
-	// Of the same length: a K of Kelvin is a small k in other letters, and three bytes long.
+	// EqualFold takes the Kelvin sign, which has three bytes, for the letter k. The comparison of
+	// lengths refuses it.
 	return p.Email != "" && len(entry) == len(p.Email) && strings.EqualFold(entry, p.Email)
 }
 
-// IsSame reports whether two principals may be the same person: by their key, or by an e-mail address that
-// the provider has verified for both. It counts where one person must not pass for two.
+// IsSame reports whether two principals may be the same person. This is so if both have the same key,
+// or the same issuer and the same verified e-mail address. The centre uses IsSame so that one person
+// cannot vote as two.
 func (p Principal) IsSame(other Principal) bool {
 	return p.Key() == other.Key() || p.Issuer == other.Issuer && p.Email != "" && strings.EqualFold(p.Email, other.Email)
 }
 
-// CheckRoles returns an error for rules that cannot be meant.
+// CheckRoles returns an error if the name of a role is wrong or repeated, if a role has neither groups
+// nor people, or if a group or a person is wrong.
 func CheckRoles(rules []Role) error {
 	seen := map[string]bool{}
 	for i := range rules {

@@ -1,4 +1,4 @@
-// Package shown makes of a laptop's question what the centre shows a person, as harmless text.
+// Package shown converts a laptop's question to the harmless text that the centre shows to people.
 package shown
 
 import (
@@ -10,22 +10,23 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// IsName reports whether the name of a tool or a prompt goes to who may not see arguments: a name of another
-// form could be one.
+// IsName reports whether a text has the form of a name of a tool or a prompt. A text of another form
+// could be an argument, so the centre hides it from people who may not see arguments.
 func IsName(s string) bool {
 	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'
 	})
 }
 
-// NewQuestion returns a question as a person is shown it.
+// NewQuestion returns the view of a question for a person.
 func NewQuestion(a *enrolment.AskQuestion) (view.Question, error) {
 	return view.NewQuestion(a.PolicyCalls(), view.Options{
 		Server: a.Server, Why: a.Why, Project: a.Project, Home: a.Home, Rule: a.PolicyRule(), Digest: a.DigestBytes(),
 	})
 }
 
-// Approvers returns whom the rule of a question names, as harmless text: the laptop writes the names.
+// Approvers returns the approvers of a question as harmless text, because the laptop chooses their
+// names.
 func Approvers(a *enrolment.AskQuestion) (all []string) {
 	for _, text := range a.Approvers {
 		all = append(all, term.VisibleText(text))
@@ -33,8 +34,9 @@ func Approvers(a *enrolment.AskQuestion) (all []string) {
 	return all
 }
 
-// EntireLines returns every value that the lines of a question fold. Nothing is left out, however long it
-// is: who allows a call from afar can look at it nowhere else. Equal lines in a row are counted.
+// EntireLines returns the entire text of each value that the view folds, in lines. It omits nothing,
+// because a person who allows the call can read the value only here. It replaces repeated lines in a
+// row by their number.
 func EntireLines(q *view.Question) (all []string) {
 	for i := range q.Requests {
 		for _, a := range q.Requests[i].Values() {
@@ -42,7 +44,7 @@ func EntireLines(q *view.Question) (all []string) {
 				continue
 			}
 			all = append(all, fmt.Sprintf("request %d of %d: %s, entire", i+1, len(q.Requests), a.Path))
-			last, same := "\n", 0 // no line has that
+			last, same := "\n", 0 // an impossible line, because no line contains a line break
 			count := func() {
 				if same > 0 {
 					all = append(all, fmt.Sprintf("  … the same line %d more times …", same))

@@ -7,17 +7,17 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 )
 
-// Bounds of what a provider may say of a person.
+// Limits of a provider's data about a person.
 const (
-	maxGroups = 16 << 10 // bytes of all groups, each with a line's end: laptops keep no more
-	maxText   = 200      // bytes of a subject, a group, a name or an address
+	maxGroups = 16 << 10 // maximum bytes of all groups, each with a line break; laptops store no more
+	maxText   = 200      // maximum bytes of a subject, group, name or address
 )
 
-// claims are the members of an ID token, or of the answer about a person.
+// claims are the members of an ID token, or of a response of the userinfo endpoint.
 type claims map[string]any
 
-// find returns the claim with a name. A name with dots is also a path, if no claim has it: URLs are
-// names of claims, and realm_access.roles is a path.
+// find returns the claim with a name. If no claim has the name, find reads a name with dots as a path,
+// such as realm_access.roles. A name can also be a URL with dots.
 func (c claims) find(name string) (any, bool) {
 	if value, ok := c[name]; ok {
 		return value, true
@@ -30,7 +30,8 @@ func (c claims) find(name string) (any, bool) {
 	return claims(inner).find(rest)
 }
 
-// text returns the claim with a name if it is a text that can be shown; "" otherwise.
+// text returns the claim with a name. It returns "" if the claim is no text, or if the text cannot be
+// shown.
 func (c claims) text(name string) string {
 	value, _ := c[name].(string)
 	if !isPlain(value) {
@@ -41,8 +42,8 @@ func (c claims) text(name string) string {
 
 func isPlain(s string) bool { return issuer.IsPlain(s, maxText) }
 
-// hasElsewhere reports whether the provider keeps the groups elsewhere, because there are too many for a
-// token. Entra ID does that beyond 200 groups (_claim_names, or hasgroups).
+// hasElsewhere reports whether the provider stores the groups outside the token, because the person has
+// too many groups. Entra ID does this above 200 groups, with _claim_names or hasgroups.
 func (c claims) hasElsewhere(name string) bool {
 	names, _ := c["_claim_names"].(map[string]any)
 	_, listed := names[name]
@@ -50,8 +51,8 @@ func (c claims) hasElsewhere(name string) bool {
 	return listed || has
 }
 
-// groups returns the groups of a claim. known is false if the claim is missing, kept elsewhere, or not
-// a list of texts: a person whose groups were not all read has none that count.
+// groups returns the groups in a claim. known is false if the claim is missing, stored elsewhere, or
+// not a list of texts. Then all is nil, because an incomplete list of groups must not give roles.
 func (c claims) groups(name string) (all []string, known bool) {
 	value, ok := c.find(name)
 	if !ok || c.hasElsewhere(name) {
@@ -61,7 +62,7 @@ func (c claims) groups(name string) (all []string, known bool) {
 	switch is := value.(type) {
 	case []any:
 		list = is
-	case string: // some providers write a single group so
+	case string: // some providers write a single group as a text
 		list = []any{is}
 	default:
 		return nil, false
@@ -77,9 +78,10 @@ func (c claims) groups(name string) (all []string, known bool) {
 	return all, true
 }
 
-// readEmail returns the address of a person, if the provider has verified it.
+// readEmail returns the person's e-mail address. It returns "" if the provider has not verified the
+// address.
 func (c claims) readEmail() string {
-	// Some providers write true as a text.
+	// Some providers write the text "true" instead of true.
 	if verified := c["email_verified"]; verified != true && verified != "true" {
 		return ""
 	}
@@ -89,7 +91,8 @@ func (c claims) readEmail() string {
 	return ""
 }
 
-// readName returns a name that nobody can take for an e-mail address or a key.
+// readName returns the person's name. It skips a name with @, #, ( or ), because the name could pass
+// for an e-mail address or a key.
 func (c claims) readName() string {
 	for _, claim := range []string{"name", "preferred_username"} {
 		if name := c.text(claim); name != "" && !strings.ContainsAny(name, "@#()") {
@@ -99,13 +102,13 @@ func (c claims) readName() string {
 	return ""
 }
 
-// newPrincipal makes a principal of what a token says, and of what the provider says besides about the
-// same subject; more is nil if it was not asked. The token wins.
+// newPrincipal returns the principal for the claims of a token. more are the claims from the userinfo
+// endpoint, or nil. If both have a claim, the token's claim is used.
 func newPrincipal(issuer, subject, groupsClaim string, token, more claims) principal.Principal {
 	p := principal.Principal{Issuer: issuer, Subject: subject, Name: subject}
 	from := more
 	if _, ok := token["email"]; ok {
-		from = token // an address and its mark must be of one source
+		from = token // email and email_verified must come from the same source
 	}
 	p.Email = from.readEmail()
 	for _, name := range []string{p.Email, token.readName(), more.readName()} {

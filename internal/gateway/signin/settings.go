@@ -1,6 +1,6 @@
-// Package signin signs people in at the team's identity provider, by the code flow of OpenID Connect
-// with PKCE. It stores nothing about an attempt to sign in: the caller provides what binds the attempt to a
-// browser.
+// Package signin signs people in at the team's identity provider, with the authorization code flow of
+// OpenID Connect and PKCE. It stores nothing about an attempt to sign in. The caller computes the Flow
+// of an attempt from a cookie of the browser.
 package signin
 
 import (
@@ -11,23 +11,24 @@ import (
 	"github.com/clawai/clawai/internal/gateway/issuer"
 )
 
-// Settings are the [oidc] of gateway.toml.
+// Settings are the table [oidc] of gateway.toml.
 type Settings struct {
-	Issuer      string   `toml:"issuer"` // as the provider writes it into its tokens
+	Issuer      string   `toml:"issuer"` // the provider's address, exactly as in its tokens
 	ClientID    string   `toml:"client_id"`
 	SecretFile  string   `toml:"client_secret_file"`
-	SecretEnv   string   `toml:"client_secret_env"` // name of a variable of the environment
-	Scopes      []string `toml:"scopes"`            // besides openid
-	GroupsClaim string   `toml:"groups_claim"`      // name of a claim, or the path to it with dots
-	GroupsDays  int      `toml:"groups_days"`       // after so many days without a sign-in, the groups of a laptop's owner are not known any more
+	SecretEnv   string   `toml:"client_secret_env"` // name of an environment variable
+	Scopes      []string `toml:"scopes"`            // requested scopes besides openid
+	GroupsClaim string   `toml:"groups_claim"`      // name of the claim with the groups, or a path with dots
+	GroupsDays  int      `toml:"groups_days"`       // the groups of a laptop's owner are known for this many days after the owner's last sign-in
 }
 
-// DefaultSettings returns what holds where gateway.toml says nothing.
+// DefaultSettings returns the settings that apply if gateway.toml does not set a key.
 func DefaultSettings() Settings {
 	return Settings{Scopes: []string{"profile", "email"}, GroupsClaim: "groups", GroupsDays: 30}
 }
 
-// Check returns an error for settings that cannot be used. Those without an issuer are none, and pass.
+// Check returns an error if the settings cannot be used. Settings without an issuer and a client id
+// mean that the team has no identity provider, and Check returns nil for them.
 func (s *Settings) Check() error {
 	if s.Issuer == "" {
 		if s.ClientID != "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 )
 
-// Flow binds one attempt to a browser. All three are secrets of 256 bits that this browser alone brings
-// back; Verifier is that of PKCE (RFC 7636).
+// Flow binds one attempt to sign in to a browser. All fields are secrets of 256 bits, and the centre
+// can compute them only with this browser's cookie. Verifier is the code verifier of PKCE (RFC 7636).
 type Flow struct{ State, Nonce, Verifier string }
 
 // Provider is the team's identity provider. It is safe for concurrent use.
@@ -29,15 +29,15 @@ type Provider struct {
 	issuer           *issuer.Issuer
 }
 
-// metadata is what the provider says of itself.
+// metadata is the provider's metadata, with the data for a sign-in.
 type metadata struct {
 	*issuer.Metadata
 	endpoint oauth2.Endpoint
-	namesIss bool // it names itself in its answers (RFC 9207)
+	namesIss bool // the provider puts iss into its responses (RFC 9207)
 }
 
-// NewProvider returns a provider. It sends nothing. secret is that of the client; "" for a client
-// without one. redirect is the address to which the provider sends people back.
+// NewProvider returns a provider. It sends no request. secret is the client secret; "" if the client
+// has none. redirect is the address to which the provider sends people back.
 func NewProvider(s Settings, secret, redirect string, now func() time.Time) *Provider {
 	p := &Provider{settings: s, secret: secret, redirect: redirect, now: now}
 	p.issuer = issuer.New(s.Issuer, now, func(m *issuer.Metadata) error {
@@ -47,8 +47,8 @@ func NewProvider(s Settings, secret, redirect string, now func() time.Time) *Pro
 	return p
 }
 
-// Error is why nobody is signed in. Text is for the person and has no foreign text; Err, for the
-// centre's administrator, may have.
+// Error says why a person was not signed in. Text is for the person and contains no foreign text. Err
+// is for the centre's administrator and may contain foreign text.
 type Error struct {
 	Text string
 	Err  error
@@ -63,10 +63,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// away is the text for a provider that does not answer as it should.
+// away is the Text for a provider that does not respond correctly.
 const away = "The identity provider does not answer as it should. Try again in a minute; if it stays so, tell the centre's administrator"
 
-// find returns what the provider says of itself.
+// find returns the provider's metadata.
 func (p *Provider) find(ctx context.Context) (*metadata, error) {
 	m, err := p.issuer.Find(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Provider) find(ctx context.Context) (*metadata, error) {
 	return p.read(m)
 }
 
-// read returns what signing in needs of what the provider says of itself.
+// read returns the data for a sign-in from the provider's metadata.
 func (p *Provider) read(m *issuer.Metadata) (*metadata, error) {
 	var said struct {
 		Authorize string   `json:"authorization_endpoint"`
@@ -110,7 +110,7 @@ func (p *Provider) config(m *metadata) *oauth2.Config {
 	return &oauth2.Config{ClientID: p.settings.ClientID, ClientSecret: p.secret, Endpoint: m.endpoint, RedirectURL: p.redirect, Scopes: append([]string{oidc.ScopeOpenID}, p.settings.Scopes...)}
 }
 
-// Begin returns the address at which a person signs in.
+// Begin returns the address of the provider's page where a person signs in.
 func (p *Provider) Begin(ctx context.Context, f Flow) (string, error) {
 	m, err := p.find(ctx)
 	if err != nil {
@@ -119,8 +119,8 @@ func (p *Provider) Begin(ctx context.Context, f Flow) (string, error) {
 	return p.config(m).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), nil
 }
 
-// Finish returns who has signed in. answer is the query with which the provider sent the browser back,
-// and f that of the attempt which this browser began.
+// Finish returns the person who signed in. answer is the query of the URL to which the provider sent
+// the browser back. f is the Flow of the attempt in this browser.
 func (p *Provider) Finish(ctx context.Context, f Flow, answer url.Values) (principal.Principal, error) {
 	var none principal.Principal
 	for _, name := range []string{"state", "code", "iss", "error"} {
@@ -135,7 +135,8 @@ func (p *Provider) Finish(ctx context.Context, f Flow, answer url.Values) (princ
 	if err != nil {
 		return none, err
 	}
-	// Without this check, another provider of the same person could be put in this one's place (RFC 9207).
+	// Without this check, an attacker could replace the provider by another one that the person also
+	// uses (RFC 9207).
 	if iss, sent := answer["iss"]; sent && iss[0] != p.settings.Issuer || !sent && m.namesIss {
 		return none, &Error{"The answer does not come from the identity provider of this centre. Sign in again", nil}
 	}
@@ -165,7 +166,8 @@ func (p *Provider) Finish(ctx context.Context, f Flow, answer url.Values) (princ
 	return p.readToken(ctx, m, raw, tokens, f.Nonce)
 }
 
-// withoutBody returns an error of the token endpoint without the answer, which may have secrets.
+// withoutBody returns an error of the token endpoint without the response, because the response may
+// contain secrets.
 func withoutBody(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Errorf("the token endpoint answered %s: %s %s", refused.Response.Status, refused.ErrorCode, refused.ErrorDescription)
@@ -176,7 +178,7 @@ func withoutBody(err error) error {
 	return err
 }
 
-// readToken returns who an ID token is about.
+// readToken verifies an ID token and returns its person.
 func (p *Provider) readToken(ctx context.Context, m *metadata, raw string, tokens *oauth2.Token, nonce string) (principal.Principal, error) {
 	var none principal.Principal
 	const wrong = "The identity provider's token is not valid here. Sign in again; if it stays so, tell the centre's administrator"
@@ -207,8 +209,9 @@ func (p *Provider) readToken(ctx context.Context, m *metadata, raw string, token
 	return newPrincipal(p.settings.Issuer, token.Subject, p.settings.GroupsClaim, said, more), nil
 }
 
-// askMore asks the provider for what the token does not have: many put groups and addresses there
-// alone. It returns nil if nothing is missing, or nothing can be asked.
+// askMore asks the userinfo endpoint for claims that the token does not have, because many providers
+// put groups and addresses only there. It returns nil if no claim is missing or if the provider has no
+// such endpoint.
 func (p *Provider) askMore(ctx context.Context, m *metadata, said claims, subject string, tokens *oauth2.Token) (claims, error) {
 	_, hasGroups := said.find(p.settings.GroupsClaim)
 	_, hasEmail := said["email"]
@@ -228,8 +231,8 @@ func (p *Provider) askMore(ctx context.Context, m *metadata, said claims, subjec
 
 func isSame(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// Look asks the provider what it says of itself, and returns how far its clock is ahead of ours;
-// known is false if it did not say the time.
+// Look requests the provider's metadata and keys. It returns how far the provider's clock is ahead of
+// ours. known is false if the provider's response has no date.
 func (p *Provider) Look(ctx context.Context) (ahead time.Duration, known bool, err error) {
 	return p.issuer.Look(ctx)
 }

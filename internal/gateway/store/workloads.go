@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// WorkloadUse is the last use of a rule ([[workload]] of gateway.toml) by a workload.
+// WorkloadUse is a rule's last use by a workload. The rule is a [[workload]] of gateway.toml.
 type WorkloadUse struct {
 	Rule, Issuer, Subject string
 	Used                  time.Time
@@ -13,11 +13,11 @@ type WorkloadUse struct {
 
 // Workloads keeps used tokens of workloads, and the last use of each rule.
 type Workloads interface {
-	// UseToken stores the keyed hash of a token that is valid once. The hash is kept until the time until;
-	// hashes whose time has passed are removed. ErrTwice: the token was used before.
+	// UseToken stores the keyed hash of a token that may be used only once. It also removes the hashes
+	// of tokens whose until is before now. The error is ErrTwice if the token was already used.
 	UseToken(ctx context.Context, hash string, now, until time.Time) error
-	// TouchWorkload stores a use, in place of the earlier one of the same rule.
+	// TouchWorkload stores the last use of a rule. It replaces the rule's earlier use.
 	TouchWorkload(ctx context.Context, u WorkloadUse) error
-	// ListWorkloadUses returns the last use of each rule, in the order of their names.
+	// ListWorkloadUses returns the last use of each rule, sorted by the rules' names.
 	ListWorkloadUses(ctx context.Context) ([]WorkloadUse, error)
 }

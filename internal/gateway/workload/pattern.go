@@ -9,13 +9,13 @@ import (
 
 const (
 	wildcards  = "*?"
-	separators = ":@" // besides "/", which glob keeps apart
+	separators = ":@" // separators besides "/"; package glob already handles "/"
 )
 
-// pattern is what a claim must be: a text, or a text with wildcards, of which none passes a separator.
+// pattern is the required value of a claim. It may have wildcards. A wildcard matches neither ":" nor "@".
 type pattern struct {
 	text  string
-	parts []*glob.Pattern // between separators; nil: an empty part; none at all: the text has no wildcard
+	parts []*glob.Pattern // parts of text between the separators; nil for an empty part; no parts if text has no wildcard
 }
 
 func hasWildcard(s string) bool { return strings.ContainsAny(s, wildcards) }
@@ -38,8 +38,8 @@ func newPattern(text string) (p pattern, err error) {
 	return p, nil
 }
 
-// accepts reports whether a claim is as the pattern says. What a wildcard stands for must not be read as
-// something else: a text with an empty part, "." or ".." between separators fits no pattern.
+// accepts reports whether a claim's value matches the pattern. A pattern with wildcards refuses a value
+// with an empty step, "." or "..", because a wildcard must not stand for a change of folder.
 func (p *pattern) accepts(value string) bool {
 	if p.parts == nil {
 		return value == p.text
@@ -62,7 +62,7 @@ func (p *pattern) accepts(value string) bool {
 	return true
 }
 
-// splitParts returns the parts of a text between separators, and the separators in their order.
+// splitParts splits a text at the separators. marks has the separators in their order.
 func splitParts(text string) (parts []string, marks string) {
 	for {
 		at := strings.IndexAny(text, separators)

@@ -1,5 +1,6 @@
-// Package workload lets in machines that have no key of the centre: jobs of CI and pods, by a token that
-// their platform has signed. A [[workload]] of gateway.toml says whose tokens count, and for what.
+// Package workload lets in machines that have no key of the centre, such as jobs of CI and pods. Such a
+// machine shows a token that its platform has signed. A [[workload]] of gateway.toml is a rule: it says
+// whose tokens are valid, and which roles they give.
 package workload
 
 import (
@@ -16,26 +17,26 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// Bounds of a rule.
+// Limits of a rule.
 const (
 	defaultMinutes = 60
 	MaxMinutes     = 24 * 60
 	maxRules       = 200
 	maxName        = 64
-	maxValue       = 1024 // bytes of a claim
+	maxValue       = 1024 // maximum bytes of a claim
 )
 
 // Settings are one [[workload]] of gateway.toml.
 type Settings struct {
 	Name     string            `toml:"name"`     // for people to read
-	Issuer   string            `toml:"issuer"`   // as it writes itself into its tokens
-	Audience string            `toml:"audience"` // for whom its tokens are made: this centre alone
-	Roles    []string          `toml:"roles"`    // some of those that keys of machines can have
-	Minutes  *int              `toml:"minutes"`  // so long a token counts after it was made; nil: defaultMinutes
-	Claims   map[string]string `toml:"claims"`   // all must hold: a text, or a pattern
+	Issuer   string            `toml:"issuer"`   // the issuer's address, exactly as in its tokens
+	Audience string            `toml:"audience"` // the audience of the tokens; each token must be for this audience only
+	Roles    []string          `toml:"roles"`    // some of principal.MachineRoles
+	Minutes  *int              `toml:"minutes"`  // a token is valid for this many minutes after it was made; nil means defaultMinutes
+	Claims   map[string]string `toml:"claims"`   // required claims, by name; each value is a text or a pattern
 }
 
-// Lifetime returns how long a token counts after it was made.
+// Lifetime returns how long a token is valid after it was made.
 func (s *Settings) Lifetime() time.Duration {
 	minutes := defaultMinutes
 	if s.Minutes != nil {
@@ -44,21 +45,23 @@ func (s *Settings) Lifetime() time.Duration {
 	return time.Duration(minutes) * time.Minute
 }
 
-// standard are claims that the centre checks of every token.
+// standard are the claims that the centre checks in every token.
 var standard = []string{"iss", "aud", "exp", "nbf", "iat", "jti"}
 
-// open has, for hosts whose tokens anybody in the world can get, the claims that say whose a token is. The
-// claim job_workflow_ref of GitHub is none: everybody can call a workflow that is public.
+// open lists hosts that give a token to anybody in the world. For each host it has the claims that
+// identify the owner of a token. GitHub's claim job_workflow_ref is not in the list, because everybody
+// can call a public workflow.
 var open = map[string][]string{
 	"token.actions.githubusercontent.com": {"repository", "repository_id", "repository_owner", "repository_owner_id"},
 	"gitlab.com":                          {"project_path", "project_id", "namespace_path", "namespace_id"},
 }
 
-// shortNames are claims as a subject (sub) writes them, if it uses another name.
+// shortNames has the claims that have another name in a subject (sub).
 var shortNames = map[string]string{"repository": "repo"}
 
-// CheckSettings returns an error for rules that cannot be meant. clientID is that of people's sign-ins: their
-// tokens must not pass for those of workloads.
+// CheckSettings returns an error if rules cannot be used. clientID is the client id of people's
+// sign-ins. No rule may use it as audience, because people's tokens would then pass for tokens of
+// workloads.
 func CheckSettings(all []Settings, clientID string) error {
 	if len(all) > maxRules {
 		return fmt.Errorf("there are %d; at most %d are read", len(all), maxRules)
@@ -104,7 +107,7 @@ func (s *Settings) check(clientID string) error {
 	return s.checkClaims()
 }
 
-// checkClaims refuses claims that would let in whomever the issuer knows.
+// checkClaims returns an error if the claims would let in everybody whom the issuer knows.
 func (s *Settings) checkClaims() error {
 	narrow := false
 	for _, name := range slices.Sorted(maps.Keys(s.Claims)) {
@@ -134,8 +137,9 @@ func (s *Settings) checkClaims() error {
 	return nil
 }
 
-// namesOwner reports whether the rule says whose a token is, by a claim or by the beginning of sub. Owners choose
-// of which claims the sub of their tokens is made, so one that begins with another claim may be anybody's.
+// namesOwner reports whether the rule fixes the owner of a token: by the given claim, or by a sub that
+// begins with this claim. Owners can choose the claims in the sub of their tokens. So a sub that begins
+// with another claim could come from any owner.
 func (s *Settings) namesOwner(claim string) bool {
 	if isNarrow(s.Claims[claim]) {
 		return true
@@ -148,7 +152,8 @@ func (s *Settings) namesOwner(claim string) bool {
 	return isNarrow(owner)
 }
 
-// isNarrow reports whether a text names an owner: it has no wildcard, or none before its first "/".
+// isNarrow reports whether a text fixes an owner: the text has no wildcard, or no wildcard before its
+// first "/".
 func isNarrow(value string) bool {
 	first, _, _ := strings.Cut(value, "/")
 	return value != "" && (!hasWildcard(value) || first != value && !hasWildcard(first))

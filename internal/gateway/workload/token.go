@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// maxToken is how many bytes a token may have. Those of GitHub have about 2,000.
+// maxToken is the maximum number of bytes of a token. GitHub's tokens have about 2,000 bytes.
 const maxToken = 16 << 10
 
-// IsToken reports whether a text looks like a signed token, and not like a key of the centre.
+// IsToken reports whether a text looks like a signed token. A key of the centre does not look so.
 func IsToken(text string) bool { return strings.Count(text, ".") == 2 }
 
-// readIssuer returns which issuer a token names. Nothing has verified it yet.
+// readIssuer returns the issuer that a token names. The token is not verified yet.
 func readIssuer(raw string) (string, error) {
 	if len(raw) > maxToken {
 		return "", errors.New("it is too long")
@@ -29,7 +29,8 @@ func readIssuer(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// A token of another kind, such as one that asks for a sign-out, may have the same claims (RFC 8725 section 3.11).
+	// A token of another kind may have the same claims, for example a token for a sign-out (RFC 8725
+	// section 3.11).
 	if kind, ok := header["typ"]; ok {
 		if text, _ := kind.(string); !strings.EqualFold(text, "JWT") && !strings.EqualFold(text, "at+jwt") {
 			return "", errors.New("its kind (typ) is another one")
@@ -46,7 +47,7 @@ func readIssuer(raw string) (string, error) {
 	return name, nil
 }
 
-// readPart reads the header or the claims of a token.
+// readPart decodes the header or the claims of a token.
 func readPart(part string) (map[string]any, error) {
 	src, err := base64.RawURLEncoding.Strict().DecodeString(part)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 )
 
-// Verifier says which workload sends a token. It is safe for concurrent use.
+// Verifier finds the workload that a token belongs to. It is safe for concurrent use.
 type Verifier struct {
 	rules   []rule
-	issuers map[string]*issuer.Issuer // by address
+	issuers map[string]*issuer.Issuer // by the issuer's address
 	now     func() time.Time
 }
 
@@ -26,13 +26,13 @@ type rule struct {
 	claims map[string]pattern
 }
 
-// NewVerifier returns the verifier of rules that CheckSettings has let pass. It sends nothing.
+// NewVerifier returns a verifier for rules that CheckSettings has accepted. It sends no request.
 func NewVerifier(all []Settings, now func() time.Time) *Verifier {
 	v := &Verifier{issuers: map[string]*issuer.Issuer{}, now: now}
 	for i := range all {
 		r := rule{all[i], map[string]pattern{}}
 		for name, text := range r.Claims {
-			r.claims[name], _ = newPattern(text) // CheckSettings has tried it; what cannot be read accepts nothing
+			r.claims[name], _ = newPattern(text) // ignore the error: CheckSettings has already compiled the pattern
 		}
 		v.rules = append(v.rules, r)
 		if v.issuers[r.Issuer] == nil {
@@ -42,17 +42,17 @@ func NewVerifier(all []Settings, now func() time.Time) *Verifier {
 	return v
 }
 
-// Workload is who sent a token that counts.
+// Workload is the sender of a valid token.
 type Workload struct {
-	principal.Principal          // Name is that of the rules that let it in
-	Rules               []string // names of these rules
-	Token               string   // names the token among all; "" if the issuer gave it no name (jti)
+	principal.Principal          // Name is the list of names in Rules
+	Rules               []string // names of the rules that let the workload in
+	Token               string   // identifies the token among the tokens of all issuers; "" if the token has no jti
 }
 
-// Error is why a token does not count. Text is for whoever sent it, and says nothing of the rules; Err is for
-// the centre's administrator.
+// Error says why a token is not valid. Text is for the sender and does not describe the rules. Err is
+// for the centre's administrator.
 type Error struct {
-	Status int // of HTTP
+	Status int // HTTP status
 	Text   string
 	Err    error
 }
@@ -63,22 +63,23 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// IsIssuerFault reports whether the issuer, and not the token, is at fault.
+// IsIssuerFault reports whether the fault lies with the issuer and not with the token.
 func (e *Error) IsIssuerFault() bool { return e.Status == http.StatusServiceUnavailable }
 
-// WithSender returns the error with the sender of the token, for the administrator.
+// WithSender returns a copy of the error that also names the issuer and the subject of the token, for
+// the administrator.
 func (e *Error) WithSender(issuer, subject string) *Error {
 	return &Error{e.Status, e.Text, fmt.Errorf("%s: %s: %w", issuer, cutText(subject), e.Err)}
 }
 
-// Errors of a token that counts once.
+// Errors of a token that may be used only once.
 var (
 	ErrTwice = &Error{http.StatusUnauthorized, "This token was used before, and publishes once: ask your platform for a new one.", errors.New("it was used before")}
-	// Without a name, two uses of a token could not be told from two tokens.
+	// Without a jti, the centre cannot tell a repeated use of a token from the use of another token.
 	ErrNameless = &Error{http.StatusUnauthorized, "This token has no name of its own (jti), and one that publishes needs it.", errors.New("it has no jti")}
 )
 
-// What those who send a token are told.
+// Texts for the senders of refused tokens.
 const (
 	textInvalid  = "This token is not valid here: it cannot be read, or no issuer that this centre knows vouches for it now."
 	textIssuer   = "Whether this token is valid cannot be said now: its issuer does not answer as it should, or does not know its key. Try again in a minute; if it stays so, tell the centre's administrator."
@@ -87,13 +88,14 @@ const (
 	textRules    = "No rule of this centre lets this workload in; the centre's administrator sees in its log who asked."
 )
 
-// Bounds of what the administrator is told: of a claim, and of all.
+// Maximum bytes of texts for the administrator: maxDetail of a claim, maxReport of a whole error.
 const (
 	maxDetail = 200
 	maxReport = 1000
 )
 
-// Verify returns which workload sends a token, with the roles of all rules that it meets.
+// Verify returns the workload that sent a token. The workload has the roles of all rules that the token
+// meets.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Workload, error) {
 	var none Workload
 	address, err := readIssuer(raw)
@@ -122,7 +124,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Workload, error) {
 	return who, err
 }
 
-// judge returns who a verified token is about, by the rules of its issuer.
+// judge returns the workload of a verified token. It applies the rules for the token's issuer.
 func (v *Verifier) judge(address, subject string, said map[string]any) (Workload, error) {
 	var none Workload
 	now := v.now()
@@ -130,7 +132,8 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 	if err != nil {
 		return none, &Error{http.StatusUnauthorized, textTime, err}
 	}
-	// The library takes a member of another case for the claim, and a name of Google without https.
+	// The library also accepts a claim with another case in its name, and Google's issuer without
+	// https.
 	if said["iss"] != address || said["sub"] != subject || !issuer.IsPlain(subject, maxValue) {
 		return none, &Error{http.StatusUnauthorized, textInvalid, errors.New("its issuer or subject cannot be read in one way")}
 	}
@@ -169,8 +172,9 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 	return who, nil
 }
 
-// isFor reports whether a token was made for an audience and for no other: another one could send it here.
-// The party that asked for it (azp) is this audience too, or one that the rule names.
+// isFor reports whether a token was made for audience and for no other audience. Another audience also
+// receives the token and could send it here. The party that requested the token (azp) must be audience,
+// unless the rule has a claim azp.
 func isFor(said map[string]any, audience string, claims map[string]string) bool {
 	got := said["aud"]
 	if list, ok := got.([]any); ok && len(list) == 1 {
@@ -181,7 +185,7 @@ func isFor(said map[string]any, audience string, claims map[string]string) bool 
 	return got == audience && (!there || named || party == audience)
 }
 
-// findLack returns which claim does not hold; "" if all do.
+// findLack returns a text about the first claim that does not match; "" if all claims match.
 func (r *rule) findLack(said map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(r.claims)) {
 		value, ok := said[name].(string)
@@ -198,7 +202,7 @@ func (r *rule) findLack(said map[string]any) string {
 	return ""
 }
 
-// cutText returns a text of a token as the administrator's log has it.
+// cutText returns the beginning of a token's text, quoted for the administrator's log.
 func cutText(s string) string {
 	if len(s) > maxDetail {
 		s = s[:maxDetail] + "…"
@@ -206,7 +210,7 @@ func cutText(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Look asks each issuer what it says of itself, and tells how far its clock is ahead of ours, if it is known.
+// Look calls issuer.Issuer.Look for each issuer, and calls tell with each result.
 func (v *Verifier) Look(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
 	for _, address := range slices.Sorted(maps.Keys(v.issuers)) {
 		ahead, known, err := v.issuers[address].Look(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/state/checkpoint"
 )
 
-// unlogged selects the segments that have more than their newest head says.
+// unlogged selects the segments that have grown or ended since their newest head, or that have no head.
 const unlogged = " FROM segment WHERE org = ? AND logged < 2 * size + complete"
 
 // ListUnlogged implements store.Checkpoints.
@@ -83,7 +83,8 @@ func (s *Store) keepCheckpoint(t *transaction, size int64, heads []checkpoint.He
 	return err
 }
 
-// readTree returns hashes in the order of places.
+// readTree returns one hash for each place, in the order of places. It returns an error if the database
+// has no hash for a place.
 func (s *Store) readTree(rows func(string, ...any) (*sql.Rows, error), places []int64) ([]tlog.Hash, error) {
 	if len(places) == 0 {
 		return nil, nil

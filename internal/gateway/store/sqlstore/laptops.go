@@ -156,7 +156,7 @@ func (s *Store) RevokeLaptop(ctx context.Context, id, by string, now time.Time) 
 	})
 }
 
-// touched is how old the time of a laptop's last request may be before it is written again.
+// touched is the minimum time between two stored times of a laptop's last request.
 const touched = 10 * time.Second
 
 // TouchLaptop implements store.Laptops.

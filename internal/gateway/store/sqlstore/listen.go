@@ -11,25 +11,26 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// questionChannel is the channel on which PostgreSQL tells of changes of questions. A notification has the
-// organisation and the question's id alone: whoever may connect to the database can listen.
+// questionChannel is the PostgreSQL channel for changes of questions. A notification contains only the
+// organisation and the question's id, because every user of the database can listen.
 const questionChannel = "clawai_question"
 
-// listenerName is the name by which the server's administrator finds the connection that listens.
+// listenerName is the application_name of the listening connection. The server's administrator sees
+// this name.
 const listenerName = "clawai-gateway listens"
 
-// Times of the connection that listens.
+// Times of the listening connection.
 const (
-	listenAgain = time.Second      // after it was lost
-	checkEvery  = 30 * time.Second // without news it is asked whether it lives: the network may have lost it silently
+	listenAgain = time.Second      // pause before a lost connection is opened again
+	checkEvery  = 30 * time.Second // pause after which an idle connection is pinged, because a network can lose a connection silently
 )
 
-// listener hears of changes by a connection of its own. It connects when somebody watches for the first time:
-// most commands of the centre wait for nothing.
+// listener receives notifications on its own connection. It connects at the first Watch, because most
+// commands of the centre wait for no change.
 type listener struct {
 	config *pgx.ConnConfig
 	once   sync.Once
-	ctx    context.Context // of the connection; it ends when the store is closed
+	ctx    context.Context // ends when the store is closed
 	end    context.CancelFunc
 	over   sync.WaitGroup
 }
@@ -41,19 +42,19 @@ func newListener(c *pgx.ConnConfig) *listener {
 	return l
 }
 
-// start begins to listen for a store.
+// start begins to listen for a store. Later calls do nothing.
 func (l *listener) start(s *Store) {
 	l.once.Do(func() { l.over.Go(func() { l.keep(s) }) })
 }
 
-// close ends the connection.
+// close ends the connection, and returns after the listening goroutine has ended.
 func (l *listener) close() {
-	l.once.Do(func() {}) // it starts no more
+	l.once.Do(func() {}) // a later start does nothing
 	l.end()
 	l.over.Wait()
 }
 
-// keep listens, and connects again after the connection was lost.
+// keep listens. After a lost connection it reports the error and connects again.
 func (l *listener) keep(s *Store) {
 	for {
 		err := l.listen(s)
@@ -71,7 +72,8 @@ func (l *listener) keep(s *Store) {
 	}
 }
 
-// listen tells the watchers of each notification until the connection is lost.
+// listen connects to PostgreSQL and wakes the watchers at each notification. It returns an error when
+// the connection is lost.
 func (l *listener) listen(s *Store) error {
 	conn, err := l.connect()
 	if err != nil {
@@ -82,7 +84,7 @@ func (l *listener) listen(s *Store) error {
 		defer cancel()
 		_ = conn.Close(ctx)
 	}()
-	s.watchers.tellAll() // what changed while there was no connection
+	s.watchers.tellAll() // questions may have changed while no connection was open
 	for {
 		ctx, cancel := context.WithTimeout(l.ctx, checkEvery)
 		n, err := conn.WaitForNotification(ctx)

@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// partPool is where parts of segments are written. It has connections of its own, because many laptops that ship
-// would hold all others, and no page and no question could be read.
+// partPool is the pool of connections that write parts of segments. It is separate from the other
+// connections, because many shipping laptops would otherwise hold all connections and block pages and
+// questions.
 type partPool struct {
 	db    *sql.DB
-	turns chan int64 // a number for each connection; whoever waits longest is the next one, which a pool does not promise
+	turns chan int64 // one number per connection; a channel serves the caller that has waited longest, but sql.DB promises no order
 }
 
-// partWriters is how many parts are written at once. A writer mostly computes; while one waits for the disk,
-// another one can.
+// partWriters is the number of parts that are written at once. A writer mostly computes, and another
+// writer can run while one waits for the disk.
 const partWriters = 4
 
 func newPartPool(db *sql.DB) *partPool {
 	db.SetMaxOpenConns(partWriters)
-	db.SetMaxIdleConns(partWriters) // a new connection costs more than a part
+	db.SetMaxIdleConns(partWriters) // opening a connection costs more than writing a part
 	db.SetConnMaxIdleTime(idle)
 	p := &partPool{db: db, turns: make(chan int64, partWriters)}
 	for i := range int64(partWriters) {
@@ -28,7 +29,8 @@ func newPartPool(db *sql.DB) *partPool {
 	return p
 }
 
-// changePart is change for a part of a segment.
+// changePart runs a transaction for a part of a segment, like change, but in the pool of parts. It uses
+// change if the store has no such pool.
 func (s *Store) changePart(ctx context.Context, change func(*transaction) error) error {
 	if s.parts == nil {
 		return s.change(ctx, change)

@@ -38,7 +38,7 @@ func (s *Store) UseLink(ctx context.Context, hash, session string, now, expires 
 	})
 }
 
-// addSession adds a session, and removes those that have expired.
+// addSession adds a session, and removes all expired sessions.
 func (t *transaction) addSession(org, hash string, p principal.Principal, now, expires time.Time) error {
 	person, err := json.Marshal(p)
 	if err != nil {

@@ -37,7 +37,8 @@ func readVote(r scanner) (v store.Vote, err error) {
 
 const votesOf = "SELECT principal, allows, words, at, way FROM vote WHERE org = ? AND question = ? ORDER BY place"
 
-// asksOf returns the text by which the approvers of two questions are compared.
+// asksOf returns a text that is equal for two questions with the same approvers and the same conditions
+// on their approval.
 func asksOf(a *enrolment.AskQuestion) string {
 	return (&policy.Approval{Approvers: a.Approvers, Votes: a.Approvals, NotSelf: a.NotSelf}).String()
 }
@@ -49,7 +50,8 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int, kep
 		return q, err
 	}
 	err = s.change(ctx, func(t *transaction) error {
-		// The row of the laptop is the lock: two questions of one laptop come one after the other.
+		// AddQuestion locks the row of the laptop, so that two questions of one laptop are added one
+		// after the other.
 		var id string
 		if err := t.row("SELECT id FROM laptop WHERE org = ? AND id = ?"+s.d.lock, s.org, q.Laptop).Scan(&id); err != nil {
 			return err
@@ -70,7 +72,7 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int, kep
 			return err
 		}
 		var waiting int
-		values[3] = enrolment.QuestionPending // an approved one waits for nobody
+		values[3] = enrolment.QuestionPending // an approved question does not wait any more, so only pending questions count
 		if err := t.row("SELECT count(*)"+open, values...).Scan(&waiting); err != nil {
 			return err
 		}
@@ -95,7 +97,6 @@ func (s *Store) AddQuestion(ctx context.Context, q store.Question, most int, kep
 	return q, err
 }
 
-// votes returns the votes of a question.
 func (t *transaction) votes(org, question string) ([]store.Vote, error) {
 	rows, err := t.rows(votesOf, org, question)
 	return collect(rows, err, readVote)
@@ -122,7 +123,8 @@ func (s *Store) ListQuestions(ctx context.Context, since time.Time, most int) ([
 	return s.listQuestions(ctx, "created >= ? ORDER BY created DESC, id LIMIT ?", nanos(since), most)
 }
 
-// listQuestions returns the questions of a condition, with their votes.
+// listQuestions returns questions with their votes. which is the SQL condition for the questions, and
+// values are the values in the condition.
 func (s *Store) listQuestions(ctx context.Context, which string, values ...any) ([]store.Question, error) {
 	all, err := list(ctx, s, readQuestion, "SELECT "+questionColumns+" FROM question WHERE org = ? AND "+which, append([]any{s.org}, values...)...)
 	for i := range all {

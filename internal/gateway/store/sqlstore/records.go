@@ -17,22 +17,22 @@ func readRecord(r scanner) (is store.Record, err error) {
 	return is, err
 }
 
-// filter is a column that must have a value, and the condition of the index that begins with it. No index begins with
-// the value of a plain one.
+// filter is a column that must have a value. condition is the WHERE condition of the index that begins
+// with the column. plain is true if no index begins with this value of the column.
 type filter struct {
 	column, value, condition string
 	plain                    bool
 }
 
-// chooseFilters returns the filters of a query: those whose index is read, and the others, by which its records are
-// looked through.
+// chooseFilters divides the filters of a query. The database finds records by the index of lead, and
+// compares each of these records with others.
 func chooseFilters(q *store.Query) (lead, others []filter) {
 	isRare := q.Look == store.LookAsked || q.Look == store.LookRefused
 	isRareToo := q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome)
 	look, kind := filter{"look", string(q.Look), isRareLook, !isRare}, filter{"kind", q.Kind, isRareKind, !isRareToo}
 	session, laptop := filter{column: "session", value: q.Session}, filter{column: "laptop", value: q.Laptop}
 	rule, tool, server := filter{"rule", q.Rule, isRuled, false}, filter{"name", q.Tool, isNamed, false}, filter{column: "server", value: q.Server}
-	var order [][]filter // of those that select few records, the fewest first
+	var order [][]filter // the filters that select few records; the first list selects the fewest
 	order = append(order, []filter{session})
 	if isRare {
 		order = append(order, []filter{look, laptop}, []filter{look, rule}, []filter{look, tool}, []filter{look, server}, []filter{look})
@@ -62,7 +62,7 @@ func (s *Store) ListRecords(ctx context.Context, q store.Query) ([]store.Record,
 	return list(ctx, s, readRecord, statement, values...)
 }
 
-// writeList returns the statement of a list of records.
+// writeList returns the SQL statement for a list of records, and the values of its places.
 func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	where, values := []string{"org = ?"}, []any{s.org}
 	lead, others := chooseFilters(q)
@@ -74,8 +74,9 @@ func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	}
 	byTool := slices.ContainsFunc(lead, func(f filter) bool { return f.column == "name" })
 	for _, f := range others {
-		// Without statistics a database may take the index of a column that selects nearly all records. None is of this
-		// term. A server compares a column inside the indexes of tools, but not a term.
+		// A database without statistics may choose the index of a column that selects nearly all
+		// records. || '' keeps it from this index. PostgreSQL compares a column inside the indexes of
+		// tools, but not a term, so server stays a column there.
 		if !f.plain && !(s.d.numbered && f.column == "server" && byTool) {
 			f.column += " || ''"
 		}

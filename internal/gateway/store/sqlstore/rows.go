@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// rows are rows that one statement adds to a table, column by column.
+// rows holds the rows that one statement inserts into a table. It holds them as columns.
 type rows struct {
 	names   []string
-	columns []any // []string or []int64, all of the same length
+	columns []any // each is a []string or a []int64 with length elements
 	length  int
 }
 
-// textsOf adds a column of texts, one of each row.
+// textsOf adds a column of texts to r. get returns the text for one element of all.
 func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
 	values := make([]string, len(all))
 	for i := range all {
@@ -21,7 +21,7 @@ func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
 	r.names, r.columns, r.length = append(r.names, name), append(r.columns, values), len(all)
 }
 
-// numbersOf adds a column of numbers, one of each row.
+// numbersOf adds a column of numbers to r. get returns the number for one element of all.
 func numbersOf[T any](r *rows, name string, all []T, get func(*T) int64) {
 	values := make([]int64, len(all))
 	for i := range all {
@@ -30,8 +30,9 @@ func numbersOf[T any](r *rows, name string, all []T, get func(*T) int64) {
 	r.names, r.columns, r.length = append(r.names, name), append(r.columns, values), len(all)
 }
 
-// insertRows adds rows to a table. A server gets all of them with one request, which is the same text for any
-// number of rows; the database in a file has no way to it that could be slow. end is what stands behind the rows.
+// insertRows adds rows to a table. PostgreSQL gets all rows in one request, with the same statement for
+// any number of rows. SQLite gets one request per row, because it has no slow network. end is the text
+// of the statement after the rows.
 func (t *transaction) insertRows(table string, r *rows, end string) error {
 	if r.length == 0 {
 		return nil

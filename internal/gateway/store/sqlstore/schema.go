@@ -10,13 +10,14 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// steps are the steps of the schema, in order. A released step never changes. {int} is a number of
-// 64 bits, {bytes} a string of bytes, {serial} a key that the database numbers, {strict} the end of
-// a table, {keyed} that of a table whose rows lie in the order of their key, {unguard} a statement that drops the
-// guard against records that are there twice, where that can be done: an index has its place.
+// steps are the steps of the schema, in order. A released step never changes. Each database replaces
+// the words in braces: {int} is a number of 64 bits, and {bytes} a string of bytes. {serial} is a key
+// that the database numbers. {strict} ends a table, and {keyed} ends a table that stores its rows in
+// the order of their key. {unguard} drops the constraint against duplicate records in PostgreSQL,
+// because a unique index replaces it; SQLite cannot drop it.
 var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep, listStep, proposalStep}
 
-// Times are nanoseconds since 1970; 0 is never.
+// Times are nanoseconds since 1970. 0 means never.
 const firstStep = `
 CREATE TABLE enrolment (
 	org          TEXT NOT NULL,
@@ -163,8 +164,8 @@ CREATE TABLE signed_in (
 ){strict};
 `
 
-// peopleStep keeps people, as JSON of package principal, where the first step has only their names. Who
-// was signed in signs in again.
+// peopleStep stores people as JSON of package principal. The first step stored only their names. The
+// step ends all sessions, so people must sign in again.
 const peopleStep = `
 ALTER TABLE enrolment ADD COLUMN decider TEXT NOT NULL DEFAULT '';
 
@@ -180,8 +181,8 @@ DELETE FROM signed_in;
 ALTER TABLE signed_in ADD COLUMN person TEXT NOT NULL DEFAULT '{}';
 `
 
-// questionStep keeps questions. digest is that of the calls, asks the text of the approvers: a
-// question that is asked again joins the one that waits.
+// questionStep stores questions. digest is the digest of the calls, and asks is the text of asksOf.
+// Both find an open question that equals a new one.
 const questionStep = `
 CREATE TABLE question (
 	org          TEXT NOT NULL,
@@ -213,13 +214,14 @@ CREATE TABLE vote (
 ){strict};
 `
 
-// titleStep keeps the headline of a question: to find it in a long call takes a second, and lists show many.
+// titleStep stores the headline of a question, because computing it from a long call takes a second and
+// lists show many questions.
 const titleStep = `
 ALTER TABLE question ADD COLUMN title TEXT NOT NULL DEFAULT '';
 `
 
-// checkpointStep keeps the tree of heads. logged is twice the size that the segment's newest head says, and
-// one more if the segment was complete; -1 if there is no head.
+// checkpointStep stores the tree of heads. logged is twice the size in the segment's newest head, plus
+// 1 if the head says that the segment is complete. It is -1 if the segment has no head.
 const checkpointStep = `
 ALTER TABLE segment ADD COLUMN sum TEXT NOT NULL DEFAULT '';
 
@@ -254,7 +256,7 @@ CREATE TABLE checkpoint (
 ){strict};
 `
 
-// keyStep keeps keys of machines. roles is a list in JSON.
+// keyStep stores keys of machines. roles is a list in JSON.
 const keyStep = `
 CREATE TABLE machine_key (
 	org          TEXT NOT NULL,
@@ -271,12 +273,13 @@ CREATE TABLE machine_key (
 ){strict};
 `
 
-// wayStep keeps on which way an answer came.
+// wayStep stores how an answer came: page, command line or Slack.
 const wayStep = `
 ALTER TABLE vote ADD COLUMN way TEXT NOT NULL DEFAULT '';
 `
 
-// outwardStep keeps what was sent to people elsewhere, and who people are that answer there.
+// outwardStep stores the messages that the centre sent about questions, and the people who have signed
+// in. A person who answers elsewhere, such as in Slack, is found in the table person.
 const outwardStep = `
 CREATE TABLE delivery (
 	org          TEXT NOT NULL,
@@ -301,8 +304,8 @@ CREATE TABLE person (
 CREATE INDEX person_by_email ON person (org, email);
 `
 
-// workloadStep keeps which tokens were used that count once, which workload a rule let in last, and who published
-// a bundle.
+// workloadStep stores the used tokens that may be used only once, the last workload that each rule let
+// in, and the publisher of a bundle.
 const workloadStep = `
 CREATE TABLE used_token (
 	org          TEXT NOT NULL,
@@ -324,10 +327,10 @@ CREATE TABLE workload_use (
 ALTER TABLE bundle ADD COLUMN published_by TEXT NOT NULL DEFAULT '';
 `
 
-// listStep makes lists of records fast and indexes small: an index holds what some filter asks for, and not what all
-// records have. A column behind the id in an index is compared there, without a look at the record. The
-// first page sums the calls of a day, so the tally has no row for each laptop any more. place numbers the
-// writers, so that two that write at the same time do not wait for each other.
+// listStep makes lists of records fast and indexes small. An index holds only the records that a filter
+// selects. The database compares a column after the id inside the index, without a look at the record.
+// The tally has no column laptop any more, because the first page only sums the calls of a day. The
+// column place is the number of a writer, so that two writers do not wait for each other.
 const listStep = `
 DROP INDEX record_by_look;
 CREATE INDEX record_by_look ON record (org, look, at, id) WHERE ` + isRareLook + `;
@@ -371,9 +374,9 @@ INSERT INTO tally (org, hour, place, server, name, look, calls) SELECT org, hour
 DROP TABLE tally_before;
 `
 
-// proposalStep keeps bundles that people must put into force, and what became of them. They have a table of their
-// own: the table of bundles has only those that were put into force, also for a program that knows no proposals.
-// publisher and votes are JSON.
+// proposalStep stores proposals: bundles that people must put into force, and the outcome. Proposals
+// have their own table, because older programs know no proposals and take every row of the table bundle
+// as put into force. publisher and votes are JSON.
 const proposalStep = `
 CREATE TABLE proposal (
 	org          TEXT NOT NULL,
@@ -393,7 +396,8 @@ CREATE TABLE proposal (
 ){strict};
 `
 
-// Conditions of indexes. A statement that is to use one has the same words.
+// Conditions of partial indexes. The database uses a partial index only for a statement with exactly
+// the same condition.
 const (
 	isRareLook = "(look = 'asked' OR look = 'refused')"
 	isRareKind = "kind <> 'decision' AND kind <> 'outcome'"
@@ -405,7 +409,8 @@ func newerError(version int) error {
 	return fmt.Errorf("%w (it has schema %d, this one knows %d)", store.ErrNewer, version, len(steps))
 }
 
-// migrate adds the missing steps to the schema, and refuses a database that a newer gateway made.
+// migrate adds the missing steps to the schema. It returns an error if a newer gateway made the
+// database.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.change(ctx, func(t *transaction) error {
 		if s.d.migrate != "" {

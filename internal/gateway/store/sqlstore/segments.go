@@ -67,8 +67,9 @@ func (h *holding) CountFindings() (all, notes int, err error) {
 	return all, notes, err
 }
 
-// partsStatement finds the parts that have bytes between two offsets. The first of them is found by its
-// key: a segment may have a hundred thousand parts, and whoever reads it whole asks for each once.
+// partsStatement finds the parts that have bytes between two offsets. It finds the first part by its
+// key, because a segment may have a hundred thousand parts and a reader of the whole segment runs the
+// statement many times.
 const partsStatement = "SELECT begins, content FROM part WHERE org = ? AND laptop = ? AND segment = ? AND begins >= coalesce((SELECT max(begins) FROM part WHERE org = ? AND laptop = ? AND segment = ? AND begins <= ?), 0)" +
 	" AND begins + size > ? AND begins < ? ORDER BY begins"
 
@@ -76,7 +77,8 @@ func (s *Store) partsBetween(laptop, segment string, from int64, most int) []any
 	return []any{s.org, laptop, segment, s.org, laptop, segment, from, from, from + int64(most)}
 }
 
-// joinParts returns the bytes from an offset on, at most most of them.
+// joinParts returns the bytes of the parts, starting at the offset from. most is the maximum number of
+// bytes.
 func joinParts(rows *sql.Rows, err error, from int64, most int) (text []byte, _ error) {
 	type part struct {
 		begins int64
@@ -106,7 +108,8 @@ func (s *Store) ReadSegment(ctx context.Context, laptop, name string, from int64
 // ExtendSegment implements store.Segments.
 func (s *Store) ExtendSegment(ctx context.Context, laptop, session, name string, extend func(store.Holding) (store.Extension, error)) error {
 	return s.changePart(ctx, func(t *transaction) error {
-		// The row of the laptop is locked first, so that two parts of one session wait for each other.
+		// ExtendSegment first locks the row of the laptop, so that two parts of one session are added
+		// one after the other.
 		if err := t.row("SELECT id FROM laptop WHERE org = ? AND id = ?"+s.d.lock, s.org, laptop).Scan(new(string)); err != nil {
 			return err
 		}
@@ -165,7 +168,7 @@ func (s *Store) keepExtension(t *transaction, was store.Segment, x store.Extensi
 
 const recordColumns = "laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size"
 
-// addRecords adds the records of a part to the index, and counts them.
+// addRecords adds the records of a part to the index, and adds their calls to the tally.
 func (s *Store) addRecords(t *transaction, all []store.Record) error {
 	var r rows
 	textsOf(&r, "org", all, func(*store.Record) string { return s.org })
@@ -194,7 +197,7 @@ func (s *Store) addRecords(t *transaction, all []store.Record) error {
 	return s.addTally(t, all)
 }
 
-// tallied is what calls are counted by.
+// tallied is the key of a count in the table tally.
 type tallied struct {
 	hour         time.Time
 	server, name string
@@ -205,7 +208,7 @@ func compareTallied(a, b tallied) int {
 	return cmp.Or(a.hour.Compare(b.hour), cmp.Compare(a.server, b.server), cmp.Compare(a.name, b.name), cmp.Compare(a.look, b.look))
 }
 
-// addTally counts calls.
+// addTally adds the calls among the records to the table tally.
 func (s *Store) addTally(t *transaction, all []store.Record) error {
 	counts := map[tallied]int64{}
 	for i := range all {
@@ -213,7 +216,7 @@ func (s *Store) addTally(t *transaction, all []store.Record) error {
 			counts[tallied{r.Time.Truncate(time.Hour), r.Server, r.Name, r.Look}]++
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(counts), compareTallied) // two that count the same must not wait for each other
+	keys := slices.SortedFunc(maps.Keys(counts), compareTallied) // in sorted order, so that two writers of the same counts cannot deadlock
 	var r rows
 	textsOf(&r, "org", keys, func(*tallied) string { return s.org })
 	numbersOf(&r, "hour", keys, func(k *tallied) int64 { return nanos(k.hour) })

@@ -1,5 +1,5 @@
-// Package sqlstore keeps in an SQL database what package store says. The statements are written by
-// hand, once for all databases; what differs is in a dialect.
+// Package sqlstore implements the interface of package store with an SQL database. Each statement is
+// written once for all databases. A dialect holds the differences between the databases.
 package sqlstore
 
 import (
@@ -25,41 +25,41 @@ type Store struct {
 	db    *sql.DB
 	org   string
 	d     dialect
-	timed func(operation string, took time.Duration) // nil for nobody
-	turn  chan struct{}                              // holds one element while a goroutine writes; nil: the database allows several writers
-	parts *partPool                                  // where parts of segments are written; nil: as all else is
+	timed func(operation string, took time.Duration) // nil: no timer is set
+	turn  chan struct{}                              // holds one element while a goroutine writes; nil if the database allows several writers
+	parts *partPool                                  // pool for parts of segments; nil if parts use db
 
 	watchers watchers
-	listener *listener   // nil: nobody else changes the database
-	reported func(error) // nil for nobody
+	listener *listener   // nil if no other program changes the database
+	reported func(error) // nil: no report function is set
 }
 
 var _ store.Store = (*Store)(nil)
 
-// dialect is what two databases write differently.
+// dialect holds the differences between two databases.
 type dialect struct {
-	types    map[string]string // the words in braces of the schema
-	numbered bool              // places of values are $1, $2, ... in place of ?
-	lock     string            // behind a SELECT, keeps others from the row until the transaction ends
-	check    string            // a statement that answers "ok" for a file of the database that is whole; "": the server checks its own
-	ready    string            // a query of the schema's version, whether nothing can be changed, and the server's clock in milliseconds; "": nobody else has the database
-	alone    string            // a statement after which a transaction is the only one of its kind; "": each is alone
-	migrate  string            // a statement at the beginning of a change of the schema; "" for none
-	notify   string            // a statement that tells all centres of a question when the transaction is committed; "": there is one centre
+	types    map[string]string // replacements for the words in braces of the schema
+	numbered bool              // the places of values are $1, $2, ... instead of ?
+	lock     string            // text after a SELECT that locks the row until the transaction ends; "" for none
+	check    string            // a statement that answers "ok" if the database file is whole; "" if the server checks its own files
+	ready    string            // a query for the schema's version, whether the database is read-only, and the server's clock in milliseconds; "" if only this program uses the database
+	alone    string            // a statement that makes the transaction wait for other transactions with the same statement; "" if transactions never overlap
+	migrate  string            // a statement at the beginning of migrate; "" for none
+	notify   string            // a statement that notifies all centres of a question after the commit; "" if the database has only one centre
 }
 
-// patience is how long a transaction waits for another one's lock.
+// patience is how long a transaction waits for the lock of another transaction.
 const patience = 10 * time.Second
 
-// OpenSQLite opens the database in a file, which it makes if it is missing. Others must not be able
-// to change its folder. What is committed is on the disk.
+// OpenSQLite opens the database in a file. It makes the file if the file is missing. Only trusted users
+// may be able to change the file's folder. A committed change is on the disk.
 func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	slashed := filepath.ToSlash(path)
-	if slashed[0] != '/' { // C:/...
+	if slashed[0] != '/' { // a path on Windows, such as C:/...
 		slashed = "/" + slashed
 	}
 	options := url.Values{
@@ -77,7 +77,7 @@ func OpenSQLite(ctx context.Context, path, org string) (*Store, error) {
 	return s.begin(ctx, path)
 }
 
-// begin brings the schema of a database up to date.
+// begin brings the schema of a new Store up to date. It closes the Store if that fails.
 func (s *Store) begin(ctx context.Context, name string) (*Store, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the database %s: %w", name, err), s.Close())
@@ -102,7 +102,7 @@ func (s *Store) Check(ctx context.Context) error {
 	})
 }
 
-// mostApart is how far the clocks of a centre and its database may be apart.
+// mostApart is the largest allowed difference between the clocks of a centre and its database.
 const mostApart = 30 * time.Second
 
 // CheckReady implements store.Store.
@@ -151,7 +151,7 @@ func (s *Store) KeepMark(ctx context.Context, mark int64) (kept int64, err error
 	return kept, err
 }
 
-// The operations that a timer is told of.
+// Operations for the timer of SetTimer.
 const (
 	readOperation   = "read"
 	changeOperation = "change"
@@ -160,7 +160,7 @@ const (
 // SetTimer implements store.Store.
 func (s *Store) SetTimer(f func(operation string, took time.Duration)) { s.timed = f }
 
-// tellTime tells the timer of an operation that began at a time.
+// tellTime calls the timer with an operation and the time since began.
 func (s *Store) tellTime(operation string, began time.Time) {
 	if s.timed != nil {
 		s.timed(operation, time.Since(began))
@@ -178,7 +178,7 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// writeTypes puts the types of this database into a statement of the schema.
+// writeTypes replaces the words in braces of a schema statement by the types of this database.
 func (d *dialect) writeTypes(statement string) string {
 	for word, is := range d.types {
 		statement = strings.ReplaceAll(statement, word, is)
@@ -186,7 +186,7 @@ func (d *dialect) writeTypes(statement string) string {
 	return statement
 }
 
-// writePlaces puts the places of values into a statement as this database knows them.
+// writePlaces writes the places of values (?) in a statement in the form that this database reads.
 func (d *dialect) writePlaces(statement string) string {
 	if !d.numbered {
 		return statement
@@ -201,7 +201,8 @@ func (d *dialect) writePlaces(statement string) string {
 	return b.String()
 }
 
-// explain says what an error of a database means.
+// explain replaces a database error by an error of package store, or adds advice to it. It returns an
+// unknown error as it is.
 func explain(err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
 		return store.ErrLocked
@@ -222,14 +223,14 @@ func explain(err error) error {
 	return err
 }
 
-// transaction is a change that is kept whole or not at all.
+// transaction is a change in the database. The database keeps the whole change or nothing.
 type transaction struct {
 	ctx context.Context
 	tx  *sql.Tx
 	d   *dialect
 
-	place int64    // in the tally: another one for each that writes parts at the same time
-	told  []string // questions whose watchers wait for the end of the transaction
+	place int64    // value of the column place in the tally; each concurrent writer of parts has another number
+	told  []string // questions that change; the commit wakes their watchers
 }
 
 func (t *transaction) exec(statement string, values ...any) (int64, error) {
@@ -248,7 +249,8 @@ func (t *transaction) rows(statement string, values ...any) (*sql.Rows, error) {
 	return t.tx.QueryContext(t.ctx, t.d.writePlaces(statement), values...)
 }
 
-// lockAll keeps others from what is changed rarely, until the transaction ends.
+// lockAll waits for other transactions that called lockAll, such as changes of the schema, of bundles
+// and of the tree. Later calls wait until this transaction ends.
 func (t *transaction) lockAll() (err error) {
 	if t.d.alone != "" {
 		_, err = t.exec(t.d.alone)
@@ -256,7 +258,7 @@ func (t *transaction) lockAll() (err error) {
 	return err
 }
 
-// tell tells of a change of a question, once it is committed.
+// tell notifies the watchers of a question after the commit.
 func (t *transaction) tell(org, question string) (err error) {
 	if t.d.notify == "" {
 		t.told = append(t.told, question)
@@ -266,8 +268,8 @@ func (t *transaction) tell(org, question string) (err error) {
 	return err
 }
 
-// takeTurn waits until nobody else of this process writes. Without it, those who wait for the lock of
-// the file would hold all connections, and no page could read.
+// takeTurn waits until no other goroutine of this process writes. Without takeTurn, writers that wait
+// for the lock of the file would hold all connections, and no page could read.
 func (s *Store) takeTurn(ctx context.Context) (end func(), err error) {
 	if s.turn == nil {
 		return func() {}, nil
@@ -282,7 +284,7 @@ func (s *Store) takeTurn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// change runs a transaction. If change returns an error, nothing is kept.
+// change runs a transaction. If the function change returns an error, the database keeps nothing.
 func (s *Store) change(ctx context.Context, change func(*transaction) error) error {
 	defer s.tellTime(changeOperation, time.Now())
 	end, err := s.takeTurn(ctx)
@@ -293,7 +295,8 @@ func (s *Store) change(ctx context.Context, change func(*transaction) error) err
 	return s.transact(ctx, s.db, 0, change)
 }
 
-// transact runs a transaction in a pool of connections.
+// transact runs a transaction on a connection of the pool db. After the commit it wakes the watchers of
+// the changed questions.
 func (s *Store) transact(ctx context.Context, db *sql.DB, place int64, change func(*transaction) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -313,7 +316,8 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, place int64, change fu
 	return nil
 }
 
-// execOne runs a statement that changes one row; store.ErrNone if it changes none.
+// execOne runs a statement that changes one row. The error is store.ErrNone if the statement changes no
+// row.
 func (s *Store) execOne(ctx context.Context, statement string, values ...any) error {
 	defer s.tellTime(changeOperation, time.Now())
 	end, err := s.takeTurn(ctx)
@@ -336,10 +340,10 @@ func (s *Store) row(ctx context.Context, statement string, values ...any) *sql.R
 	return s.db.QueryRowContext(ctx, s.d.writePlaces(statement), values...)
 }
 
-// scanner is a row of either kind.
+// scanner is a *sql.Row or *sql.Rows.
 type scanner interface{ Scan(into ...any) error }
 
-// collect reads all rows.
+// collect reads and closes all rows. If err is not nil, it only returns err.
 func collect[T any](rows *sql.Rows, err error, read func(scanner) (T, error)) (all []T, _ error) {
 	if err != nil {
 		return nil, explain(err)
@@ -362,7 +366,7 @@ func list[T any](ctx context.Context, s *Store, read func(scanner) (T, error), s
 	return collect(rows, err, read)
 }
 
-// nanos returns a time as it is stored.
+// nanos returns a time as nanoseconds since 1970; 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -370,7 +374,7 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// fromNanos is the opposite of nanos.
+// fromNanos is the inverse of nanos. The time is in UTC.
 func fromNanos(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
@@ -378,7 +382,7 @@ func fromNanos(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// bit returns a truth as it is stored.
+// bit returns 1 for true and 0 for false.
 func bit(is bool) int {
 	if is {
 		return 1

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// watchers are those who wait for changes of questions.
+// watchers holds the callers of Watch.
 type watchers struct {
 	mu   sync.Mutex
-	of   map[string]map[*watcher]bool // by question; "": all questions
+	of   map[string]map[*watcher]bool // watchers by question; the key "" is for all questions
 	poll time.Duration                // 0 means store.PollEvery
 }
 
@@ -22,7 +22,7 @@ type watcher struct {
 func (w *watcher) wake() {
 	select {
 	case w.woken <- struct{}{}:
-	default: // it has not read again since the last value
+	default: // the watcher has not read the last value yet
 	}
 }
 
@@ -62,7 +62,7 @@ func (w *watchers) remove(question string, one *watcher) {
 	}
 }
 
-// tell wakes who waits for a question, and who waits for any.
+// tell wakes the watchers of a question and the watchers of all questions.
 func (w *watchers) tell(question string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *watchers) tell(question string) {
 	}
 }
 
-// tellAll wakes everybody.
+// tellAll wakes every watcher.
 func (w *watchers) tellAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
