@@ -3,8 +3,8 @@ package policy
 import "fmt"
 
 // Action is the answer of a rule, or of the whole policy, to a call or a reply. Actions are
-// ordered, the strictest first: of several actions the smallest holds. A policy answers a call
-// with Deny, Prompt or Allow. The zero value is Deny, so that a forgotten field refuses.
+// ordered, the strictest first: if several actions apply, the smallest wins. A policy answers a
+// call with Deny, Prompt or Allow. The zero value is Deny, so that a forgotten field refuses.
 type Action uint8
 
 // The actions, strictest first.

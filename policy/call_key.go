@@ -20,7 +20,7 @@ type CallKey struct {
 	Hint    string // what a fixture needs to decide the condition; "" for nothing
 	Proof   Proof  // how proofs treat the condition
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
-	// condition is not recorded, a record does not decide the policy's answer.
+	// condition is not recorded, the policy's answer cannot be computed from a record.
 	Recorded bool
 	// Fill copies facts from the call like to the call c: the facts that the condition looks at
 	// and that a record does not keep. It is nil for a key that is recorded.
@@ -73,7 +73,9 @@ const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
 	FoundKinds        // kinds of finds; one must be among Call.Finds (Source.Finds)
-	Tightening        // a condition that is at most a maybe: it does not cover even an equal condition of a rule below
+	// A condition that matches with Maybe at most: a rule with it does not cover a lower rule with
+	// an equal condition.
+	Tightening
 )
 
 // Stated is a condition of a rule on the call as a whole, as its author wrote it.

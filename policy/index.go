@@ -10,21 +10,21 @@ import (
 // match, but it must return every rule that could.
 type index struct {
 	buckets []bucket
-	literal map[string]int32 // bucket by the whole name
-	starts  trie             // bucket by what the name begins with
-	ends    trie             // bucket by what the name ends with
-	inner   map[string]int32 // bucket by text inside the name
+	literal map[string]int32 // buckets by the whole name
+	starts  trie             // buckets by the beginning of the name
+	ends    trie             // buckets by the end of the name
+	inner   map[string]int32 // buckets by a text inside the name
 	sizes   []int            // the lengths of the keys of inner
 	rest    int32            // bucket of the rules that any name could match
 }
 
-// bucket holds the rules that one name condition leads to, in ascending order.
+// bucket holds the rules that have the same key in the index, in ascending order.
 type bucket struct {
 	rules   []int32 // rules that are not in args
 	args    []argIndex
 	slots   []int32 // the slots of all conditions in the bucket, in ascending order
 	watches bool    // a rule looks at arguments that it does not name
-	only    bool    // a rule forbids such arguments
+	only    bool    // a rule in the bucket has args_only, which forbids unnamed arguments
 }
 
 // argIndex finds rules by the literal text at one end of an argument.
@@ -84,7 +84,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 					x.sizes = append(x.sizes, len(key))
 				}
 			}
-			if last[b] != id+1 { // a bucket holds a rule once
+			if last[b] != id+1 { // so a bucket holds each rule only once
 				last[b] = id + 1
 				x.buckets[b].addRule(id, r)
 			}
@@ -220,8 +220,8 @@ func (b *bucket) argIndexFor(slot int32) *argIndex {
 	return &b.args[len(b.args)-1]
 }
 
-// end is a literal end of a value by which a condition can be looked up: the number of bytes,
-// and whether they are the end or the beginning of the value.
+// end is a literal text at one end of a value, used as a key for a condition. It holds the number
+// of bytes, and whether they are at the end or at the beginning of the value.
 type end struct {
 	size   int
 	suffix bool
@@ -240,8 +240,9 @@ func (c *condition) lookupEnd() end {
 	return end{size: suffixes, suffix: true}
 }
 
-// eachGuise calls visit with the literal beginning and end of every glob of a pattern. The
-// index ignores the case of ASCII letters only, so each is cut at the first other character.
+// eachGuise calls visit with the literal beginning and the literal end of every glob of a pattern.
+// It cuts each literal at the first character that is not ASCII, because the index ignores the case
+// of ASCII letters only.
 func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 	ends := func(prefix, suffix string) {
 		for i := range len(prefix) {

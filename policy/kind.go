@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// findKinds are the kinds of finds that rules can name: those of the detectors, and what the gate
-// finds without one. A rule with any other word would never match.
+// findKinds are the kinds of finds that rules can name: the kinds of the detectors, and the kinds
+// that the gate finds without a detector. A rule with any other word would never match.
 var findKinds = func() []string {
 	words := inspect.KindWords()
 	return slices.Insert(words, slices.Index(words, string(inspect.Unscreened)), "marker", "fence", "schema", "link")
@@ -24,7 +24,8 @@ var planned = []string{
 	"lookalike", "shadow", "names-tool", "personal", "health",
 }
 
-// onlyOn tells where a kind is found, for the kinds that are not found everywhere.
+// onlyOn holds the kinds that are found only in calls, replies or lists, and tells in which. Every
+// other kind is found everywhere.
 var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnReply}}
 
 // anyKind is the word for all kinds.
@@ -36,7 +37,7 @@ var findWords = append(FindingKinds(), anyKind)
 // FindingKinds returns the words that find takes, except "*".
 func FindingKinds() []string { return slices.Clone(findKinds) }
 
-// found is the condition that something of some kinds was found.
+// found is the condition of the key find: a detector has found one of the named kinds.
 type found struct {
 	words  []string // as written
 	alters bool     // the rule alters calls, so the rules below are judged too
@@ -71,8 +72,8 @@ func (t *found) meet(c *Call) {
 
 func (t *found) miss(c *Call) { c.Finds, c.Screened = nil, true }
 
-// asWhole is the implied condition of a rule about replies or lists without a find: such a rule
-// judges the reply or entry as a whole, and not single finds.
+// asWhole is a condition that is not written: a rule about replies or lists without a find has it.
+// Such a rule judges the reply or the entry as a whole, and not single finds.
 type asWhole struct{}
 
 var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
@@ -88,7 +89,7 @@ func (r *ruleSource) callConditions() []Stated {
 	return append(slices.Clip(r.calls), whole)
 }
 
-// findCondition returns the rule's find; nil if it has none.
+// findCondition returns the condition of the rule's key find; nil if the rule has no find.
 func (r *ruleSource) findCondition() *found {
 	if s := r.conditionFor("find"); s != nil {
 		return s.test.(*found)
@@ -142,8 +143,8 @@ func (p *parser) checkFind(r *ruleSource) {
 	}
 }
 
-// refuseFind refuses to write an allow after a rule with a find asked: an allow cannot have the
-// condition, and would be wider without it.
+// refuseFind returns an error if the rule that asked has a find and the new rule is an allow. An
+// allow cannot have a find, and without it the allow would cover more calls.
 func (n *narrower) refuseFind() error {
 	if n.asked.findCondition() != nil && n.rule.Action == Allow {
 		return errors.New("the rule asks because of a finding, and an allow cannot have that condition")

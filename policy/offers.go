@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// OffersEntry reports whether some call of a list entry could be allowed or asked about. c is a
-// call as DecideReply takes it: only its server, its subject and one name are known. A true may
-// be wrong; after a false every such call is denied, whatever it carries and whenever it is
-// made.
+// OffersEntry reports whether the policy could answer a call of a list entry with an allow or a
+// question. c is a call as for DecideReply: only its server, its subject and one name are known.
+// The result true may be wrong. The result false is certain: every such call is denied, whatever
+// its arguments and time are.
 func (p *Policy) OffersEntry(c *Call) bool {
 	if malformedReason(c) != "" {
 		return false

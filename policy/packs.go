@@ -10,24 +10,25 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Pack is a list of further things to look for, read from a file that the policy names.
+// Pack is a list of additional things that the detectors look for. It comes from a file that the
+// policy names.
 type Pack interface {
-	Kind() string // the kind as a rule's find spells it: "pack:tickets"
+	Kind() string // the word for the pack in a rule's find: "pack:tickets"
 	Text() []byte // the text of the pack's file
 }
 
 // PackFile is one entry of a policy's packs.
 type PackFile struct {
-	File string // as written; relative to the folder of Pos.File
+	File string // the path as written, relative to the folder of Pos.File
 	Pos  Position
 }
 
-// packPrefix is the prefix of the kinds of packs.
+// packPrefix begins every kind that comes from a pack.
 const packPrefix = "pack:"
 
 const packsForm = `write packs = ["company.toml"]`
 
-// readPacks reads the entries of the key packs, which stands above every rule.
+// readPacks reads the entries of the key packs.
 func (p *parser) readPacks(e toml.Expression) {
 	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
 	switch {
@@ -68,7 +69,7 @@ func PackFiles(file string, src []byte) []PackFile {
 	}
 }
 
-// loadPacks reads the packs, and checks that every pack in a rule's find exists.
+// loadPacks reads the packs, and reports a rule's find that names a missing pack.
 func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 	kinds := FindingKinds()
 	for _, x := range f.packFiles {
@@ -112,7 +113,8 @@ func (r *ruleSource) findWords() []string {
 	return nil
 }
 
-// IsKind reports whether a word could be a kind in a rule's find.
+// IsKind reports whether a rule's find may have the word: a kind of FindingKinds, or a word of the
+// form of a pack's kind.
 func IsKind(word string) bool { return slices.Contains(findKinds, word) || isPackKind(word) }
 
 // isPackKind reports whether a word could be the kind of a pack.

@@ -99,8 +99,8 @@ func (p *parser) checkArgs(r *ruleSource) {
 	p.checkArguments(r.args)
 }
 
-// checkArguments reports an argument that is named twice, or together with one of its own
-// members.
+// checkArguments reports an argument that has two conditions, and an argument that has a condition
+// and also one on its own member.
 func (p *parser) checkArguments(args []argSource) {
 	if len(args) < 2 {
 		return
@@ -124,7 +124,7 @@ func (p *parser) failArgument(b argSource, msg string, a argSource) {
 		Hint: fmt.Sprintf("%s is on line %d; a list of globs says that one must match", argName(a.path), a.pos.Line)})
 }
 
-// argPath returns a path of names below args.
+// argPath returns the path below args for a key after the header's path.
 func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)
@@ -134,5 +134,5 @@ func argPath(prefix []string, key []toml.KeyPart) []string {
 	return path
 }
 
-// argName returns a path as a policy writes it.
+// argName returns a path as TOML with "args" in front.
 func argName(path []string) string { return policytext.DottedKey("args", path...) }

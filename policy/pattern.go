@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// pattern is a glob on an argument or a URI, with the forms that it has under the
-// transformations of values.
+// pattern is a glob on an argument or a URI. The transformations of values also change the glob, so
+// a pattern has several forms (guises).
 type pattern struct {
 	asWritten guise
 	others    []guise            // one for each set of transformations that changes the glob
@@ -25,7 +25,7 @@ type pattern struct {
 	spells    bool               // the glob is about texts that hold JSON
 	blank     bool               // the glob has blanks
 	boolean   bool               // the glob is true or false, which a server may also read out of other words
-	aliased   bool               // some guise has globs in also
+	aliased   bool               // at least one guise has globs in also
 	closes    bool               // the glob is in a deny or a prompt
 	local     bool               // the glob begins at the folder where relative paths start
 }
@@ -35,9 +35,9 @@ type guise struct {
 	transforms reading.Transforms
 	glob       *glob.Pattern
 	home       *glob.Pattern   // for a pattern that begins with ~: the same path below the owner's home; else nil
-	rest       *glob.Pattern   // for a pattern that begins with **/: the part after that; else nil
+	rest       *glob.Pattern   // for a pattern that begins with **/: the rest of the pattern; else nil
 	also       []*glob.Pattern // further globs that the pattern may mean; only in a deny or a prompt
-	quoted     bool            // decoding produced wildcards in the glob
+	quoted     bool            // a transformation decoded the glob, and wildcards came out
 	file       bool            // the glob was a file: URI and is now a path: only paths match
 }
 
@@ -74,7 +74,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 
 func checkBaseWord(text string) error {
 	if strings.IndexByte(text, reading.BaseWord[0]) < 0 {
-		return nil // the usual case
+		return nil // true of most globs: no transformation changes them
 	}
 	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
 		return errBaseWord
@@ -125,8 +125,8 @@ func (f *guise) matchText(s string, left *effort.Left) bool {
 	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// prepareText returns the text that a reading is compared as; false if the reading cannot
-// match.
+// prepareText returns the text that is compared with the guise instead of s. It returns false if
+// the reading cannot match.
 func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
@@ -178,8 +178,8 @@ func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) where.Matc
 	return where.No
 }
 
-// matchPlaces compares the pattern with the places that a relative path or a file: URI leads
-// to, in all spellings of the folder that the path starts at.
+// matchPlaces compares the pattern with the places to which a relative path or a file: URI leads.
+// It uses all spellings of the folder at which the path starts.
 func (p *pattern) matchPlaces(r *reading.Reading, left *effort.Left) where.Match {
 	if len(r.Places) == 0 || !p.pathLike && !p.closes || r.Places[0].Own && !p.local {
 		return where.No
@@ -232,16 +232,16 @@ func verdictOf(b bool) where.Match {
 type condition struct {
 	slot     int32
 	patterns []*pattern
-	sieve    *sieve // of all conditions on the slot; nil: all patterns are compared
-	word     int    // of the sieve's sets of patterns: the first one for this condition
+	sieve    *sieve // the sieve of all conditions on the slot; if nil, all patterns are compared
+	word     int    // number of the condition's first set of patterns in the sieve
 	typed    *constraint
-	not      bool // an exception: holds if none of the patterns matches
+	not      bool // the condition is an exception: it holds if none of the patterns matches
 }
 
-// matchReading judges one reading for a rule with the action a. A refused reading (its meaning
-// is not certain) never matches an allow and always matches a deny or a prompt. But if the
-// refused value is perhaps only a text (PathOnly), or lies in the JSON of a text, this holds
-// only for a condition about paths.
+// matchReading judges one reading for a rule with the action a. A refused reading is one whose
+// meaning is not certain. It never matches an allow and always matches a deny or a prompt. There is
+// an exception: if the refused value may be only a text (PathOnly), or lies in the JSON of a text,
+// then this is true only for a condition about paths.
 func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
@@ -252,7 +252,7 @@ func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left
 		return where.No
 	}
 	left.Spend(patternEffort * len(c.patterns))
-	if c.sieve == nil || r.UnknownBase { // the text of a path from an unknown base does not show the path's place
+	if c.sieve == nil || r.UnknownBase { // compare all patterns: a path without a known base does not show where it leads
 		return matchPatterns(c.patterns, r, left)
 	}
 	best, set := where.No, seen.pickReading(c.sieve, r)[c.word:]

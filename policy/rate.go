@@ -11,10 +11,12 @@ type Rate struct {
 	Count int           // largest number of calls; 0 if amounts are summed
 	Sum   string        // the argument whose amounts are summed, as args.amount; "" if calls are counted
 	Max   int64         // largest sum, in millionths
-	Every time.Duration // the limit holds in any period of this length
-	Per   Per           // what is counted together
-	Over  Action        // the action for further calls: Deny or Prompt
-	Key   string        // digest of the rule's text, the same at any place in the file; never empty in a limit
+	Every time.Duration // the limit applies to every period of this length
+	Per   Per           // which calls are counted together
+	Over  Action        // the action for the calls beyond the limit: Deny or Prompt
+	// Digest of the rule's text; the rule's place in the file does not change it; never empty if
+	// there is a limit.
+	Key string
 }
 
 // HasLimit reports whether there is a limit.
@@ -40,8 +42,8 @@ func (r *Rate) AtMost() string {
 // Per tells what a limit counts together.
 type Per uint8
 
-// The values of Per: a limit counts all calls that meet the rule together, or the calls of each
-// tool, or of each server.
+// The values of Per. A limit counts all calls that match the rule together, or the calls of each
+// tool, or the calls to each server.
 const (
 	PerRule Per = iota
 	PerTool
@@ -60,7 +62,8 @@ type Charge struct {
 	Amount int64 // 1 if calls are counted, else the amount in millionths, or NoAmount
 }
 
-// listCharges returns the limits of rules and of the policy that v's call counts against.
+// listCharges returns one Charge for each limit that the current call counts against: limits of
+// rules and [[limit]] tables.
 func (v *view) listCharges() (charges []Charge) {
 	add := func(r *Rule) { charges = append(charges, Charge{Rule: r, Amount: r.Rate.callAmount(v.call)}) }
 	for _, id := range v.noted {

@@ -9,17 +9,19 @@ import (
 // may replace some characters and cut long names, so that two names look alike.
 type Spelling uint8
 
-// The spellings.
+// The values of Spelling.
 const (
 	AsWritten Spelling = iota // the server's own name
 	Dotless                   // a "_" may be a "." in the server's name
 	Cut                       // as Dotless, and the server's name may be longer
-	Folded                    // capitals may be small letters in the tool's name, and the other way round
+	// A capital may stand for a small letter in the server's name, and a small letter for a
+	// capital.
+	Folded
 )
 
-// listRespellings returns the other names that rules have for the call's tool if the call's
-// name may differ from the server's. The call is judged under each of these names too, so that
-// a denial by the server's own name holds.
+// listRespellings returns the names by which rules know the call's tool, if the client may have
+// changed the server's name. The policy judges the call also under each of these names, so that a
+// deny of the server's own name applies.
 func (p *Policy) listRespellings(c *Call) (names []string) {
 	if c.Spelling == AsWritten || c.Subject != ToolSubject {
 		return nil
@@ -104,7 +106,7 @@ func (r *respeller) matchRest(glob, rest string, out []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// lowerByte returns a letter of ASCII as a small one.
+// lowerByte changes an ASCII capital to a small letter.
 func lowerByte(b byte) byte {
 	if b >= 'A' && b <= 'Z' {
 		b += 'a' - 'A'

@@ -20,8 +20,8 @@ func (v *view) judgeWhole(c *condition, a Action) where.Match {
 	return v.judgeUnit(c, unit{s.lo, s.hi}, a)
 }
 
-// judgeUnit judges a condition by several readings at once. The answer is yes if every reading
-// matches and no if none does.
+// judgeUnit judges a condition by all readings of a unit. It returns Yes if every reading matches,
+// No if no reading matches, and otherwise Maybe.
 func (v *view) judgeUnit(c *condition, u unit, a Action) where.Match {
 	least, most := where.Yes, where.No
 	for i := u.lo; i < u.hi; i++ {
