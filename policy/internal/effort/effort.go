@@ -1,18 +1,18 @@
-// Package effort limits the work that one frame may cost: the author of a call must not be able
-// to stop all later calls for long, and the number of combined readings of several lists grows
-// with the product of their lengths.
+// Package effort limits the work for one frame, so that the author of a call cannot stop all later
+// calls for long. A limit is necessary because several lists have many combined readings: their
+// number grows with the product of the lengths of the lists.
 package effort
 
 import "github.com/clawai/clawai/policy/glob"
 
-// Left is the work that is left, in units of about a nanosecond. A call that needs more is
-// refused, with the reason TooMuch.
+// Left is the work that may still be spent on a call, in units of about a nanosecond. A call that
+// needs more is refused with the reason TooMuch.
 type Left int
 
-// Max is the work that is left at the beginning.
+// Max is the work that may be spent on one call.
 const Max Left = 1 << 30
 
-// TooMuch is the reason for refusing a call because of its cost.
+// TooMuch is the reason for the refusal of a call that costs too much work.
 const TooMuch = "call that takes too long to judge"
 
 // shortText is the length of a text up to which MatchGlob spends nothing: the caller pays for
