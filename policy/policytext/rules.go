@@ -4,7 +4,7 @@ import "slices"
 
 // Rule is one [[rule]] of a policy, with the tables inside it.
 type Rule struct {
-	Statements []Statement // the header first
+	Statements []Statement // the statements of the rule; the header is the first
 	Start, End int         // from the header to the end of the last statement
 }
 
@@ -51,7 +51,7 @@ func (r *Rule) RemoveKey(key string) []Edit {
 }
 
 // Leaf is a value of a rule with its whole path: args.path, where.path.under, server. A table is a
-// leaf only if Leaves was asked for the whole table.
+// leaf only if its path is in the argument whole of Leaves.
 type Leaf struct {
 	Path  []string
 	Value Value
@@ -72,7 +72,8 @@ func (r *Rule) Leaves(whole ...[]string) []Leaf {
 		}
 		cut := []span{{st.Start, st.End}}
 		if above := r.Statements[i-1]; above.Header && len(above.Key) > 1 && (i+1 == len(r.Statements) || r.Statements[i+1].Header) {
-			// The pair is alone in its table, which would be empty without it.
+			// The table has only this pair. The edit removes the header too, because the table
+			// would be empty without the pair.
 			cut = append([]span{{above.Start, above.End}}, cut...)
 		}
 		leaves = appendLeaves(leaves, prefix, st, cut, whole)

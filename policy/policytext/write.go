@@ -47,7 +47,7 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// QuoteAll returns each of the texts quoted.
+// QuoteAll returns the texts, each quoted by Quote.
 func QuoteAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -56,7 +56,8 @@ func QuoteAll(texts []string) []string {
 	return out
 }
 
-// LiteralString returns a string in single quotes; false if something in it must be escaped.
+// LiteralString returns a string in single quotes. It returns false if a character would need an
+// escape.
 func LiteralString(s string) (string, bool) {
 	hidden := func(r rune) bool { return r == '\'' || !strconv.IsPrint(r) }
 	return "'" + s + "'", !strings.ContainsFunc(s, hidden)
@@ -65,7 +66,7 @@ func LiteralString(s string) (string, bool) {
 // FormatList returns a list on one line.
 func FormatList(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
 
-// OneOrList returns a single value by itself, and several values as a list.
+// OneOrList returns a single value as it is, and several values as a list.
 func OneOrList(values []string) string {
 	if len(values) == 1 {
 		return values[0]
