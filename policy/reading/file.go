@@ -19,8 +19,8 @@ func filePath(p string) string {
 	return cmp.Or(p, "/")
 }
 
-// bareFile returns the rest of file://~/x or file://../x for a program that cuts file:// off;
-// "" if there is a host.
+// bareFile returns the rest of file://~/x or file://../x, because some programs only remove
+// file://. It returns "" if the URI has a host.
 func bareFile(s string) string {
 	if !IsFile(s) {
 		return ""
@@ -31,8 +31,9 @@ func bareFile(s string) string {
 	return ""
 }
 
-// drivePath returns the drive in the place of a host, file://C:/x or file://C|/x, as the
-// beginning of a path (WHATWG URL, file host state); or "".
+// drivePath returns the drive if it stands in the place of the host, as in file://C:/x or
+// file://C|/x. The drive has the form of the beginning of a path (WHATWG URL, file host state).
+// drivePath returns "" if there is no drive.
 func drivePath(head string) string {
 	drive := head[max(0, len(head)-2):]
 	if len(drive) == 2 && isLetter(drive[0]) && (drive[1] == ':' || drive[1] == '|') && (len(head) == 2 || head[len(head)-3] == '/') {

@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// The marks of characters that look like wildcards: decoding a pattern can produce a star or a
-// question mark that its author did not mean as a wildcard. A glob cannot quote such a
-// character, so the pattern and the compared text both have a noncharacter in its place, which
-// no other text may hold.
+// These runes stand for a star and a question mark that are not wildcards. Decoding a pattern can
+// produce such a character, although the author did not mean a wildcard. A glob cannot quote the
+// character, so the pattern and the compared text both get a noncharacter instead. No other text
+// may hold these noncharacters.
 const (
 	quotedStar     = "\uFDD0"
 	quotedQuestion = "\uFDD1"
@@ -26,7 +26,8 @@ func HasQuoted(glob string) bool {
 	return strings.Contains(glob, quotedStar) || strings.Contains(glob, quotedQuestion)
 }
 
-// QuoteWildcards returns a text as it is compared with a pattern with quoted wildcards.
+// QuoteWildcards returns the text in the form in which it is compared with a pattern that has
+// quoted wildcards.
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
 // unescapeOnce replaces percent escapes once. It keeps invalid escapes and escapes of bytes
@@ -75,8 +76,8 @@ func hasEscape(s string) bool {
 	}
 }
 
-// escapedBytes returns the bytes of the run of escapes that s begins with; n is the length of
-// the run in s.
+// escapedBytes decodes the percent escapes at the beginning of s, up to the first other character.
+// n is their length in s.
 func escapedBytes(s string) (run []byte, n int) {
 	for n+2 < len(s) && s[n] == '%' {
 		hi, lo := hexDigit(s[n+1]), hexDigit(s[n+2])
@@ -146,7 +147,7 @@ func FoldCase(s string) string {
 
 var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
-// LowerByte folds an ASCII byte.
+// LowerByte converts an ASCII capital to a small letter. It does not change other bytes.
 func LowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -180,7 +181,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// unreadableReason returns why a path or URI cannot be trusted to mean what it shows, or "".
+// unreadableReason returns the reason why a path or URI may mean something else than people see; ""
+// if there is none.
 func unreadableReason(s string) string {
 	for _, r := range s {
 		switch {
@@ -201,9 +203,9 @@ func unreadableReason(s string) string {
 }
 
 // fullWidth reports whether a code point is the wide form of an ASCII letter or digit, or of a
-// character with a meaning in paths: Windows maps these to the narrow form if a program calls
-// the functions for byte strings. Other compatibility forms are ordinary in names and get a
-// reading of their own.
+// character with a meaning in paths. Windows changes these wide forms to the narrow ones if a
+// program uses the functions for byte strings. Other compatibility forms are common in names, and
+// have their own reading.
 func fullWidth(r rune) bool {
 	switch r {
 	case '．', '／', '＼', '％':
@@ -216,13 +218,14 @@ func fullWidth(r rune) bool {
 // if they appeared after a path was cleaned, the path could climb.
 func syntaxForm(r rune) bool {
 	switch r {
-	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // . .. .. . \ %
+	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // NFKC changes these to . .. .. . \ %
 		return true
 	}
 	return false
 }
 
-// UnnameableReason returns why a name that is compared exactly cannot be shown exactly, or "".
+// UnnameableReason returns the reason why people cannot see exactly which name this is; "" if there
+// is none. The policy compares such names exactly.
 func UnnameableReason(s string) string {
 	if isPrintable(s) {
 		return ""
