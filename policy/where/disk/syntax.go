@@ -25,8 +25,8 @@ func syntaxOf(d Disk) syntax {
 // OnWindows reports whether a disk uses the path syntax of Windows.
 func OnWindows(d Disk) bool { return d != nil && syntaxOf(d) == windows }
 
-// isAbsolute reports whether a path has a root. On Windows a path with only a drive,
-// or only a root, is neither absolute nor relative; splitPath refuses it.
+// isAbsolute reports whether a path has a root. On Windows a path that has a drive or a root, but
+// not both, is neither absolute nor relative; splitPath refuses it.
 func (s syntax) isAbsolute(path string) bool {
 	if s == posix {
 		return path != "" && path[0] == '/'
@@ -63,9 +63,9 @@ func (s syntax) splitNames(path string) (names []string, ok bool) {
 	return names, true
 }
 
-// isDisguised reports whether Windows reads a name as another one: a stream of a file,
-// a generated short name, a device, a name with a dot or blank at its end, a name with
-// a forbidden character ("Naming Files, Paths, and Namespaces").
+// isDisguised reports whether Windows reads a name as another name: a stream of a file, a generated
+// short name, a device, a name with a dot or blank at its end, a name with a forbidden character
+// ("Naming Files, Paths, and Namespaces").
 func isDisguised(name string) bool {
 	if strings.ContainsAny(name, `:*?"<>|`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
 		return true

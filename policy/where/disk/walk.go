@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	maxPath  = 4096 // bytes of a path: PATH_MAX on Linux, and longer than on other systems
-	maxLinks = 40   // the limit of Linux; other systems stop sooner
-	maxNames = 1024 // number of names in one walk
+	maxPath  = 4096 // largest length of a path in bytes: PATH_MAX on Linux; other systems have a smaller limit
+	maxLinks = 40   // largest number of links in one walk: the limit of Linux; other systems have a smaller limit
+	maxNames = 1024 // largest number of names in one walk
 )
 
 // errUndecided means that this package cannot tell where a path leads.
@@ -46,7 +46,7 @@ type walker struct {
 	disk    Disk
 	syntax  syntax
 	at      location
-	pending []string // names still to walk, in reverse order
+	pending []string // names that are not resolved yet, in reverse order
 	own     location // the place of the path's last name, if that is a link
 	links   int
 	names   int
@@ -157,9 +157,9 @@ func (w *walker) followLink(path string) error {
 	return nil
 }
 
-// kernelPath reports whether a path without links leads to files that the kernel
-// generates for each reader: links of Linux's /proc (they differ between this process
-// and the server), open files, files by number and lookups in another mode (macOS).
+// kernelPath reports whether a path without links leads to files that the kernel makes for each
+// process that reads them: links of Linux's /proc (they differ between this process and the
+// server), open files, files by number and lookups in another mode (macOS).
 func kernelPath(path string) bool {
 	if len(path) < 5 || path[0] != '/' {
 		return false
