@@ -19,8 +19,8 @@ type number struct {
 	integral bool
 }
 
-// farthest bounds exponents. A larger exponent is as good as infinite: the number
-// would need this many digits to compensate it.
+// farthest is the largest exponent that is computed exactly. A larger exponent counts as infinite,
+// because only a number with this many digits could balance it.
 const farthest = 1 << 40
 
 // parseNumber reads a JSON number (RFC 8259, section 6).
@@ -108,7 +108,7 @@ func (n number) sign() int {
 	return 1
 }
 
-// judgeAgainst judges n by a comparison with m. It returns Maybe when double precision
+// judgeAgainst judges the result of a comparison of n with m. It returns Maybe if double precision
 // would give another answer.
 func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	exact := holds(n.compareTo(m))
