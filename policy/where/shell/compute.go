@@ -46,7 +46,7 @@ func storesCount(format string) bool {
 	}
 	for _, conversion := range strings.Split(strings.ReplaceAll(format, "%%", ""), "%")[1:] {
 		if at := strings.IndexByte(conversion, ')'); at > 0 && conversion[0] == '(' {
-			conversion = conversion[at+1:] // %(%F)T
+			conversion = conversion[at+1:] // for example %(%F)T
 		}
 		if kind := strings.TrimLeft(conversion, "-+ #'0123456789.*$hlLjzt"); kind != "" && strings.IndexByte("diouxXeEfFgGaAcsbqT", kind[0]) < 0 {
 			return true

@@ -65,7 +65,7 @@ func (c *core) readCoreWord() (word, bool) {
 	return r.finishWord(), true
 }
 
-// isPlain reports whether no shell acts on any character of a word.
+// isPlain reports whether a word has no character that is special to a shell.
 func isPlain(s string) bool {
 	for _, b := range []byte(s) {
 		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '-' || b > '9') && b != '_' {
@@ -78,7 +78,8 @@ func isPlain(s string) bool {
 // literalBang reports whether the "!" at the cursor does not fetch an earlier command.
 func (c *core) literalBang() bool { return strings.IndexByte("\x00 \t\n=\"", c.peekAt(1)) >= 0 }
 
-// readSingleQuoted reads a text in single quotes. fish decodes \' and \\ there.
+// readSingleQuoted reads a text in single quotes. It refuses \' and \\, because fish decodes them
+// there.
 func (c *core) readSingleQuoted(r *reading) bool {
 	text, _, closed := strings.Cut(c.text[c.at+1:], "'")
 	if !closed || strings.HasSuffix(text, `\`) || strings.Contains(text, `\\`) || c.mark != "" && strings.Contains(text, "\n") {
@@ -156,9 +157,9 @@ func (c *core) endsWordAt(n int) bool {
 	return isDelimiter(c.peekAt(n)) || strings.IndexByte(`"/`, c.peekAt(n)) >= 0
 }
 
-// expansionLength returns the length of the `{name}` at the beginning of a text, also
-// with an operator that replaces the variable by a plain text or cuts one from it. It
-// returns 0 for any other expansion.
+// expansionLength returns the length of the `{name}` at the beginning of a text. The braces may
+// also hold an operator that gives a plain text instead of the value, or cuts a plain text from it.
+// For any other expansion expansionLength returns 0.
 func expansionLength(s string) int {
 	n := 1 + identifierLength(s[1:])
 	if n == 1 && len(s) > 1 && s[1] >= '0' && s[1] <= '9' {

@@ -75,10 +75,9 @@ func (w *word) isValue() bool {
 	return !w.many && !w.split && (!w.known || w.text == "" || strings.IndexByte("-+@:", w.text[0]) < 0)
 }
 
-// judgeFolders reports whether the working folders that a command's options set are among
-// the rule's. If the rule names no folders, it accepts a folder of the project into which
-// the rule lets cd go. Several folders are a Maybe, because each is relative to the one
-// before it.
+// judgeFolders reports whether the rule names the working folders that a command's options set. If
+// the rule names no folders, a folder of the project is accepted if the rule allows a cd to it. For
+// several folders the answer is Maybe, because each folder is relative to the previous one.
 func (j *judge) judgeFolders(dirs []word) where.Match {
 	switch {
 	case len(dirs) == 0:

@@ -36,8 +36,8 @@ func (c *commands) judgeCommands(v where.Value, opens bool) where.Match {
 // judge judges a text and the texts inside it.
 type judge struct {
 	*commands
-	base    string // the folder in which the text starts; "" when unknown
-	opens   bool   // the rule would allow the call
+	base    string // the folder in which the text starts; "" if it is not known
+	opens   bool   // the rule is an allow
 	budget  int    // bytes of shell text that may still be read
 	expands bool   // the text may use variables
 	loops   bool   // the text may have loops
@@ -52,11 +52,10 @@ type moves struct {
 	redirects []file   // redirections of the enclosing texts and of this text
 }
 
-// judgeText judges a shell text, which may be inside a word of another text. The core
-// reads the text, and if its reading would decide, a parser of bash reads the text
-// too. When the two find different commands, or the core cannot read the text, some
-// shell may find other commands: then the commands of the parser only decide between
-// Maybe and the stricter verdict.
+// judgeText judges a shell text, which may be inside a word of another text. The core reads the
+// text. If the core's reading would decide, a parser of bash reads the text too. If the two find
+// different commands, or if the core cannot read the text, some shell may run other commands. Then
+// the commands of the parser only decide between Maybe and the stricter verdict.
 func (j *judge) judgeText(text string, depth int) where.Match {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {
@@ -76,7 +75,7 @@ func (j *judge) judgeText(text string, depth int) where.Match {
 			}
 		}
 		if j.opens == (v != where.Yes) {
-			return v // the other reading cannot make the verdict milder
+			return v // the other reading could not make the verdict milder, so it is not needed
 		}
 	}
 	parsed, err := parseShell(text, syntax.LangBash)
@@ -148,8 +147,8 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	return v
 }
 
-// matchPatterns reports whether a command certainly matches one of the patterns and
-// does no more than that pattern covers. e is its effect.
+// matchPatterns returns Yes if a command matches one of the patterns with certainty, and the
+// pattern also covers the command's effect e.
 func (j *judge) matchPatterns(words []word, e *effect) where.Match {
 	v := where.No
 	for _, p := range j.patterns {
@@ -249,8 +248,8 @@ func (j *judge) judgeExcepted(words []word) where.Match {
 	return v
 }
 
-// matchesPastOptions reports whether the pattern matches when options, with or without
-// a value, are left out: git -C /srv push is a git push.
+// matchesPastOptions reports whether the pattern matches the command without some of its options
+// and their values: git -C /srv push matches git push.
 func (p *pattern) matchesPastOptions(words []word) bool {
 	if !p.mayBegin(words[0].text) {
 		return false
@@ -276,8 +275,8 @@ func (p *pattern) matchesPastOptions(words []word) bool {
 	return skipped && (p.rest || at == len(words))
 }
 
-// deniedNames returns the names under which a program may be denied: as called,
-// without its folder, in lower case as a case-insensitive file system finds it, and
+// deniedNames returns the names under which a rule may deny a program: the name as called, the name
+// without its folder, the name in lower case (for file systems that ignore case), and the name
 // without its version.
 func deniedNames(called string) []string {
 	list := []string{called}

@@ -1,9 +1,9 @@
 package shell
 
-// The programs and builtins that run something else by design, or that a file or a
-// prompt can make run something else, in ways that are not read here (see GTFOBins).
-// Only a pattern without wildcards allows them. The builtins among them change the
-// meaning of later commands, or evaluate subscripts (a[$(id)]).
+// These programs and builtins run something else, because this is their purpose, or because a file
+// or a prompt can make them do so (see GTFOBins). This package does not read what they run. So only
+// a pattern without wildcards allows them. The builtins among them change the meaning of later
+// commands, or evaluate subscripts (a[$(id)]).
 const (
 	// handing are the programs whose words or input are a command, or a text in another
 	// language. A rule that denies cannot read what they run.

@@ -16,8 +16,8 @@ import (
 // The limits of a pattern.
 const (
 	maxPattern = 4096
-	// notWords are characters on which a shell acts. A pattern that contains one was
-	// written as shell text and not as words.
+	// notWords are characters that are special to shells. A pattern with such a character is not a
+	// list of words: its author wrote shell text.
 	notWords = "\\`$;&|<>()"
 )
 
@@ -25,7 +25,7 @@ const (
 type pattern struct {
 	source string
 	texts  []string // the glob of each word
-	rest   bool     // the pattern ends in **: further words, or none, may follow
+	rest   bool     // the pattern ends in **, so any number of words may follow
 	wild   bool     // the first word has a wildcard
 	globs  atomic.Pointer[[]*glob.Pattern]
 }
@@ -71,8 +71,8 @@ func parsePattern(source string) (*pattern, error) {
 	return p, nil
 }
 
-// splitPattern splits a pattern at its blanks. Quotes keep a blank, or a character on
-// which a shell acts, in a word.
+// splitPattern splits a pattern at its blanks. Quotes keep a blank, or a character that is special
+// to shells, in a word.
 func splitPattern(source string) ([]string, error) {
 	words := make([]string, 0, 1+strings.Count(source, " "))
 	from, quoted := -1, false // the start of the current word, -1 between words, and whether the word has quotes
@@ -88,7 +88,7 @@ func splitPattern(source string) ([]string, error) {
 	quote := rune(0)
 	for i, r := range source {
 		switch {
-		case 'a' <= r && r <= 'z': // the usual case
+		case 'a' <= r && r <= 'z': // a fast path for letters
 		case r != ' ' && textclass.OddInSyntax(r):
 			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
 		case quote != 0 && r == quote:
@@ -135,8 +135,8 @@ func removeQuotes(word string) string {
 	return b.String()
 }
 
-// matchWords reports whether the pattern matches these words: Yes if it matches for
-// every expansion by the shell, No if it matches for none.
+// matchWords reports whether the pattern matches these words: Yes if it matches for every possible
+// expansion of the words by a shell, No if it matches for no expansion.
 func (p *pattern) matchWords(words []word) where.Match {
 	if first := len(words) > 0 && len(p.texts) > 0; first && words[0].known && !words[0].many && !p.mayBegin(words[0].text) && !goesUp(words[0].text) {
 		return where.No
@@ -211,8 +211,8 @@ func matchesAll(g *glob.Pattern) bool {
 	return len(s) > 1 && strings.Trim(s, "*") == ""
 }
 
-// goesUp reports whether a path in the text goes up: `src/**` matches the text
-// src/../../etc but is not meant for it.
+// goesUp reports whether a path in the text has "..". `src/**` matches src/../../etc, but the
+// author of `src/**` does not mean this path.
 func goesUp(text string) bool {
 	ends := func(at int) bool { return at < 0 || at == len(text) || strings.IndexByte("/\\=:,", text[at]) >= 0 }
 	for at := 0; ; at++ {

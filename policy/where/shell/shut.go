@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// mayShowSecrets reports whether a wildcard of the pattern matches a word by which a
-// program may show a file in a place of secrets. A rule with paths names its files
-// itself.
+// mayShowSecrets reports whether a wildcard of the pattern matches a word with which a program may
+// show a file in a place of secrets. For a rule with paths the answer is not needed, because the
+// rule names its files itself.
 func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	if j.files != nil || p.isExact() || !words[0].known {
 		return false
@@ -27,8 +27,8 @@ func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	return false
 }
 
-// meansShut reports whether word i of the pattern names a place of secrets itself, and
-// not only by wildcards: .env*, .ssh/**.
+// meansShut reports whether word i of the pattern itself names a place of secrets, as .env* and
+// .ssh/** do. Wildcards alone do not name one.
 func (p *pattern) meansShut(i int) bool {
 	if i >= len(p.texts) {
 		return false
@@ -43,7 +43,7 @@ func (p *pattern) meansShut(i int) bool {
 // reader is a command that may show the contents of files.
 type reader struct {
 	words []word
-	base  string // the folder in which the text starts; "" when unknown
+	base  string // the folder in which the text starts; "" if it is not known
 	name  string
 }
 
@@ -51,9 +51,8 @@ func newReader(words []word, base string) *reader {
 	return &reader{words: words, base: base, name: canonicalName(words[0].text)}
 }
 
-// handling are programs that show, copy or change the contents of the files that their
-// words name. Other programs may get such names too, but what they do with them is
-// unknown.
+// handling are programs that show, copy or change the contents of the files that their words name.
+// Other programs may also get names of files, but it is not known what they do with the files.
 const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump strings base64 base32 basenc grep egrep fgrep zgrep rg ag ack " +
 	"sed gsed awk gawk mawk nawk sort uniq cut paste tr fold fmt pr rev column expand iconv diff cmp comm look join split csplit " +
 	"jq yq dd curl wget scp rsync cp mv ln tee install touch tar gtar bsdtar zip 7z 7za 7zz gzip bzip2 xz zcat bzcat xzcat zless " +
@@ -122,8 +121,8 @@ var seeks = map[string][]string{
 	"grep": {"-e", "--regexp", "-f", "--file"}, "rg": {"-e", "--regexp", "-f", "--file", "--files", "--type-list"}, "jq": {"-f", "--from-file"},
 }
 
-// findPattern returns the index of the word that a program searches for and that names
-// no file; 0 when that is not certain.
+// findPattern returns the index of the word that is the program's search text, so that this word
+// names no file. It returns 0 if this is not certain.
 func (r *reader) findPattern(sub string) int {
 	name := r.name
 	if name == "git" {
@@ -190,7 +189,7 @@ func parseSearch(list []string) (string, error) {
 	return list[0], nil
 }
 
-// judgeSearch reports whether a command searches as widely as the rule says.
+// judgeSearch reports whether a command searches as widely as the rule's key search allows.
 func (j *judge) judgeSearch(words []word) where.Match {
 	if j.search == "" {
 		return where.Yes
@@ -227,13 +226,13 @@ func (r *reader) looksWide() where.Match {
 		return r.looksAround(untracked, sub)
 	}
 	if row := rowOf(r.words); row != nil && row.any {
-		return where.No // echo reads no file, whatever its words are
+		return where.No // echo never reads a file
 	}
 	return r.hasOption([]string{"--files0-from"})
 }
 
-// hasOption reports whether a command has one of the options. Names of files that the
-// shell finds by a wildcard do not count.
+// hasOption reports whether a command has one of the options. The shell may replace a wildcard by a
+// file name that looks like an option; such a name does not count.
 func (r *reader) hasOption(options []string) where.Match {
 	v := where.No
 	row := rowOf(r.words)
@@ -284,15 +283,15 @@ func (r *reader) narrowsFiles() bool {
 	return some
 }
 
-// atRoot reports whether one of the folders may be the whole project, or more: the
-// command names such a folder, or names no folder.
+// atRoot reports whether a folder of the command may be the whole project, or may contain the
+// project. This is also true if the command names no folder.
 func (r *reader) atRoot(sub string) bool {
 	named, operands := r.findRoots(sub)
 	return named || operands == 0
 }
 
-// findRoots reports whether a word may name the whole project, or more, and counts the
-// operands.
+// findRoots reports whether a word may name the whole project, or a folder that contains the
+// project. It also counts the operands.
 func (r *reader) findRoots(sub string) (named bool, operands int) {
 	pattern, row := r.findPattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {

@@ -11,7 +11,7 @@ import (
 // order of the text.
 type Told struct {
 	Programs []string
-	Reads    []string // files, as far as their names look like names of files
+	Reads    []string // words that look like names of files
 	Writes   []string
 	Deletes  []string
 	Hosts    []string
@@ -105,7 +105,7 @@ func hostsIn(words []word) (hosts []string) {
 		}
 		if text[0] == '-' {
 			if listedIn(c.plain, text) {
-				i++ // its value is no host
+				i++ // skip the option's value, which is not a host
 			}
 			continue
 		}

@@ -16,9 +16,8 @@ type variable struct {
 	value *glob.Pattern // nil for any value
 }
 
-// harmless are the variables that are always allowed for a command. They change how
-// the command prints, and nothing about what it runs, reads or contacts. Their value
-// must be a plain word.
+// harmless are the variables that are always allowed for a command. They change only how the
+// command prints, and not what it runs, reads or contacts. Their value must be a plain word.
 const harmless = `LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME
 	TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM CI COLUMNS LINES`
 
@@ -27,8 +26,8 @@ var plainValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.,:@+-]*(/[A-Za-z][A-Za-z0-9_+-]*){0,2})?$`)
 })
 
-// governsPrograms reports whether a shell, or the loader of every program, decides by
-// a variable what to run. A command with such an assignment is never known.
+// governsPrograms reports whether a shell, or the loader of every program, uses the variable to
+// decide what to run. The effect of a command with such an assignment is never known.
 func governsPrograms(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_") ||
 		listedIn("PATH IFS ENV HOME PWD OLDPWD SHELL SHELLOPTS BASHOPTS ZDOTDIR FPATH CDPATH path fpath cdpath argv status", name)
@@ -67,8 +66,8 @@ func (j *judge) allowsVariable(name, value string) bool {
 	return listedIn(harmless, name) && plainValue().MatchString(value)
 }
 
-// countBlanks returns the number of blanks. A wildcard matches no blank in a
-// variable's value, because in many variables a blank begins another option:
+// countBlanks returns the number of blanks in a text. A wildcard must not match a blank in a
+// variable's value, because in many variables another option begins after a blank:
 // GOFLAGS='-mod=mod -toolexec=x' is more than -mod=*.
 func countBlanks(text string) (n int) {
 	for _, r := range text {
