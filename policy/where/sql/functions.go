@@ -18,8 +18,8 @@ const (
 	acts                 // writes, waits, locks, changes the session, runs a text as SQL, or reaches files or servers
 )
 
-// lists holds the names of each class, sorted, separated by blanks or line ends. This
-// form needs the least memory in the program and no work at its start.
+// lists holds the names of each class. The names are sorted, with blanks or line ends between them.
+// This form needs the least memory, and no work at the start of the program.
 type lists [acts + 1]string
 
 // classOf returns the class whose list contains a name.
@@ -61,8 +61,8 @@ type prefix struct {
 
 // catalog holds the built-in names of one engine.
 type catalog struct {
-	// function maps functions to classes by their name in lower case; prefixes
-	// classify other names by their beginning.
+	// function maps functions to classes, by their names in lower case. prefixes give the classes
+	// of other names, by their beginnings.
 	function *lists
 	prefixes []prefix
 	// schema is the name of the schema that contains only the engine's own functions; ""
@@ -118,7 +118,7 @@ func (d *dialect) inSchema(schema, name string) class {
 	return unknown
 }
 
-// notTable returns the class of a name that stands for rows and may not be a table.
+// notTable returns the class of a name that stands for rows, in case the name is not a table.
 func (d *dialect) notTable(name string) class {
 	c := unknown
 	for i := range d.catalogs {

@@ -7,8 +7,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// lexQuoted scans a string or an identifier in quotes. A doubled quote stands for one
-// quote.
+// lexQuoted scans a string or an identifier in quotes. Two quotes in a row stand for one quote.
 func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	if k == text && x.escaped == len(x.toks) {
 		return doubtful

@@ -10,12 +10,12 @@ import (
 // ReadOnly is the only mode.
 const ReadOnly = "read-only"
 
-// maxText is the longest text that is judged, in bytes. A longer one is a Maybe.
+// maxText is a length in bytes. For a longer text the answer is Maybe.
 const maxText = 256 << 10
 
-// New returns the constraint that an SQL text only reads. mode is "read-only". dialect
-// is "postgres", "mysql", "sqlite" or "sqlserver", or empty, when the text must only
-// read in each of them. An error suggests the right spelling when it can.
+// New returns the constraint that an SQL text only reads. mode is "read-only". dialect is
+// "postgres", "mysql", "sqlite" or "sqlserver". If it is empty, the text must only read in all four
+// dialects. The error suggests the right spelling if it finds one.
 func New(mode, dialect string) (where.Constraint, error) {
 	if mode != ReadOnly {
 		return nil, fmt.Errorf("sql: unknown mode %q; there is only %q", mode, ReadOnly)
@@ -30,7 +30,7 @@ func New(mode, dialect string) (where.Constraint, error) {
 	return constraint{d}, nil
 }
 
-// spellings are other names of the dialects.
+// spellings maps other names of the dialects to the names that New accepts.
 var spellings = map[string]string{
 	"postgresql": "postgres", "pg": "postgres", "psql": "postgres", "postgres": "postgres", "pgsql": "postgres",
 	"mariadb": "mysql", "mysql": "mysql", "my": "mysql",
@@ -41,10 +41,9 @@ var spellings = map[string]string{
 
 type constraint struct{ d *dialect }
 
-// JudgeValue returns Yes for a text whose every statement certainly only reads, No for
-// a text that certainly does not or is not SQL, and Maybe otherwise. When opens is
-// false, one statement that only reads is enough for Yes, and a text that cannot be
-// parsed is a Maybe.
+// JudgeValue returns Yes if every statement of the text certainly only reads. It returns No if the
+// text certainly does more, or is not SQL, and otherwise Maybe. If opens is false, one statement
+// that only reads is enough for Yes, and for a text that cannot be parsed the answer is Maybe.
 func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	if v.Kind != where.String {
 		return where.No
@@ -73,8 +72,8 @@ func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	return first.verdict
 }
 
-// JudgeCost bounds the work of JudgeValue, as if each reading took the longest measured
-// time for each byte.
+// JudgeCost returns an upper bound of the work of JudgeValue. The bound assumes that each reading
+// takes nanosPerByte for each byte.
 func (c constraint) JudgeCost(n int) int {
 	if n > maxText {
 		return 1
@@ -85,8 +84,7 @@ func (c constraint) JudgeCost(n int) int {
 // nanosPerByte is the measured maximum time that one reading needs for a byte.
 const nanosPerByte = 100
 
-// outcome is the result of one reading of a text. Readings agree when their outcomes
-// are equal.
+// outcome is the result of one reading of a text. Two readings agree if their outcomes are equal.
 type outcome struct {
 	verdict where.Match
 	// cuts is a hash of the positions where strings, quoted identifiers and statements
@@ -108,7 +106,7 @@ func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (
 			n++
 		}
 		if n == len(rest) && f != sound {
-			break // the end of the statement is unknown
+			break // it is not known where the statement ends
 		}
 		if n > 0 {
 			v := d.judgeStatement(l, src, rest[:n], opens)
@@ -138,9 +136,8 @@ func hashCuts(src string, toks []token) uint64 {
 	return h
 }
 
-// toVerdict returns the verdict for a text with flaw f. No server accepts a broken
-// text, so an allow does not match it. But a rule that denies or asks should not rely
-// on that.
+// toVerdict returns the verdict for a text with flaw f. No server accepts a broken text, so an
+// allow rule does not match it. A deny or prompt rule does not rely on this and gets Maybe.
 func (f flaw) toVerdict(opens bool) where.Match {
 	if f == broken && opens {
 		return where.No
