@@ -90,8 +90,8 @@ func foldsASCII(s, folded string) bool {
 	return true
 }
 
-// value is one string, number or boolean found for an argument name, or the note that a server
-// may find no value that globs could match.
+// value is one string, number or boolean that was found for an argument name. It can also be a note
+// that a server may find no value there that globs could match.
 type value struct {
 	slot  int32
 	kind  where.Kind

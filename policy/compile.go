@@ -13,9 +13,11 @@ import (
 
 // rule is a compiled rule.
 type rule struct {
-	action     Action
-	rank       rank
-	names      anyOf      // nil for a rule without a subject, and for a resource rule, whose URI globs are a condition
+	action Action
+	rank   rank
+	// Nil for a rule without a subject. A resource rule also has nil, because its URI globs are a
+	// condition.
+	names      anyOf
 	notNames   anyOf      // exceptions: none of these globs may match
 	calls      []callTest // conditions on the call as a whole
 	noted      bool       // the rule has a limit, or alters content
@@ -84,9 +86,9 @@ const resourceSlot int32 = 1
 // argReader reads the values of one argument name.
 type argReader struct {
 	reading.Reader
-	typed bool // a where constraint is on the name
+	typed bool // a where constraint has a condition on the argument
 	based bool // a constraint judges relative paths inside a text
-	local bool // a glob on the name begins at the folder where relative paths start
+	local bool // a glob on the argument begins at the folder where relative paths start
 	sieve *sieve
 }
 

@@ -420,7 +420,7 @@ func (p *Policy) anchorOf(index int) string {
 	return ""
 }
 
-// mayMeet reports whether a server's name may match a glob of each list.
+// mayMeet reports whether one server's name may match a glob in some and also a glob in others.
 func mayMeet(some, others []string) bool {
 	isGlob := func(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 	return slices.ContainsFunc(some, func(a string) bool {

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// Bounds of the table [folders]. Every pattern with a name is compared once for each folder of the
-// name.
+// Bounds of the table [folders]. The policy compares a pattern that uses a list once for each
+// folder in the list.
 const (
 	maxNames       = 64
 	maxFolders     = 64
@@ -28,11 +28,11 @@ const baseName = "cwd"
 
 const foldersForm = `write [folders], and below it projects = ["~/projects"]`
 
-// FolderList is a name of the table [folders] with its folders.
+// FolderList is one entry of the table [folders]: a name and its folders.
 type FolderList struct {
 	Name    string
 	Folders []string // absolute, or below ~ or ${cwd}; without a slash at the end
-	Written []string // as in the file: a folder, or ${NAME} for the folders of a list above
+	Written []string // the list as in the file; an element is a folder, or ${NAME} for the folders of an earlier list
 	Pos     Position
 	From    string // the entry of extends that the list comes from; "" for a list of the file itself
 }
@@ -385,8 +385,8 @@ func (p *parser) knownLists() []FolderList {
 	return p.known
 }
 
-// writeOut makes the rule print folders in the place of their names, because the policy's own file
-// does not know the names of another text.
+// writeOut replaces each ${NAME} in the rule's TOML by the folders, because the policy's own file
+// does not have the lists of another text.
 func (r *ruleSource) writeOut() {
 	r.written, r.not.written = nil, nil
 	for i := range r.args {

@@ -19,8 +19,8 @@ type Forms struct {
 	Forms []Form
 }
 
-// Form is a glob under some transformations. It is compared with readings that the same
-// transformations made.
+// Form is a glob after some transformations. It is compared with readings of the value after the
+// same transformations.
 type Form struct {
 	Transforms uint8    // the set of transformations; 0 for the glob as written
 	Globs      []string // at least one must match

@@ -46,7 +46,7 @@ type furtherArgs struct {
 	at     int               // offset of the argument's value, plus 1; 0 after the value was judged
 }
 
-// argumentPath returns the path of the argument that keeps a rule from matching the call.
+// argumentPath returns the path of the argument because of which a rule does not match the call.
 func (b *furtherArgs) argumentPath() []string {
 	var path []string
 	if b.any {

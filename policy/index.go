@@ -35,12 +35,12 @@ type argIndex struct {
 	ends   trie
 }
 
-// fewInner is the number of globs with wildcards at both ends up to which they are not looked
-// up: the lookup visits each position in the name.
+// fewInner is the largest number of globs with wildcards at both ends that are not indexed. Judging
+// so few globs is cheaper than a lookup at each position of the name.
 const fewInner = 16
 
-// longName is the length of a text (of a sampling request, for example) above which matching is
-// faster than a lookup at each position.
+// longName is a length in bytes. For a longer text, such as a sampling request, matching the globs
+// is faster than a lookup at each position.
 const longName = 1 << 12
 
 func (x *index) buildIndex(p *Policy, s Subject) {
@@ -191,8 +191,8 @@ func (b *bucket) addRule(id int32, r *rule) {
 	}
 }
 
-// fewInBucket is the number of rules in a bucket up to which judging all of them is as fast as looking
-// them up by their arguments.
+// fewInBucket is the largest number of rules for which judging all rules is as fast as a lookup by
+// arguments.
 const fewInBucket = 4
 
 // dropFewArgs moves the rules in args to rules if the bucket has only few rules.

@@ -15,7 +15,7 @@ func (p *pattern) coversPattern(q *pattern) bool {
 		return true
 	}
 	if p.pathLike != q.pathLike || p.local != q.local || q.spells && !p.spells {
-		return false // one pattern is compared with a text that the other never sees
+		return false // one pattern is compared with a text with which the other pattern is not compared
 	}
 	either := p.effects | q.effects
 	for h := reading.Transforms(0); ; h++ {

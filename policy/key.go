@@ -78,7 +78,8 @@ var (
 	subjectKeys []string
 )
 
-// The functions in the table use the table, which Go forbids in a variable's initial value.
+// The table is filled in init: its functions use the table, and Go forbids such a cycle in a
+// variable's initial value.
 func init() {
 	// A row whose key has a constant uses this constant as its index. If the row stands in the
 	// wrong place, the code does not compile.

@@ -19,7 +19,7 @@ var findKinds = func() []string {
 	return slices.Insert(words, slices.Index(words, string(inspect.Unscreened)), "marker", "fence", "schema", "link")
 }()
 
-// planned are kinds that the language knows and that nothing finds yet.
+// planned are kinds that rules may name, but that no detector finds yet.
 var planned = []string{
 	"lookalike", "shadow", "names-tool", "personal", "health",
 }

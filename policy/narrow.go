@@ -263,8 +263,8 @@ func (n *narrower) bindServer() error {
 	return nil
 }
 
-// narrowArguments gives the rule its conditions on arguments: first on the call's arguments, in
-// their order, and then the other conditions of the rule that asked.
+// narrowArguments sets the rule's conditions on arguments. First come the conditions on the call's
+// arguments, in the order of the call, and then the remaining conditions of the rule that asked.
 func (n *narrower) narrowArguments() error {
 	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
 		return nil

@@ -67,8 +67,9 @@ func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	return v.policy.readers[resourceSlot].Read(nil, name, &v.fold, &v.left), true
 }
 
-// matchEveryCall reports whether the conditions on a call as a whole hold for every call to a
-// server. Only the server's name is known; a condition on any other fact is a maybe.
+// matchEveryCall reports whether the rule's conditions on the call as a whole hold for every call
+// to a server. Only the server's name is known; for a condition on any other fact the result is
+// Maybe.
 func (r *rule) matchEveryCall(c *Call) where.Match {
 	all := where.Yes
 	for _, t := range r.calls {

@@ -15,7 +15,7 @@ const (
 	OnCall   On = iota
 	OnReply     // the reply to a call
 	OnList      // one entry of a list: an offered tool, prompt or resource
-	OnUpload    // content that a request brings to the service of the agent's model: the result of a call, or words
+	OnUpload    // content in a request to the agent's model service: the result of a call, or words
 
 	OnCount = iota // number of the values above
 )

@@ -69,10 +69,10 @@ type parser struct {
 	extending bool     // the parser is reading the last [[extends]] in extends
 	packed    bool     // the file has the key packs
 	prefix    []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
-	table     ruleKey  // the key of a partsScope
+	table     ruleKey  // the key whose table is read, in a partsScope
 	tables    bool     // the policy has a table in a rule, so FirstConflict must check it
 
-	// State of the current rule, which is the last of rules:
+	// The state of the current rule, the last in rules:
 	open      bool
 	acts      bool   // the rule's action is valid
 	broken    bool   // part of the rule is invalid TOML, so missing keys are not reported
@@ -89,7 +89,7 @@ type parser struct {
 
 	limiting bool // the parser is reading the last [[limit]] in limits
 
-	named       []string          // the keys read so far in the table at the end of trusts or cages
+	named       []string          // the keys so far in the table that is read, the last in trusts or cages
 	cageHeaders []toml.Expression // the header of each table in cages
 	flowing     int               // offset of [flow], plus 1; 0 if there is none
 	levelled    bool              // [flow] has a level

@@ -27,7 +27,8 @@ func (p *parser) readArgs(e toml.Expression) {
 	p.eachPair(nil, e.Value, p.readArgument)
 }
 
-// eachPair calls read with each pair of an inline table in a rule, below the path prefix.
+// eachPair calls read with each pair of an inline table in a rule. The path of each pair begins
+// with prefix.
 func (p *parser) eachPair(prefix []string, v toml.Value, read func(path []string, at []toml.KeyPart, v toml.Value)) {
 	p.tables = true
 	v.EachPair(func(key []toml.KeyPart, inner toml.Value) { read(argPath(prefix, key), key, inner) })

@@ -167,8 +167,8 @@ func (p *parser) closeRule() {
 	}
 }
 
-// checkNamed reports a key about arguments that names no argument, or whose rule's subject has
-// no arguments.
+// checkNamed reports a key about arguments if the key names no argument, or if the rule's subject
+// has no arguments.
 func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 	at, name := p.given[k]-1, ruleKeys[k]
 	if at < 0 {

@@ -15,7 +15,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// maxRate is the largest number of calls that a limit counts, because each call is remembered.
+// maxRate is the largest number of calls that a limit can count. It is bounded because clawai
+// remembers each counted call.
 const maxRate = 10_000
 
 var rateUnits = []struct {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// coveredMethods maps a method to the rule key that judges it, which sees more than the method.
+// coveredMethods maps a method to the rule key that judges it. That key sees more of the call than
+// the key method.
 var coveredMethods = map[string]string{
 	"tools/call":               "tool",
 	"resources/read":           "resource",

@@ -30,7 +30,8 @@ var formWords = [...]string{
 	"a string, a list of strings or a table of lists",
 }
 
-// inTOML returns a value as TOML. It is a function because most values are never written.
+// inTOML is a function that returns a value as TOML. It is a function because most values are never
+// written.
 type inTOML func() string
 
 // quoteTOML returns a function for the TOML of a text.

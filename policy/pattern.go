@@ -19,12 +19,12 @@ type pattern struct {
 	asWritten guise
 	others    []guise            // one for each set of transformations that changes the glob
 	effects   reading.Transforms // the transformations that change the glob
-	pathLike  bool               // values are read as paths for this glob
+	pathLike  bool               // the policy reads values as paths for this glob
 	absolute  bool               // a path from an unknown base could lie under the glob
 	homeless  bool               // the glob begins at a home that is not known
 	spells    bool               // the glob is about texts that hold JSON
 	blank     bool               // the glob has blanks
-	boolean   bool               // the glob is true or false, which a server may also read out of other words
+	boolean   bool               // the glob is true or false; a server may also read other words as true or false
 	aliased   bool               // at least one guise has globs in also
 	closes    bool               // the glob is in a deny or a prompt
 	local     bool               // the glob begins at the folder where relative paths start
@@ -38,7 +38,7 @@ type guise struct {
 	rest       *glob.Pattern   // for a pattern that begins with **/: the rest of the pattern; else nil
 	also       []*glob.Pattern // further globs that the pattern may mean; only in a deny or a prompt
 	quoted     bool            // a transformation decoded the glob, and wildcards came out
-	file       bool            // the glob was a file: URI and is now a path: only paths match
+	file       bool            // the glob was a file: URI and is now a path, so only paths can match
 }
 
 var errBaseWord = errors.New(reading.BaseWord + " stands at the beginning, before a / or alone")
@@ -65,7 +65,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 	}
 	p.pathLike, p.absolute = p.pathLike || p.local, p.absolute || p.local
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
-	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset but the empty one, ascending
+	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset of p.effects except the empty one, in ascending order
 		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no error: no transformation makes a pattern empty
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
@@ -227,8 +227,8 @@ func verdictOf(b bool) where.Match {
 	return where.No
 }
 
-// condition is one args.<name> matcher, the URI glob of a resource rule, or a typed constraint.
-// Of its patterns one must match.
+// condition is a condition on one argument (args.<name>), the URI globs of a resource rule, or a
+// typed constraint. One of its patterns must match.
 type condition struct {
 	slot     int32
 	patterns []*pattern

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// views are kept for later calls. They belong to no policy: a pool in a policy would keep a
-// replaced policy in memory for two garbage collections.
+// views keeps views for later calls. Policies do not have pools of their own, because such a pool
+// would keep a replaced policy in memory for two garbage collections.
 var views = sync.Pool{New: func() any { return new(view) }}
 
 // Options holds what a policy must know about its machine and about the calls that it will judge.
@@ -41,8 +41,8 @@ type Options struct {
 	// meant for an organisation. Without Draft, only an organisation's policy may have env.
 	Draft bool
 
-	// HideDenied leaves an entry out of a list if no call of it could be allowed or asked about
-	// (OffersEntry), as a rule with on = "list" would.
+	// HideDenied removes an entry from a list if no call of the entry could be allowed or asked
+	// about (OffersEntry). A rule with on = "list" can do the same.
 	HideDenied bool
 
 	// Calls are the only calls that the policy will judge, if they are known. Rules about other
@@ -74,7 +74,7 @@ type Policy struct {
 	labelled    bool     // a rule has an after
 	identity    []string // the keys of conditions on the caller or the environment, such as "group"
 	environment string   // the value of the policy's own key env; "" if the policy has none
-	hinted      bool     // some rule has a condition on the call that a fixture may leave open
+	hinted      bool     // a rule has a condition on the call that a fixture may leave undecided
 	asksDisk    bool     // some rule has an under, or a command that depends on the disk
 	options     Options
 	windows     lazy             // the same policy for servers on Windows

@@ -13,7 +13,7 @@ import (
 )
 
 // Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
-// policies of their own. Each of these policies passes everything that matches none of its rules.
+// separate policies. Each of these policies passes the content that matches none of its rules.
 
 // compileScreens compiles the policies for replies, for lists and for uploads, if there are such rules.
 func (p *Policy) compileScreens() (errs Errors) {
@@ -116,7 +116,8 @@ type concerns struct {
 // maxServed is the maximum number of servers that are kept. Most processes have few.
 const maxServed = 64
 
-// forServer returns the rules that may be about the server of a call. It returns nil and false if that is not kept.
+// forServer returns the rules that may match a call to the call's server. It returns nil and false
+// if the cache does not have them.
 func (cs *concerns) forServer(c *Call) (list []concern, kept bool) {
 	before := cs.served.Load()
 	if before != nil {
@@ -354,8 +355,8 @@ func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// mayName reports whether a rule may be about the names in a call. Only another subject, or another
-// tool, prompt or method, excludes that.
+// mayName reports whether a rule may match the names in a call. It returns false only if the
+// subject, or the tool, prompt or method, is another one.
 func (v *view) mayName(r *rule, src *ruleSource) bool {
 	c := v.call
 	if c.Subject == NoSubject || len(c.Names) == 0 {

@@ -13,7 +13,7 @@ type Spelling uint8
 const (
 	AsWritten Spelling = iota // the server's own name
 	Dotless                   // a "_" may be a "." in the server's name
-	Cut                       // as Dotless, and the server's name may be longer
+	Cut                       // like Dotless, and the server's name may be longer
 	// A capital may stand for a small letter in the server's name, and a small letter for a
 	// capital.
 	Folded
@@ -57,7 +57,7 @@ type respeller struct {
 	name string
 	cut  bool
 	fold bool
-	dead map[[2]int]bool // lengths of the rests of the glob and of the name that do not match
+	dead map[[2]int]bool // lengths of rests of the glob and of the name that are known not to match
 }
 
 func (r *respeller) matchGlob(glob string, out []byte) ([]byte, bool) {

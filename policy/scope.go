@@ -13,7 +13,7 @@ const (
 	Exact  Scope = iota // only calls like the answered call
 	File                // the same tool with the files and addresses of the call, whatever the other arguments are
 	Folder              // the same tool in the folder that the call is about
-	Tool                // the same tool or prompt, within the rule that asked
+	Tool                // the same tool or prompt, under the conditions of the rule that asked
 )
 
 var scopeWords = []string{"exact", "file", "folder", "tool"}

@@ -13,7 +13,7 @@ import (
 // every pattern. A sieve must return every pattern that may match. It may return other patterns
 // too.
 type sieve struct {
-	patterns []*pattern // of all these conditions; those of each begin at a multiple of 64
+	patterns []*pattern // the patterns of all these conditions; those of each condition begin at a multiple of 64
 	once     sync.Once
 	// One bit for each pattern: set if the pattern is always compared, because more than the bytes
 	// of a text decides.
@@ -116,8 +116,8 @@ func keyOf(g *glob.Pattern) (key triple, found bool) {
 	return triple(longest[at]) | triple(longest[at+1])<<8 | triple(longest[at+2])<<16, true
 }
 
-// picks are the patterns of a sieve that one reading could match: a bit for each. Most conditions of a call are compared
-// with the same reading.
+// picks holds the patterns of a sieve that one reading could match, one bit for each pattern. picks
+// keeps the result, because most conditions of a call are compared with the same reading.
 type picks struct {
 	sieve *sieve
 	of    *reading.Reading
@@ -134,7 +134,8 @@ func (p *picks) pickReading(s *sieve, r *reading.Reading) []uint64 {
 	return p.set
 }
 
-// saysSame reports whether two readings have the same texts, as a path has that is also read as a text.
+// saysSame reports whether two readings have the same texts. This happens when a path is also read
+// as a text.
 func saysSame(a, b *reading.Reading) bool {
 	return len(a.Places)+len(b.Places) == 0 && a.Text == b.Text && a.Raw == b.Raw && a.Unslashed == b.Unslashed && a.Normal == b.Normal
 }

@@ -53,8 +53,8 @@ func (r *ruleSource) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// namesArgument reports whether a condition or exception is on the argument, or on an argument
-// that contains it.
+// namesArgument reports whether the rule has a condition or an exception on the argument, or on an
+// argument that contains it.
 func (r *ruleSource) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.argumentPaths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
 }

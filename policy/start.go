@@ -68,8 +68,8 @@ func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	return binds, relative
 }
 
-// workWords are words in the names of tools that start work of the project: a task, a build,
-// its tests.
+// workWords are words in the names of tools that start work which the project defines: a task, a
+// build, tests.
 var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
 
 // startsWork reports whether a tool, by its name, starts something that a file in the project's

@@ -25,9 +25,9 @@ type Step struct {
 	// Match tells whether the rule matched a reading that was still undecided. If no reading was
 	// undecided, Match tells whether the rule matches any reading.
 	Match where.Match
-	// Reached means that the rule's name fits and that some reading was still undecided when the
-	// walk came to the rule. A rule that matches but is not reached decides nothing here: rules
-	// above it decided every reading.
+	// Reached means that the rule's name fits and that at least one reading was still undecided
+	// when the walk came to the rule. A rule that matches but is not reached decides nothing,
+	// because rules above it decided every reading.
 	Reached bool
 	// At is the condition that did not match or could not be decided. If the walk judged the rule
 	// several times, At is from the attempt that came closest to a match. At is zero if the rule
@@ -50,7 +50,7 @@ const (
 	ArgumentGlob                         // args.<name> = "..."
 	Constraint                           // where.<name>.<key> = ...
 	FurtherArgument                      // an argument without a condition, or args_only
-	OtherOn                              // the rule judges something else, for example replies and not calls
+	OtherOn                              // the rule has another On than the policy, for example replies and not calls
 )
 
 // Condition is one condition of a rule, and what it was compared with.
@@ -58,7 +58,7 @@ type Condition struct {
 	Kind ConditionKind
 	Not  bool     // an exception: none of the globs in Want may match
 	Key  string   // the key of a CallCondition
-	Path []string // of an argument: the names below args, or below where
+	Path []string // for a condition on an argument: the names below args or where
 	Want []string // the globs as written, one of which must match; or the subject's key; or the TOML of a constraint, an args_only, or a call key that takes no glob
 	// Got is the text that was compared with a name or a condition on the call; "" if the call does
 	// not have it. For a further argument Got is the reason why the argument is suspicious
@@ -293,7 +293,8 @@ func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
 	return &r.not.calls[i-len(all)], true
 }
 
-// describeCondition describes the condition at which a rule failed, as its author wrote it.
+// describeCondition describes the condition because of which a rule did not match, as its author
+// wrote it.
 func (t *tracer) describeCondition(rule int, at obstacle) Condition {
 	src := &t.policy.sources[rule]
 	c := Condition{Kind: at.kind}

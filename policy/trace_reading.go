@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// ArgumentValue is one value of an argument, or the URI of a resource, if a rule that may match
-// the call has a condition on it.
+// ArgumentValue is one value of an argument, or the URI of a resource. A trace has it if a rule
+// that may match the call has a condition on it.
 type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
 	Readings []Reading // at least one reading; of readings with the same text and refusal only the first

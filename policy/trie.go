@@ -99,7 +99,8 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	}
 }
 
-// matchesLabel reports whether s has the label at the distance at from its start (or end).
+// matchesLabel reports whether s has the label at the offset at, counted from the end at which the
+// trie starts.
 func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false

@@ -81,7 +81,7 @@ const (
 	_         Pin = iota
 	PinOff        // lists are not compared
 	PinRecord     // changes are recorded, and pass
-	PinFirst      // the first lists are approved without a question; later lists as with PinAsk
+	PinFirst      // the first lists are approved without a question; later lists are handled as with PinAsk
 	PinAsk        // a person must approve a change; until then the agent gets the approved version
 	PinLock       // only lists in the project's lock pass; nobody is asked
 )

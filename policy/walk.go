@@ -25,7 +25,7 @@ type view struct {
 	fold     reading.CaseFolder
 	base     *reading.Base // the Base of cwd; nil if it is not known
 	started  bool          // base.Doubtful has been set for this call
-	cwd      string        // Cwd of the last call in which a path was read
+	cwd      string        // Cwd of the last call that had a path
 	home     string        // the home in the policy of the last call that had a path
 	os       string        // OS of the server of the last call that had a path
 	room     []byte        // buffer for the texts that had escapes
@@ -41,7 +41,7 @@ type view struct {
 // unit is a range of view.readings: the readings of one string. The rules judge them together.
 type unit struct{ lo, hi int }
 
-// span is the units found for one slot. Their readings are adjacent.
+// span is the units of the values of one slot. The readings of these units are adjacent.
 type span struct {
 	slot   int32
 	units  [2]int // range of view.units
@@ -74,7 +74,7 @@ const usualRoom = 64 << 10
 // another call, perhaps by other rules.
 func (v *view) releaseCall() {
 	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
-		all[i] = nil // the used elements come first, and are few
+		all[i] = nil // the used elements are at the front, and there are few
 	}
 	for i, all := 0, v.lists[:cap(v.lists)]; i < len(all) && all[i] != nil; i++ {
 		all[i] = nil
@@ -290,8 +290,8 @@ func (v *view) walkAll(name string) outcome {
 // other rules.
 func (v *view) isSettled(o outcome) bool { return o.rank == denies && v.trace == nil }
 
-// nextCombination moves the arguments other than main to their next combination of readings. It
-// returns false after the last one.
+// nextCombination moves to the next combination of readings of the arguments other than main. It
+// returns false after the last combination.
 func (v *view) nextCombination(main int) bool {
 	for i := range v.spans {
 		s := &v.spans[i]

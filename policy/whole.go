@@ -5,8 +5,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeWhole judges a condition on an argument other than the main one, by the reading that the
-// current walk judges, or by all readings (span.at).
+// judgeWhole judges a condition on an argument other than the main one. It uses the reading that
+// the current walk judges (span.at), or all readings.
 func (v *view) judgeWhole(c *condition, a Action) where.Match {
 	s := v.findSpan(c.slot)
 	switch {
