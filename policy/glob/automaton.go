@@ -97,7 +97,7 @@ func (a *automaton) acceptsText(s string) bool {
 	return ok
 }
 
-// runRows is acceptsText that also counts the words of rows that it computed. Tests compare
+// runRows does what acceptsText does, and also counts the words that it computed. A test compares
 // this number with pattern × text.
 func (a *automaton) runRows(s string) (ok bool, work int) {
 	if a.words == 1 {
@@ -141,7 +141,7 @@ func (a *automaton) advanceRow(row []uint64, r rune) bool {
 	return alive != 0
 }
 
-// runWord is runRows for patterns of up to 63 elements, whose row fits in a register.
+// runWord does what runRows does, for patterns of up to 63 elements: their row fits in a register.
 func (a *automaton) runWord(s string) (ok bool, work int) {
 	deep, step, one := a.deep[0], a.step[0], a.any[0]
 	states := uint64(1)

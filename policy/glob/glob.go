@@ -112,8 +112,8 @@ func splitRuns(s string, n int) []string {
 	return chunks
 }
 
-// compileAutomaton returns the automaton of the middle of a pattern. The automaton is built on
-// first use, for the reason that compileRun names.
+// compileAutomaton returns the automaton of the middle of a pattern. It builds the automaton on
+// first use; the comment of compileRun gives the reason.
 func (p *Pattern) compileAutomaton() *automaton {
 	if a := p.automaton.Load(); a != nil {
 		return a
