@@ -15,8 +15,8 @@ const Max Left = 1 << 30
 // TooMuch is the reason for the refusal of a call that costs too much work.
 const TooMuch = "call that takes too long to judge"
 
-// shortText is the length of a text up to which MatchGlob spends nothing: the caller pays for
-// the pattern.
+// shortText is a length in bytes. For a text up to this length MatchGlob spends nothing, because
+// its caller has already spent a fixed cost for the pattern.
 const shortText = 64
 
 // Spend subtracts n units.
