@@ -21,7 +21,7 @@ func ApplyEdits(src []byte, edits ...Edit) []byte {
 	return append(out, src[at:]...)
 }
 
-// RemoveEdits returns the edits that cut the leaf out of its rule.
+// RemoveEdits returns the edits that remove the leaf from its rule.
 func (l *Leaf) RemoveEdits() []Edit {
 	edits := make([]Edit, len(l.cut))
 	for i, c := range l.cut {

@@ -11,7 +11,7 @@ type Rule struct {
 // Rules returns the rules in order.
 func (d *Document) Rules() []Rule { return d.tables("rule") }
 
-// tables returns the tables of these lists, [[NAME]], in order.
+// tables returns the tables with the header [[NAME]] for one of the names, in order.
 func (d *Document) tables(names ...string) []Rule {
 	var rules []Rule
 	open := ""
@@ -32,8 +32,8 @@ func (d *Document) tables(names ...string) []Rule {
 	return rules
 }
 
-// RemoveKey returns the edits that remove everything below a key from a rule: its pairs, and
-// its own tables.
+// RemoveKey returns the edits that remove a key from a rule, with everything below the key: pairs
+// and tables.
 func (r *Rule) RemoveKey(key string) []Edit {
 	var edits []Edit
 	var table []string
