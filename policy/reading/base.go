@@ -23,7 +23,7 @@ func FromBase(glob string) bool {
 // folder is not known.
 type Base struct {
 	Dir     string     // absolute, clean, with slashes; "" is the root
-	effects Transforms // the stages that change Dir
+	effects Transforms // the stages that can change Dir
 	// Doubtful means that relative paths may start at another folder, because the server, its
 	// client or the call itself names one. Then the place of a relative path is uncertain: an allow
 	// does not match the place, but a deny does.

@@ -8,8 +8,8 @@ import (
 // IsFile reports whether a value is a file: URI.
 func IsFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
-// filePath converts the path part of a file: URI: /C:/x and /C|/x become C:/x, and an empty
-// part, after a host alone, becomes /.
+// filePath converts the path part of a file: URI. /C:/x and /C|/x become C:/x. An empty path after
+// a host becomes /.
 func filePath(p string) string {
 	if len(p) > 2 && p[0] == '/' {
 		if drive := drivePath(p[1:3]); drive != "" {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// StartsLikePath reports whether a value or a pattern begins as only a path or a
-// URI does.
+// StartsLikePath reports whether a value or a pattern begins like a path or a URI and like nothing
+// else.
 func StartsLikePath(s string) bool {
 	if s == "" {
 		return false
@@ -60,7 +60,7 @@ func isRelative(s string) bool {
 	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0
 }
 
-// cleanPath resolves dot segments and doubled slashes by text alone. It keeps a trailing slash.
+// cleanPath resolves dot segments and double slashes without the disk. It keeps a slash at the end.
 func cleanPath(p string) string {
 	if p == "" {
 		return p

@@ -25,14 +25,16 @@ type Reading struct {
 	// Text without its last slash or without its fragment: compared with a pattern if Text does not
 	// match.
 	Unslashed string
-	Normal    string // for a web URL: Text with scheme, host and root normalised, which is compared too
+	Normal    string // for a web URL: Text with scheme, host and root in one form; also compared with patterns
 	Refusal   string // for a refused reading: the reason; else ""
 	// Only patterns about paths are compared with Text; the value may be text, so other patterns
 	// are compared with Raw.
 	PathOnly bool
-	Climbs   bool // a path only because of "..": patterns with blanks, such as commands, compare Raw
-	Recast   bool // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
-	AsForm   bool // the value as sent, changed only into the Windows form
+	// The value is a path only because of ".."; patterns with blanks, such as commands, are
+	// compared with Raw.
+	Climbs bool
+	Recast bool // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
+	AsForm bool // Text is the value as sent, in the Windows form and otherwise unchanged
 
 	// Where a path starts: at an unknown place, at the server's working directory, at a root.
 	UnknownBase, Relative, Rooted bool
@@ -75,7 +77,7 @@ const (
 type Reader struct {
 	Home    string     // the owner's home, for ~; "" if it is not known
 	Effects Transforms // the transformations that change some pattern on the name
-	Paths   bool       // some pattern on the name is about paths
+	Paths   bool       // at least one pattern on the name is about paths
 	URIs    bool       // the values are URIs, and not names of files
 	Windows bool       // the server runs on Windows; Home and the compared texts have the Windows form
 }

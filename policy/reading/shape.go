@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// shape holds the properties of a value that one look at its bytes shows.
+// shape holds the properties of a value that one pass over its bytes shows.
 type shape uint8
 
 const (

@@ -80,7 +80,7 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 	return t
 }
 
-// mayContain reports whether a word may be in the set, in any case.
+// mayContain reports whether a word may be in the set. Letter case does not matter.
 func (t *wordSizes) mayContain(word string) bool {
 	return word != "" && t[LowerByte(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
 }
@@ -108,8 +108,8 @@ const (
 // maxWord is a little more than the length of the longest word.
 const maxWord = 32
 
-// ClassOf returns the class of a name, or else of its last word, without the digits and signs
-// after it.
+// ClassOf returns the class of a name. If the tables do not have the name, the class is that of the
+// name's last word, without digits and signs after the word.
 func ClassOf(name string) NameClass {
 	t := names()
 	if class := t.classOf(t.whole, name); class != plainName {
@@ -178,8 +178,8 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	return AsPath // no other text has so many layers of escapes
 }
 
-// hasTellingByte reports whether a text has one of the characters without which no text is
-// suspicious.
+// hasTellingByte reports whether a text has at least one of the characters that every suspicious
+// text has.
 func hasTellingByte(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if tells[s[i]] {

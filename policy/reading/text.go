@@ -214,8 +214,8 @@ func fullWidth(r rune) bool {
 	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
 }
 
-// syntaxForm reports whether NFKC turns a code point into characters with a meaning in paths:
-// if they appeared after a path was cleaned, the path could climb.
+// syntaxForm reports whether NFKC changes a code point into characters with a meaning in paths. If
+// this happens after a path is cleaned, the path could lead out of its folder.
 func syntaxForm(r rune) bool {
 	switch r {
 	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // NFKC changes these to . .. .. . \ %

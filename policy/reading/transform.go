@@ -29,8 +29,8 @@ const (
 // may be applied or left out.
 var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
 
-// transformStage applies one stage to a value. It returns a value that the stage does not
-// concern unchanged.
+// transformStage applies one stage to a value. It returns the value unchanged if the stage is not
+// about such a value.
 func transformStage(s string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:

@@ -15,9 +15,9 @@ import (
 // can resolve is refused. Sources: "File path formats on Windows systems", "Naming Files, Paths,
 // and Namespaces".
 
-// WindowsForm returns the one form of a path, or of a glob for paths: with slashes, with small
-// letters, and without a device prefix if the path means the same without it. URLs other than
-// file: URLs stay as they are.
+// WindowsForm returns the Windows form of a path, or of a glob for paths: with slashes, with small
+// letters, and without a device prefix if the path means the same without it. It does not change
+// URLs other than file: URLs.
 func WindowsForm(s string) string {
 	if SchemeLen(s) > 0 && !IsFile(s) {
 		return s
@@ -218,7 +218,8 @@ func dropStreams(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// hiddenPlaceReason returns why the text of a path on Windows does not show its place, or "".
+// hiddenPlaceReason returns the reason why the text of a Windows path does not show the path's
+// place; "" if there is none.
 func hiddenPlaceReason(s string) string {
 	if SchemeLen(s) > 0 {
 		return ""
