@@ -102,7 +102,9 @@ func (w *walker) takeStep(name string) error {
 	above := w.at[len(w.at)-1].info
 	if name == ".." {
 		if above != nil && !above.IsDir() {
-			return errUndecided // file/.. is an error to a kernel, and by text the folder of the file
+			// A kernel returns an error for file/.., and cleaning the text gives the folder of the
+			// file.
+			return errUndecided
 		}
 		w.at = w.at[:max(1, len(w.at)-1)]
 		return nil
@@ -131,7 +133,7 @@ func (w *walker) takeStep(name string) error {
 	return nil
 }
 
-// followLink continues at the target of the link at path, the last name walked.
+// followLink continues at the target of a link. path is the link, the last name that was resolved.
 func (w *walker) followLink(path string) error {
 	if w.links++; w.links > maxLinks {
 		return errUndecided
