@@ -42,7 +42,7 @@ func parseNumber(s string) (n number, ok bool) {
 			return n, false
 		}
 	}
-	n.double, _ = strconv.ParseFloat(s, 64) // a number out of range becomes an infinity
+	n.double, _ = strconv.ParseFloat(s, 64) // a number outside the range becomes an infinity
 	all := whole + part
 	digits := strings.TrimLeft(all, "0")
 	n.exponent = len(whole) - (len(all) - len(digits)) + exponent

@@ -71,7 +71,7 @@ func (c oneOf) matchNumber(n number) where.Match {
 	return best
 }
 
-// truths maps the spellings that lenient parsers read as a boolean.
+// truths maps each spelling that lenient parsers read as a boolean to this boolean.
 var truths = map[string]string{
 	"true": "true", "1": "true", "1.0": "true", "yes": "true", "y": "true", "on": "true", "t": "true",
 	"false": "false", "0": "false", "0.0": "false", "no": "false", "n": "false", "off": "false", "f": "false",

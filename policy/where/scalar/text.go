@@ -69,7 +69,8 @@ func parseExpression(expr string) (row knownExpression, err error) {
 	if len(expr) > maxExpr {
 		return row, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
 	}
-	parsed, err := syntax.Parse(expr, syntax.Perl) // parsed alone, so that it cannot close the group around it
+	// Parsed without the group, so that the expression cannot close the group.
+	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return row, err
 	}
