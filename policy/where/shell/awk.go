@@ -27,7 +27,7 @@ func readAwk(words []word) effect {
 	}
 	for _, w := range words[at+1:] {
 		if len(w.text) > 1 && w.text[0] == '-' {
-			return hiddenEffect() // an awk that accepts options everywhere may read -f
+			return hiddenEffect() // an awk that also accepts options after operands may find -f there
 		}
 	}
 	return effect{}
@@ -198,8 +198,8 @@ func (l *awkLexer) takeSign() {
 	l.refused = true
 }
 
-// printsToStderr reports whether a print goes only to standard error, by the name that
-// every awk knows.
+// printsToStderr reports whether a print writes only to standard error. The print must use the file
+// name that every awk knows.
 func (l *awkLexer) printsToStderr() bool {
 	to, ok := strings.CutPrefix(strings.TrimLeft(l.rest[1:], " "), `"/dev/stderr"`)
 	to = strings.TrimLeft(to, " ")

@@ -199,7 +199,7 @@ func (c *core) readCommand() bool {
 		ok = c.readFor()
 	case "case":
 		ok = c.readCase()
-	case "time": // a reserved word in some shells, a program in others
+	case "time": // time is a reserved word in some shells and a program in others
 		if c.at += len(word); !c.skipGap(false) {
 			return false
 		}

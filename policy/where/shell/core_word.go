@@ -55,8 +55,9 @@ func (c *core) readCoreWord() (word, bool) {
 	if c.peekByte() == '(' || c.at == start {
 		return word{}, false
 	}
-	// In zsh, single braces group commands everywhere. Before a redirection, some
-	// shells read {name} and a number of several digits as a descriptor.
+	// This check is for single braces and for digits. In zsh, single braces group commands
+	// everywhere. Before a redirection, some shells read {name}, or a number of several digits, as
+	// a descriptor.
 	raw := c.text[start:c.at]
 	descriptor := strings.HasSuffix(raw, "}") || strings.Trim(raw, "0123456789") == ""
 	if raw == "{" || raw == "}" || descriptor && (c.peekByte() == '<' || c.peekByte() == '>') {
@@ -75,7 +76,8 @@ func isPlain(s string) bool {
 	return s != ""
 }
 
-// literalBang reports whether the "!" at the cursor does not fetch an earlier command.
+// literalBang reports whether the "!" at the cursor is plain text. Otherwise some shells replace it
+// by an earlier command.
 func (c *core) literalBang() bool { return strings.IndexByte("\x00 \t\n=\"", c.peekAt(1)) >= 0 }
 
 // readSingleQuoted reads a text in single quotes. It refuses \' and \\, because fish decodes them

@@ -31,7 +31,7 @@ type effect struct {
 	// its own row. filed are the indexes, among named, of words that are a file or a task, which
 	// may have the name of a program.
 	launched, filed []int
-	// loose means that a word with an unknown value may be an option that belongs in the list stays.
+	// loose means that a word with an unknown value may be an option that would belong in stays.
 	loose bool
 	// assigned are the variables that the command sets for the commands it runs, as
 	// NAME=value.

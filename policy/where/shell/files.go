@@ -74,7 +74,7 @@ func FilesOf(text string) (f Files) {
 		}
 	}
 	for i := range r.runs {
-		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // the words of this run are values that the text gives to variables
+		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // this is not a command: its words are values that the text gives to variables
 			for _, value := range one.Words {
 				add(&f.Writes, value)
 				for _, end := range ends {

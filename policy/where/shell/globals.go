@@ -12,7 +12,7 @@ import (
 // +nightly`.
 type global struct {
 	flags  string
-	valued string // options with a value, perhaps in the next word
+	valued string // options with a value, in the same or in the next word
 	joined string // options with a value after "="
 	dirs   string // options that set the working folder
 }

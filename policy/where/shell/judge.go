@@ -201,8 +201,9 @@ func (j *judge) judgeSome(p *program, depth int) where.Match {
 	return min(v, j.judgeRedirects(), j.judgeWorkFolder(p))
 }
 
-// mayMatch judges one command and every command that it would run, generously: it
-// ignores the folder of the program and options between the words.
+// mayMatch judges one command and every command that it would run, for a deny or prompt rule. It
+// matches more than the exact words: it ignores the folder of the program, and options between the
+// words.
 func (j *judge) mayMatch(words []word, depth int) where.Match {
 	if depth > maxDepth || !words[0].known {
 		return where.Maybe

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// hasOption reports whether a command has one of some options, in any position: It returns Yes if
+// hasOption reports whether a command has one of some options, in any position. It returns Yes if
 // every reading of the words has such an option, and No if no reading has one. Words after "--" are
 // operands. In some readings, the value of another option is itself an option. An operand with the
 // effect of an option counts as this option.

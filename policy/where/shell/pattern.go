@@ -118,7 +118,7 @@ func splitPattern(source string) ([]string, error) {
 
 func isQuote(r rune) bool { return r == '\'' || r == '"' }
 
-// removeQuotes returns a word without its quotes, which are all closed.
+// removeQuotes returns a word without its quotes. Every quote in it must be closed.
 func removeQuotes(word string) string {
 	var b strings.Builder
 	quote := rune(0)

@@ -90,8 +90,8 @@ func (r *row) hasSubcommand(text string) bool {
 // harmless in both cases.
 func (r *row) readArguments(words []word, from int, e *effect) {
 	operands := 0
-	valued := none // how the word before may take this word as its value
-	doubt := false // "--" may have been a value, and not the end of the options
+	valued := none // whether the previous word takes this word as its value
+	doubt := false // "--" may have been the value of an option, and not the end of the options
 	for i := from; i < len(words); i++ {
 		w, before := &words[i], valued
 		valued = none
@@ -187,7 +187,7 @@ func isNumber(text string) bool {
 	return digits != text && (digits == "" || len(digits) == 1 && isLetter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
 }
 
-// addUnsure adds to e a word that may become any option.
+// addUnsure adds to e a word whose value may be any option.
 func (r *row) addUnsure(i int, e *effect) {
 	r.addStay(i, e)
 	e.loose = e.loose || !r.all
@@ -251,8 +251,8 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 		case kind == required && i+1 == len(text):
 			return true, required
 		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
-			// If the row was never tried, the text may be a bundle: gh auth status
-			// -at.
+			// The row is from a manual and was never tried, so the text may be a bundle: gh auth
+			// status -at.
 		case kind == required, kind == rest:
 			return true, none
 		case kind == attached:

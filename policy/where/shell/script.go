@@ -79,8 +79,8 @@ func readSedScript(script string) (files []string, readable bool) {
 	return files, true
 }
 
-// scriptReader returns a function that finds the files that a word names as a script
-// in the program's language. Any word may be the script.
+// scriptReader returns a function that reads a word as a script in the program's language, and
+// returns the files that the script names. Any word may be the script.
 func scriptReader(program string) func(*word) []word {
 	switch canonicalName(program) {
 	case "sed", "gsed":
@@ -137,8 +137,8 @@ func readSedNames(w *word) (all []word) {
 	return all
 }
 
-// readJqNames returns an unknown word for a filter that imports a file, because the
-// file's name may contain escapes.
+// readJqNames returns an unknown word if a filter imports a file. The name is not known, because it
+// may contain escapes.
 func readJqNames(w *word) []word {
 	if strings.ContainsAny(w.text, "\"") && (strings.Contains(w.text, "import") || strings.Contains(w.text, "include")) {
 		return []word{{}}

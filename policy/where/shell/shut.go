@@ -210,7 +210,7 @@ func (r *reader) looksWide() where.Match {
 	sub := r.gitSubcommand()
 	switch {
 	case sub == "cat-file":
-		return r.hasOption(batches) // with one of these options the command line does not name the objects
+		return r.hasOption(batches) // with one of these options, the input and not the command line names the objects
 	case r.name == "diff", listedIn(archiving, r.name):
 		// diff compares files with the same names in two folders, also without an
 		// option.
@@ -247,8 +247,8 @@ func (r *reader) hasOption(options []string) where.Match {
 	return v
 }
 
-// looksAround reports whether a command has one of the options and, with it, looks
-// into files that the command does not name.
+// looksAround reports whether a command has one of the options, so that it reads files that its
+// words do not name.
 func (r *reader) looksAround(options []string, sub string) where.Match {
 	v := r.hasOption(options)
 	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {
@@ -297,7 +297,7 @@ func (r *reader) findRoots(sub string) (named bool, operands int) {
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
-			break // the folders of find end here
+			break // the folders of find end before its first option
 		}
 		if i == pattern || strings.HasPrefix(w.text, "-") || w.text == sub || isNumber(w.text) {
 			continue

@@ -36,7 +36,8 @@ type row struct {
 	tasks     bool // the program launches a task of the project, not a program
 	published bool // the options are from a manual; no test has run the program
 	tests     bool // the words select tests of an unknown script
-	greedy    bool // the program takes options after the program that it launches, up to "--"
+	// The program reads the options of the program that it launches as its own, up to "--".
+	greedy bool
 }
 
 // value tells whether an option takes a value, and in which word.

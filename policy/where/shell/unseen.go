@@ -7,8 +7,8 @@ import "github.com/clawai/clawai/policy/where"
 type Unseen struct {
 	Pattern string
 	Program string
-	// Known means that the program is known to run other programs or code. For any
-	// other program, no options are known.
+	// Known means that the program is known to run other programs or code. If Known is false, the
+	// program's options are not known.
 	Known bool
 }
 

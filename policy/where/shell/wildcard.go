@@ -58,7 +58,7 @@ func expandsWildcard(words []word) bool {
 	return false
 }
 
-// findWord reports whether any word from an index on is a wildcard and not a text.
+// findWord reports whether at least one word, from the index from on, is a wildcard and not a text.
 func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {
 		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !isText(words, i, e.texts) {

@@ -6,7 +6,7 @@ import "strings"
 // listed, the effect of the command is unknown.
 type wrapper struct {
 	name          string
-	flags, valued string // options without and with a value in the next word
+	flags, valued string // flags: options without a value; valued: options with a value in the next word
 	operands      int    // number of words before the command
 }
 
@@ -203,7 +203,7 @@ func readFind(words []word) effect {
 	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
-			end := i + 1 // up to the next -exec or similar option
+			end := i + 1 // the index of the next -exec or similar option
 			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}
@@ -227,7 +227,8 @@ func readFind(words []word) effect {
 		if words[end].text == "+" {
 			inner[len(inner)-1].many = true
 		}
-		// The shell expands words before find looks for the end.
+		// Unknown words may hide the end, because the shell expands words before find looks for the
+		// end.
 		if hasUnknownWord(words[i+1 : end]) {
 			e.hidden, e.handed = true, true
 		}
