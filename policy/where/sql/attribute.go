@@ -68,8 +68,8 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// isField reports whether the name at i is a field of the rows that the call in
-// parentheses before it returns: (f(…)).name.
+// isField reports whether the name at i is a field in the result of a call in parentheses:
+// (f(…)).name.
 func (s *statement) isField(i int) bool {
 	if !s.isMark(i-2, ")") {
 		return false
@@ -182,7 +182,7 @@ func (s *statement) hasServerName(i int) bool {
 		case s.scans > s.maxScans():
 			return true
 		case s.isMark(i, "("):
-			return s.wordAt(i-1) == "from" // ROWS FROM (…)
+			return s.wordAt(i-1) == "from" // the call is in ROWS FROM (…)
 		case s.isMark(i, ")"):
 			i += int(s.toks[i].match)
 		case s.wordAt(i) == "from":
@@ -285,8 +285,8 @@ func bareName(s string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// longName reports whether a server may keep less of a name than sameName compares,
-// because the server's encoding needs more bytes for a letter.
+// longName reports whether a server may keep a shorter part of a name than sameName compares. This
+// is so if the server's encoding needs more bytes for a letter.
 func longName(s string) bool {
 	if len(s) > maxName {
 		return true

@@ -204,7 +204,7 @@ func (s *statement) judgeCall(i int) {
 	}
 }
 
-// namedOperator judges OPERATOR(schema.op), whose parenthesis is at i.
+// namedOperator judges OPERATOR(schema.op). Its parenthesis is at i.
 func (s *statement) namedOperator(i int) {
 	if s.wordAt(i+1) != s.postgres.schema || !s.isMark(i+2, ".") || !s.isOperator(i+3) {
 		s.lowerVerdict(where.Maybe)

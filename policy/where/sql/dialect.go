@@ -132,7 +132,7 @@ func mergeDialects(parts ...*dialect) *dialect {
 	for _, d := range parts {
 		for w := range all.keywords {
 			if !d.keywords[w] {
-				all.callable[w] = true // not a keyword in d, so perhaps a function
+				all.callable[w] = true // the word is not a keyword in d, so it may be a function there
 			}
 		}
 	}

@@ -66,8 +66,9 @@ type lexer struct {
 	src  string
 	pos  int
 	toks []token
-	// escaped is len(toks) right after an E'…' string, and -1 before the first one. A
-	// string that follows directly may continue that string and have its escapes.
+	// escaped is the value of len(toks) directly after an E'…' string, and -1 before the first such
+	// string. A string that directly follows may continue the E'…' string, and then it also has
+	// escapes.
 	escaped int
 }
 

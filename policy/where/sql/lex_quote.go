@@ -15,8 +15,8 @@ func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	start := x.pos
 	for x.pos++; x.pos < len(x.src); x.pos++ {
 		c := x.src[x.pos]
-		// A double-byte encoding (GBK, Shift JIS) may read a byte of 0x40 and above as
-		// the second half of the character before it.
+		// In a double-byte encoding (GBK, Shift JIS), a byte of 0x40 and above may be the second
+		// half of the previous character.
 		if (c == '\\' && backslash || c == q && q >= 0x40) && x.src[x.pos-1] >= utf8.RuneSelf {
 			return doubtful
 		}
