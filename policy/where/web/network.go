@@ -11,7 +11,7 @@ import (
 // network is a block of addresses in the notation of RFC 4632, such as 10.0.0.0/8.
 type network struct {
 	netip.Prefix
-	private bool // the internet does not route some addresses of the block, so private names may lead there
+	private bool // the internet does not route some addresses of the block, so private names may lead to them
 }
 
 // parseNetwork parses a block. found is false if the text does not have the form of a block.

@@ -19,7 +19,7 @@ const (
 	none     hostKind = iota // no URL
 	hostless                 // a URL without a host, such as data: or file:///
 	plain                    // a URL with the same host for all programs
-	foreign                  // one text in the place of the host, which the scheme may use for something else
+	foreign                  // a text in the place of the host; with this scheme it may be something else than a host
 	doubtful                 // there may be a host, but programs do not agree which host it is
 )
 
