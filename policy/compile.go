@@ -15,8 +15,8 @@ import (
 type rule struct {
 	action Action
 	rank   rank
-	// Nil for a rule without a subject. A resource rule also has nil, because its URI globs are a
-	// condition.
+	// nil for a rule without a subject. A resource rule also has nil, because its URI globs are a
+	// condition
 	names      anyOf
 	notNames   anyOf      // exceptions: none of these globs may match
 	calls      []callTest // conditions on the call as a whole

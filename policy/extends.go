@@ -310,8 +310,8 @@ func (x *Extension) bindRule(r *ruleSource, from string) bool {
 	return true
 }
 
-// addOwn adds the own rules that stand above the entry with the index entry. The index of an entry
-// in a list is 0.
+// addOwn adds the own rules that stand above an [[extends]] in the file. entry is the index of the
+// [[extends]], or 0 for an entry in a list.
 func (m *merger) addOwn(entry int) {
 	for ; m.next < len(m.own) && m.own[m.next].entries <= entry; m.next++ {
 		if m.own[m.next].above == "" {

@@ -262,7 +262,7 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	return reading.Innocent, sc.SkipValue()
 }
 
-// suspectJSON is suspectValue for the JSON in a text.
+// suspectJSON does what suspectValue does, for the JSON in a text.
 func (sc *scanner) suspectJSON(name, text string) (why reading.Suspicion, ok bool) {
 	whole := false
 	ok = sc.readEmbedded(text, func() bool {

@@ -31,7 +31,7 @@ type key struct {
 	// new rule gets the key as in the rule that asked. A key can be dropped only by narrow.
 	narrow func(n *narrower) error
 
-	call *CallKey // for a condition on the call as a whole
+	call *CallKey // only for a condition on the call as a whole
 }
 
 // ruleKey is the index of a key in the table. The key of a subject has the same number as the

@@ -117,8 +117,8 @@ func (p *parser) readFind(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.positionOf(e.Key[0].Start)}})
 }
 
-// checkFind reports kinds that no detector finds in what the rule judges. In a rule about calls
-// it also reports the action allow, and a subject whose calls no detector looks into.
+// checkFind reports a kind that no detector finds in what the rule judges. In a rule about calls
+// checkFind also reports the action allow, and a subject whose calls no detector reads.
 func (p *parser) checkFind(r *ruleSource) {
 	at := p.given[foundKey] - 1
 	if at < 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-// On tells what a rule judges. The zero value is calls.
+// On tells what a rule judges: calls, replies, lists or uploads. The zero value means calls.
 type On uint8
 
 // The values of On.

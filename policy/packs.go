@@ -131,8 +131,7 @@ func (p *Policy) Packs() []Pack {
 	return all
 }
 
-// KindsOn returns the words, except "*", that find takes in rules that judge on: calls, replies
-// or lists.
+// KindsOn returns the words, except "*", that the key find accepts in rules with this On.
 func (p *Policy) KindsOn(on On) []string {
 	all := slices.DeleteFunc(FindingKinds(), func(kind string) bool {
 		where := onlyOn[kind]

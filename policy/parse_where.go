@@ -25,7 +25,7 @@ type whereSource struct {
 	made  where.Constraint
 }
 
-// constraintKey is one key of where in the language.
+// constraintKey describes one kind of constraint: the last name of where.<name>.<key>.
 type constraintKey struct {
 	name string
 	form valueForm

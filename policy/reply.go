@@ -113,7 +113,7 @@ type concerns struct {
 	served atomic.Pointer[map[string][]concern]
 }
 
-// maxServed is the maximum number of servers that are kept. Most processes have few.
+// maxServed is the largest number of servers in the cache. Most processes have only a few servers.
 const maxServed = 64
 
 // forServer returns the rules that may match a call to the call's server. It returns nil and false

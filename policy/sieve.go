@@ -42,7 +42,8 @@ func (s *sieve) addPatterns(patterns []*pattern) (word int) {
 	return word
 }
 
-// build is called before the first comparison: most arguments that a policy names are never compared.
+// build builds the tables of the sieve before the first comparison. It is not done earlier, because
+// most arguments that a policy names are never compared.
 func (s *sieve) build() {
 	s.byBytes, s.always = map[triple][]int32{}, make([]uint64, len(s.patterns)/64)
 	for i, p := range s.patterns {
@@ -149,7 +150,7 @@ func (p *picks) addReading(r *reading.Reading) {
 	}
 	for i := range r.Places {
 		text := r.Places[i].Text
-		if text == r.Text { // only the last bytes, with the slash, are new
+		if text == r.Text { // only the last bytes, the slash and two before it, are new
 			text = text[max(0, len(text)-2):]
 		}
 		p.addText(text, "/")
