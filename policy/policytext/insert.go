@@ -196,7 +196,7 @@ func AppendText(src []byte, text string) []byte {
 	return append(out, strings.ReplaceAll(text, "\n", eol)...)
 }
 
-// LineEnd returns the line end of a text, by its first line.
+// LineEnd returns the line end of the first line of a text.
 func LineEnd(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
