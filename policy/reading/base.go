@@ -147,7 +147,7 @@ func plainFile(s string) string {
 	return filePath(rest)
 }
 
-// addPlace adds a place to a reading, also in the further spellings of b.
+// addPlace adds a place to a reading, also in the other spellings of b.
 func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	text, more := p.Text, Transforms(0)
 	if b != nil {

@@ -46,8 +46,8 @@ const (
 
 // nameTables holds the classes of names.
 type nameTables struct {
-	// Words: the last word of a name, such as path in filePath, source_path and PATH; whole: the
-	// whole name.
+	// words: the last word of a name, such as path in filePath, source_path and PATH; whole: the
+	// whole name
 	words, whole map[string]NameClass
 	sizes        wordSizes // the sizes of the words in both maps
 }
