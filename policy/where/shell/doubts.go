@@ -176,7 +176,7 @@ func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	}
 	r, e := newReader(words, ""), commandEffects(words)
 	if last := words[len(words)-1]; by == ofXargs && narrow && last.isFound() {
-		// Xargs gives names of files, not options, so the last word is left out.
+		// xargs gives names of files, not options, so the last word is left out
 		e = commandEffects(words[:len(words)-1])
 	}
 	if e.handed || e.hidden && listedIn("awk gawk mawk nawk", r.name) {

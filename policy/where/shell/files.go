@@ -35,7 +35,7 @@ func FilesOf(text string) (f Files) {
 			}
 		}
 	}
-	// Made: a variable may hold the name of a written file; ends: the known ends of such names.
+	// made: a variable may hold the name of a written file; ends: the known ends of such names
 	made, ends := false, []string{}
 	write := func(one *Run, name string) {
 		add(&f.Writes, name)

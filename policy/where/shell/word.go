@@ -128,7 +128,7 @@ func (r *reading) readUnescaped(s string, quoted bool) {
 	}
 }
 
-// finishWord marks what the shell expands outside quotes: globs, braces, a tilde. zsh
+// finishWord marks the parts outside quotes that the shell expands: globs, braces, a tilde. zsh
 // also expands a leading "=".
 func (r *reading) finishWord() word {
 	r.word.text = r.text.String()
