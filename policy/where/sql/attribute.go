@@ -119,8 +119,8 @@ func (s *statement) hasColumn(i int, column string) bool {
 	return strings.Contains(s.postgres.columns(s.wordAt(i)), " "+column+" ")
 }
 
-// tooManyScans counts the tokens that are searched for the meaning of aliases, and
-// reports whether there are too many.
+// tooManyScans counts the tokens that were searched for aliases. It reports whether there are too
+// many.
 func (s *statement) tooManyScans() bool {
 	s.scans += len(s.toks)
 	return s.scans > s.maxScans()

@@ -125,7 +125,7 @@ func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (
 	return outcome{verdict: most, cuts: hashCuts(src, toks)}, toks
 }
 
-// hashCuts returns a hash (FNV-1a) of the positions on which readings must agree.
+// hashCuts returns a hash (FNV-1a) of the positions that must be equal in all readings.
 func hashCuts(src string, toks []token) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range toks {

@@ -89,9 +89,9 @@ const (
 		forceseek xmlnamespaces`
 )
 
-// callablePostgres are those of the keywords above that Postgres does not reserve, so
-// that a function may have their names (pg_get_keywords, U and T, and words that are
-// not keywords there).
+// callablePostgres are the keywords above that can also be function names in Postgres, because
+// Postgres does not reserve them (types U and T in pg_get_keywords), or because they are not
+// keywords there.
 const callablePostgres = `
 	bernoulli blob by columns cross cube double escape exclude filter full ilike inner is isnull join
 	like materialized minus natural notnull nvarchar ordinality outer over overlaps partition
