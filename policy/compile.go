@@ -95,7 +95,7 @@ type argReader struct {
 type compiler struct {
 	policy   *Policy
 	home     string
-	windows  bool                    // compile for servers that run on Windows
+	windows  bool                    // the rules are compiled for servers that run on Windows
 	options  *Options                // the options for the compilation of constraints
 	patterns map[patternKey]*pattern // a cache, because several rules often have the same glob
 	globs    map[string]*glob.Pattern

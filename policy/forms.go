@@ -12,7 +12,7 @@ type Forms struct {
 	Absolute bool // a path from an unknown base may lie under the glob
 	Homeless bool // the glob lies below a home or a working directory that is not known: any path may lie there
 	Spells   bool // the glob is about texts that hold JSON, and about all values in the JSON
-	// Perhaps are further texts that the glob may match: other spellings of a boolean.
+	// Perhaps holds other texts that the glob may match: other spellings of a boolean.
 	Perhaps []string
 	// Forms begins with the glob as written. Each later form is the glob after some
 	// transformations.

@@ -110,8 +110,9 @@ func (x *index) bucketOf(known map[string]int32, key string, t *trie) int32 {
 	return b
 }
 
-// innerLiteral returns a key for a glob that has wildcards at both ends: the longest literal in
-// the glob, cut to a power of two so that keys have few lengths.
+// innerLiteral returns a key for a glob that has wildcards at both ends. The key is the beginning
+// of the longest literal in the glob. Its length is a power of two, so that the keys have few
+// different lengths.
 func innerLiteral(glob string) string {
 	if !strings.ContainsAny(glob[:1], "*?") || !strings.ContainsAny(glob[len(glob)-1:], "*?") {
 		return ""

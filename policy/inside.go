@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// coversPattern reports whether p surely matches whatever q surely matches, in every reading of a
-// value. The result true is certain; the result false may be wrong.
+// coversPattern reports whether p surely matches every value that q surely matches, in every
+// reading of the value. The result true is certain; the result false may be wrong.
 func (p *pattern) coversPattern(q *pattern) bool {
 	written := p.asWritten.glob.String()
 	if len(written) > 1 && strings.Trim(written, "*") == "" {

@@ -34,7 +34,7 @@ const anyKind = "*"
 // findWords are the words that find takes.
 var findWords = append(FindingKinds(), anyKind)
 
-// FindingKinds returns the words that find takes, except "*".
+// FindingKinds returns the words that the key find accepts, except "*".
 func FindingKinds() []string { return slices.Clone(findKinds) }
 
 // found is the condition of the key find: a detector has found one of the named kinds.

@@ -100,8 +100,8 @@ type search struct {
 	wholes concerns // the rules without a find
 }
 
-// concern is a rule with the compiled globs on its subject. They suffice to see that the rule
-// is not about a call.
+// concern is a rule with the compiled globs on its subject. The globs are enough to see that the
+// rule does not match a call.
 type concern struct {
 	source *ruleSource
 	names  anyOf

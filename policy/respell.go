@@ -52,7 +52,8 @@ func respellName(glob, name string, s Spelling) (other string, found bool) {
 	return string(out), found && string(out) != name
 }
 
-// respeller matches a glob with the rest of a name, and writes the name as the glob spells it.
+// respeller matches a glob with a name, character by character, and writes the name in the spelling
+// of the glob.
 type respeller struct {
 	name string
 	cut  bool

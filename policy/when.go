@@ -8,7 +8,7 @@ import (
 // When is the time at which a rule applies. With the zero value a rule never applies.
 type When struct {
 	From, To      int            // minutes of the day; a To that is not after From is on the next day
-	Days          [7]bool        // days on which the period begins, indexed by time.Weekday
+	Days          [7]bool        // days on which a period begins, indexed by time.Weekday
 	Zone          *time.Location // time zone of From, To and Days
 	After, Before time.Time      // the rule applies only from After and until Before; a zero time is no bound
 	Text          string         // the value of the key when, as TOML
