@@ -83,7 +83,7 @@ func TransformGlob(text string, h Transforms, home string) string {
 	return text
 }
 
-// GlobEffects returns the stages that change a glob, alone or after others.
+// GlobEffects returns the stages that change a glob, alone or after other stages.
 func GlobEffects(text, home string) Transforms {
 	var h Transforms
 	if shapeOf(text)&(unplain|hasUpper) == 0 {
