@@ -19,7 +19,7 @@ func (c *commands) JudgeValue(v where.Value, opens bool) where.Match {
 	}
 	verdict := c.judgeCommands(v, opens)
 	if opens && verdict != where.No && c.not != nil {
-		// No reading of the text may match an excepted pattern.
+		// An allow needs more: no reading of the text may match an excepted pattern.
 		except := &commands{patterns: c.not}
 		verdict = min(verdict, where.Yes-except.judgeCommands(v, false))
 	}

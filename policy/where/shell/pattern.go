@@ -21,7 +21,7 @@ const (
 	notWords = "\\`$;&|<>()"
 )
 
-// pattern is a simple command as words, each a glob.
+// pattern is a simple command as a list of words. Each word is a glob.
 type pattern struct {
 	source string
 	texts  []string // the glob of each word
