@@ -231,7 +231,7 @@ func (s *statement) findAlias(i int) (alias, name int) {
 	case s.wordAt(i) == "for" && s.wordAt(i-1) == "collation":
 		next += int(s.toks[next].match) + 1
 	case s.isName(i-1) && !s.precedesCall(i-1), s.isMark(i-1, ")"), s.wordAt(i-1) == "as":
-		return 0, 0 // not a call, or a table's alias with its columns
+		return 0, 0 // this is not a call, or it is a table's alias with its columns
 	case notFunctions()[s.wordAt(i)]:
 		return 0, 0
 	default:

@@ -178,7 +178,7 @@ func (s *statement) judgeCall(i int) {
 	case t.kind == mark || t.kind == number:
 		return
 	case s.wordAt(i-2) == "as":
-		return // an alias with its columns, or a type with its length
+		return // this is an alias with its columns, or a type with its length
 	case s.hasOnlyNames(i) && (s.isMark(i-2, ")") && s.closesTable(i-2) || s.isAliased(i-1)):
 		return // this is an alias with its columns
 	case s.wordAt(i-2) == "tablesample" && (s.wordAt(i-1) == "system" || s.wordAt(i-1) == "bernoulli"):
