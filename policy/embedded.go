@@ -79,9 +79,9 @@ type textAsked struct {
 	size  int
 }
 
-// matchesJSONText reports whether a condition is about JSON texts and matches the text that
-// holds a value. Then the condition matches the value too: the policy's author has decided
-// about the whole text, and its content needs no rule of its own.
+// matchesJSONText reports whether a condition is about JSON texts and matches the text that holds a
+// value. Then the condition matches the value too: the policy's author has decided about the whole
+// text, so the values in the text need no separate rule.
 func (v *view) matchesJSONText(c *condition, text string) bool {
 	q := textAsked{c, unsafe.StringData(text), len(text)}
 	v.left.Spend(askEffort)

@@ -27,8 +27,8 @@ type except struct{ callTest }
 
 func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
-// oppositeAction returns an action for which doubt counts the other way: Deny for Allow, Allow
-// for every other action.
+// oppositeAction returns an action for which an uncertain result counts in the opposite way: Deny
+// for Allow, and Allow for every other action.
 func oppositeAction(a Action) Action {
 	if a == Allow {
 		return Deny

@@ -58,7 +58,7 @@ var constraintKeys = []constraintKey{
 	{name: "present", form: booleanForm, whole: true, make: booleanMaker(scalar.NewPresent)},
 }
 
-// emptyOptions is for building a constraint before the options are known.
+// emptyOptions is used to build a constraint for a check, before the options are known.
 var emptyOptions Options
 
 func alwaysTrue(where.Constraint) bool { return true }
