@@ -165,7 +165,8 @@ func (c under) expandStart(dir, base string) (string, bool) {
 	return dir, true
 }
 
-// baseWord is replaced by the folder at which relative paths start.
+// baseWord is the word ${cwd} in a directory of the policy: the folder at which relative paths
+// start.
 const baseWord = "${cwd}"
 
 // containsPlace reports whether a place lies in a directory. It compares names and file identities.
