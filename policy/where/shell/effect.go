@@ -66,7 +66,7 @@ func hasUnknownWord(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return !w.known })
 }
 
-// hiddenEffect returns the effect of a command that is not read here.
+// hiddenEffect returns the effect of a command that this package cannot read.
 func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 
 // takers are the builtins that accept any word as a program or a file.

@@ -181,7 +181,8 @@ func (p *pattern) opensOption(i int, text string) bool {
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
 
-// spellsWords reports whether the pattern contains at least a part of every word.
+// spellsWords reports whether the pattern contains at least a part of every word, so that no word
+// matches by wildcards alone.
 func (p *pattern) spellsWords(words []word) bool {
 	if p.rest || hasUnknownWord(words) {
 		return false

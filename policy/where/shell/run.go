@@ -116,7 +116,9 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 				}
 			}
 		case to.Op == syntax.RdrIn && readWord(to.Word).known && !isDevice(readWord(to.Word).text):
-			input.known = true // the input is a file of the project, which is not read here, just as a script that a word names
+			// The input is a file of the project; this package does not read the file, nor does it
+			// read a script that a word names.
+			input.known = true
 		}
 	}
 	if i := slices.IndexFunc(words, func(w word) bool { return isShellOption(w.text, 'c') }); isShell(words[0].text) && i > 0 && i+1 < len(words) && !words[i+1].known {
