@@ -36,8 +36,8 @@ type lexis struct {
 	// setting means that a server reads a text in this way only with a certain setting. If the
 	// server refuses a text with this setting, the text can still be read-only.
 	setting bool
-	// lineEnds means that a client ends a statement at a line with GO or a slash
-	// (sqlcmd, the shell of SQLite).
+	// lineEnds means that a line with GO or a slash ends a statement in some clients (sqlcmd, the
+	// shell of SQLite).
 	lineEnds bool
 	// transact means SQL Server: $ begins a number, and a line that begins with a colon is a
 	// command to the client (sqlcmd).

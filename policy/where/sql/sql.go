@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// ReadOnly is the only mode.
+// ReadOnly is the only value of mode in New.
 const ReadOnly = "read-only"
 
 // maxText is a length in bytes. For a longer text the answer is Maybe.
@@ -90,8 +90,7 @@ type outcome struct {
 	// cuts is a hash of the positions where strings, quoted identifiers and statements
 	// end.
 	cuts uint64
-	// refused means that the part before the flaw only reads and the server refuses
-	// the rest.
+	// refused means that the part before the flaw only reads, and that the server refuses the rest.
 	refused bool
 }
 
