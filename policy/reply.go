@@ -79,7 +79,7 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 }
 
 // Screens returns the kinds of findings that the rules name in find, including the rules of the
-// layers. The detectors must look only for these kinds. ruled is true if calls have a rule with
+// layers. The detectors need to look only for these kinds. ruled is true if calls have a rule with
 // find, if replies have any rule, or if lists have any rule, a pinned server or the option
 // HideDenied. If the policy was read for some calls (Options.Calls), a rule about calls counts only
 // if it can match one of these calls.
