@@ -17,7 +17,7 @@
 // # A rule that allows
 //
 // Yes means that every command matches in bash, dash, BusyBox, mksh, zsh and ksh93, with any values
-// of variables and any files on the disk. fish runs the same programs or refuses the text. So the
+// of variables and any files on the disk. fish runs no other programs, or refuses the text. So the
 // answer is Maybe for these: assignments, except of the variables in variable.go and of the rule;
 // redirections, except to /dev/null, another descriptor and the files of the rule; and everything
 // that is not in the core. A word that is unknown before the shell runs matches only where the
@@ -27,8 +27,8 @@
 // make a program run another program or write a file, and the script or program for an interpreter
 // or a launcher. If a program hides what it runs (python -c, sh from its input, vim, ssh), the
 // pattern must not have a wildcard at all. The tables are in programs.go, opaque.go, wrapper.go and
-// launcher.go. If a program is in no table, the package assumes that it runs no other program with
-// any words. The pattern must exclude words that the author does not want.
+// launcher.go. If a program is in no table, the pattern must contain at least a part of every word
+// of the command.
 //
 // # A rule that denies or asks
 //
