@@ -14,8 +14,8 @@ const ReadOnly = "read-only"
 const maxText = 256 << 10
 
 // New returns the constraint that an SQL text only reads. mode is "read-only". dialect is
-// "postgres", "mysql", "sqlite" or "sqlserver". If it is empty, the text must only read in all four
-// dialects. The error suggests the right spelling if it finds one.
+// "postgres", "mysql", "sqlite" or "sqlserver". If dialect is empty, the text must only read in all
+// four dialects. The error suggests the right spelling if it finds one.
 func New(mode, dialect string) (where.Constraint, error) {
 	if mode != ReadOnly {
 		return nil, fmt.Errorf("sql: unknown mode %q; there is only %q", mode, ReadOnly)

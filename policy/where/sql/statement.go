@@ -277,8 +277,8 @@ func (s *statement) judgeShow(i int) {
 	s.judgeBody(i, len(s.toks))
 }
 
-// judgePragma judges SQLite's PRAGMA. A pragma with = or with parentheses sets something, so it
-// does more than read. Only pragmas that look something up may have an argument.
+// judgePragma judges SQLite's PRAGMA. To set a pragma, with = or in parentheses, is more than
+// reading. Only pragmas that look something up may have an argument.
 func (s *statement) judgePragma(i int) {
 	if s.isMark(i+1, ".") && s.isName(i) {
 		i += 2
