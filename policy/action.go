@@ -11,7 +11,7 @@ type Action uint8
 const (
 	Deny Action = iota
 	Prompt
-	Redact // what the detectors found is removed from the content
+	Redact // the text that the detectors found is removed from the content
 	Fence  // the content is marked as untrusted text
 	Warn   // the content is passed on with a warning
 	Allow

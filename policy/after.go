@@ -46,7 +46,7 @@ func SeenOf(words []string) (s Seen, whole bool) {
 // SeenWords returns the words for all kinds.
 func SeenWords() []string { return slices.Clone(seenWords) }
 
-// LabelWords returns the words for the kinds that have been seen.
+// LabelWords returns the words for the kinds in the set.
 func (s Seen) LabelWords() (words []string) {
 	for i, word := range seenWords {
 		if s&(Untrusted<<i) != 0 {

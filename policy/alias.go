@@ -50,8 +50,8 @@ func aliasGlobs(original *glob.Pattern) (all []*glob.Pattern) {
 	return all
 }
 
-// globsAfterPrefix takes a glob and an ASCII prefix. It returns the globs for the rest of the
-// texts that match the glob and begin with the prefix. Letter case is ignored.
+// globsAfterPrefix takes a glob and an ASCII prefix. It returns globs for what follows the prefix
+// in the texts that match the glob and begin with the prefix. Letter case is ignored.
 func globsAfterPrefix(text, begin string) (rests []string) {
 	at := []int{0} // offsets into text
 	for i := range len(begin) {

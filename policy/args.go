@@ -117,7 +117,7 @@ type scanner struct {
 
 	tool    builtin.Tool  // the tool that gets the arguments, as far as it is known
 	all     bool          // a rule that may match the call has a condition on "*": every argument is read
-	watch   bool          // a rule that may match the call looks at arguments that it does not name
+	watch   bool          // a rule that may match the call judges arguments that it does not name
 	only    bool          // one of these rules has args_only: it refuses every argument that it does not name
 	windows bool          // whether the server is known to run on Windows
 	folder  *reading.Base // the one folder at which relative paths start; nil if it is not known

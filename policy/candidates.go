@@ -35,8 +35,8 @@ func (v *view) listCandidates(main *span, u *unit) {
 	}
 }
 
-// fewReadings is the largest number of readings that are looked up in the index. For more
-// readings, all rules are judged.
+// fewReadings is the largest number of readings that the policy looks up in the index. If a value
+// has more readings, the policy judges all rules.
 const fewReadings = 64
 
 // collectRules appends the rules that some reading could match. If a reading can match by more

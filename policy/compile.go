@@ -79,15 +79,15 @@ func knownHome(home string) string {
 	return home
 }
 
-// A slot is an index in Policy.readers. resourceSlot is the slot of a resource's URI. Arguments
-// have the slots after it, and 0 means no slot.
+// A slot is an index in Policy.readers. Slot 0 means no slot. resourceSlot is the slot for the URI
+// of a resource; the higher slots are for arguments.
 const resourceSlot int32 = 1
 
 // argReader reads the values of one argument name.
 type argReader struct {
 	reading.Reader
 	typed bool // a where constraint has a condition on the argument
-	based bool // a constraint judges relative paths inside a text
+	based bool // a constraint on the argument judges relative paths inside a text
 	local bool // a glob on the argument begins at the folder where relative paths start
 	sieve *sieve
 }

@@ -13,7 +13,7 @@ const everyName = "*"
 // EveryArgument reports whether the path of a condition means all arguments.
 func EveryArgument(path []string) bool { return len(path) == 1 && path[0] == everyName }
 
-// strayStar reports whether a path has everyName besides other names.
+// strayStar reports whether a path has everyName and also other names.
 func strayStar(path []string) bool { return slices.Contains(path, everyName) && !EveryArgument(path) }
 
 // strayHint tells what to write instead of a stray star.

@@ -278,7 +278,7 @@ type merger struct {
 	next  int // index of the first own rule that is not added yet
 	rules []ruleSource
 
-	anchored map[anchor][]int // the indexes of the own rules with the key above, in order
+	anchored map[anchor][]int // the indexes of the own rules with the key above, in order, by the value of the key
 	named    []int            // by index of an own rule: how many extended rules have the name in its key above
 	// By name of an extended rule: the number (from 1) of the last [[extends]] that has a rule with
 	// this name.
@@ -373,8 +373,8 @@ func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	return errs
 }
 
-// anchorNames gives the rules of one [[extends]] their names for the key above. It counts the rules
-// with each description.
+// anchorNames names the rules of one [[extends]] for the key above. It counts how many rules have
+// each description.
 type anchorNames map[string]int
 
 // nameRule returns the name of the next rule: the rule's description, and a number if an earlier

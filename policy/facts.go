@@ -43,7 +43,7 @@ type Facts struct {
 	Seen Seen `json:"-"`
 }
 
-// WithIdentity returns a copy of the facts with the Who, Roles, Groups and Env of other.
+// WithIdentity returns a copy of f that has the Who, Roles, Groups and Env of other.
 func (f *Facts) WithIdentity(other *Facts) Facts {
 	all := *f
 	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env
@@ -77,7 +77,7 @@ type TextFact struct {
 	Name  string
 	Field func(*Facts) *string
 	Valid func(text string) bool // whether a text in a fixture is valid; nil accepts every text
-	Form  string                 // the end of the error for a text that is not valid: "is not a folder: ..."
+	Form  string                 // the end of the error message for a text that is not valid: "is not a folder: ..."
 }
 
 // textFacts has a row for each fact that is a plain text, in the order of the record.

@@ -23,7 +23,7 @@ const (
 // nameLetters are the characters that a list's name may have.
 const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-// baseName is the name in reading.BaseWord.
+// baseName is the name "cwd" between the braces of reading.BaseWord.
 const baseName = "cwd"
 
 const foldersForm = `write [folders], and below it projects = ["~/projects"]`
@@ -31,7 +31,7 @@ const foldersForm = `write [folders], and below it projects = ["~/projects"]`
 // FolderList is one entry of the table [folders]: a name and its folders.
 type FolderList struct {
 	Name    string
-	Folders []string // absolute, or below ~ or ${cwd}; without a slash at the end
+	Folders []string // absolute, or below ~ or ${cwd}; no slash at the end
 	Written []string // the list as in the file; an element is a folder, or ${NAME} for the folders of an earlier list
 	Pos     Position
 	From    string // the entry of extends that the list comes from; "" for a list of the file itself
@@ -66,7 +66,7 @@ func eachName(text string) iter.Seq2[[2]int, string] {
 	}
 }
 
-// namesFolders reports whether a text may have a name of [folders].
+// namesFolders reports whether a text may hold a ${NAME} of [folders].
 func namesFolders(text string) bool { return strings.Contains(text, "${") }
 
 // openFolders reads the header [folders].
@@ -192,7 +192,7 @@ func readFolder(text string) (folder, msg, hint string) {
 	return folder, "", ""
 }
 
-// findFolders returns the list of a name, or nil.
+// findFolders returns the list with a name, or nil.
 func (p *parser) findFolders(name string) *FolderList { return findList(p.knownLists(), name) }
 
 func findList(lists []FolderList, name string) *FolderList {
@@ -285,7 +285,7 @@ func (p *parser) expandGlobs(globs []string, at []toml.KeyPart, v toml.Value) (a
 	return all, globs
 }
 
-// globsTOML returns a list of globs as TOML: written, or globs if written is nil.
+// globsTOML returns a list of globs as TOML. It uses written, or globs if written is nil.
 func globsTOML(globs, written []string) string {
 	if written != nil {
 		globs = written
@@ -333,7 +333,7 @@ func (p *parser) expandValue(w *whereSource, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// expandPlaces replaces the names of folders in places of a command.
+// expandPlaces replaces each ${NAME} in the places of a command.
 func (p *parser) expandPlaces(places []string, at []toml.KeyPart, v toml.Value) (all []string) {
 	for _, text := range places {
 		rest, shut := strings.CutPrefix(text, "!")

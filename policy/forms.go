@@ -9,7 +9,7 @@ import (
 // Forms, because they must know every text that the glob matches or may match.
 type Forms struct {
 	PathLike bool // the glob is also compared, as a path, with values that are not paths
-	Absolute bool // a path from an unknown base may lie under the glob
+	Absolute bool // a path whose base is not known may lie under the glob
 	Homeless bool // the glob lies below a home or a working directory that is not known: any path may lie there
 	Spells   bool // the glob is about texts that hold JSON, and about all values in the JSON
 	// Perhaps holds other texts that the glob may match: other spellings of a boolean.

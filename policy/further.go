@@ -19,8 +19,8 @@ type Further struct {
 	Names []string // the list of args_only; nil if it is true
 }
 
-// watchesUnnamedArgs reports whether a rule looks at the arguments that it does not name. paths
-// are the arguments that have conditions.
+// watchesUnnamedArgs reports whether a rule judges the arguments that it does not name. paths are
+// the arguments that have conditions.
 func (f *Further) watchesUnnamedArgs(a Action, paths [][]string) bool {
 	return f.Only || !f.Open && a == Allow && len(paths) > 0 && !slices.ContainsFunc(paths, EveryArgument)
 }
@@ -40,7 +40,7 @@ type furtherArgs struct {
 	twin   *argNames
 	there  bool              // the call has the argument itself
 	any    bool              // the argument has members that no rule names
-	why    reading.Suspicion // the strongest suspicion found
+	why    reading.Suspicion // the strongest suspicion that was found
 	name   string            // name of a member that no rule names: the first suspicious one, or else the first
 	called string            // the name under which the argument's value is judged
 	at     int               // offset of the argument's value, plus 1; 0 after the value was judged
@@ -186,8 +186,8 @@ func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	return ok
 }
 
-// suspectNamed is suspectValue for an argument that some rule names. It skips objects if rules
-// name members of the argument.
+// suspectNamed does what suspectValue does, for an argument that at least one rule names. It skips
+// objects if rules name members of the argument.
 func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, bool) {
 	if len(n.groups) > 0 {
 		return sc.suspectOuter(called)

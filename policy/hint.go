@@ -9,7 +9,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// maxHints is the largest number of changed calls that Hint asks the rules about.
+// maxHints is the largest number of changed calls that Hint judges.
 const maxHints = 32
 
 // Hint returns a folder: if the relative paths of the denied call were absolute paths below this

@@ -171,8 +171,9 @@ type environment struct {
 	pos  Position
 }
 
-// checkEnvironment returns an error if a policy names the environment and is not an organisation's.
-// The owner can write any other policy, and could choose the environment there.
+// checkEnvironment returns an error if a policy has the key env but is not an organisation's
+// policy. The user of the machine can write every other policy, and could choose the environment in
+// it.
 func (e environment) checkEnvironment(o Options) Errors {
 	if e.name == "" || o.Layer == Organisation || o.Draft {
 		return nil
@@ -181,7 +182,7 @@ func (e environment) checkEnvironment(o Options) Errors {
 		Hint: "take env out; a rule may have env as a condition"}}
 }
 
-// Organisation is the Options.Layer of an organisation's policies.
+// Organisation is the value of Options.Layer for an organisation's policies.
 const Organisation = "organisation"
 
 // Environment returns the environment that the policy or its layers name; "" if they name none, or

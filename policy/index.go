@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// index finds the rules of one subject that could match a name. It may return rules that do not
-// match, but it must return every rule that could.
+// index finds the rules of one subject that could match a name. It must return every rule that
+// could match. It may return other rules too.
 type index struct {
 	buckets []bucket
 	literal map[string]int32 // buckets by the whole name
@@ -15,7 +15,7 @@ type index struct {
 	ends    trie             // buckets by the end of the name
 	inner   map[string]int32 // buckets by a text inside the name
 	sizes   []int            // the lengths of the keys of inner
-	rest    int32            // bucket of the rules that any name could match
+	rest    int32            // the bucket with the rules that any name could match
 }
 
 // bucket holds the rules that have the same key in the index, in ascending order.
@@ -23,7 +23,7 @@ type bucket struct {
 	rules   []int32 // rules that are not in args
 	args    []argIndex
 	slots   []int32 // the slots of all conditions in the bucket, in ascending order
-	watches bool    // a rule looks at arguments that it does not name
+	watches bool    // a rule in the bucket judges arguments that it does not name
 	only    bool    // a rule in the bucket has args_only, which forbids unnamed arguments
 }
 
@@ -62,7 +62,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 	x.literal, x.inner, x.ends.backward = map[string]int32{}, map[string]int32{}, true
 	x.buckets = make([]bucket, 1, 1+len(mine)/4)
 	starts, ends := map[string]int32{}, map[string]int32{}
-	last := map[int32]int32{} // by bucket: the rule that was added last, plus 1
+	last := map[int32]int32{} // by bucket: the number of the last added rule, plus 1
 	for _, id := range mine {
 		r := &p.rules[id]
 		if r.names == nil {

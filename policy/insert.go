@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMoved means that the policy's text is not the text that the rule was read from.
+// errMoved means that the text of the policy has changed since the rule was read.
 var errMoved = errors.New("the policy has changed since it was read; nothing is written")
 
 // PlaceAbove returns the text of one or more rules in the form that must be written above rule r of

@@ -13,7 +13,7 @@ type Source struct {
 	// Subject is the subject of the calls that the rule decides. Subject is NoSubject if the rule
 	// decides no calls: a rule about replies or lists (On), or a rule that alters content.
 	Subject Subject
-	About   Subject  // the subject in the rule's text, also if Subject is NoSubject
+	About   Subject  // the subject in the rule's text, even if Subject is NoSubject
 	Names   []string // the subject's globs; one must match
 	Servers []string // globs on server names; one must match; nil if the rule is about every server
 	Args    []ArgSource
@@ -23,8 +23,8 @@ type Source struct {
 	Further Further  // what the rule says about arguments without a condition
 	When    *When    // nil if the rule applies at any time
 	Finds   []string // kinds of finds; one of them must be found; "*" is any kind; nil if the rule has no find
-	// From is the entry of extends that the rule comes from; "" for a rule of the file itself.
-	// Start and End are offsets in the text of that entry.
+	// From is the entry of extends that the rule comes from; "" for a rule of the file itself. For
+	// a rule of an entry, Start and End are offsets in the text of the entry.
 	From string
 	// Anchor is the name by which the key above names an extended rule. It is "" for a rule of the
 	// file itself, and for a rule that the key above cannot name.
@@ -40,7 +40,7 @@ type Source struct {
 // this rule is the file's own, or if the key above can name this rule.
 func (s *Source) TakesRulesAbove() bool { return s.From == "" || s.Anchor != "" }
 
-// EndOfOwn returns the index behind the last rule of the file itself, in the list of all rules.
+// EndOfOwn returns the index after the last rule of the file itself in the list of all rules.
 func EndOfOwn(sources []Source) int {
 	for i := len(sources); i > 0; i-- {
 		if sources[i-1].From == "" {
@@ -74,7 +74,7 @@ func (s *Source) AfterKinds() (kinds Seen) {
 // them, even if its conditions hold.
 type Exceptions struct {
 	Names []string    // globs on the same texts as the subject's globs
-	Calls []Stated    // globs on the call as a whole
+	Calls []Stated    // conditions on the call as a whole
 	Args  []ArgSource // globs on arguments
 }
 
@@ -84,7 +84,7 @@ func (e *Exceptions) HasExceptions() bool { return len(e.Names)+len(e.Calls)+len
 // ArgSource is one args.<name> condition.
 type ArgSource struct {
 	Path  []string // the names below args
-	Globs []string // one of them must match
+	Globs []string // one must match
 	Pos   Position
 }
 
@@ -162,8 +162,7 @@ func (s *Source) WatchesUnnamedArgs() bool {
 	return s.Further.watchesUnnamedArgs(s.Action, s.ArgumentPaths())
 }
 
-// ArgumentPaths returns the arguments that conditions and exceptions are on (see
-// EveryArgument).
+// ArgumentPaths returns the arguments that have conditions or exceptions (see EveryArgument).
 func (s *Source) ArgumentPaths() (paths [][]string) {
 	for _, a := range s.Args {
 		paths = append(paths, a.Path)
@@ -177,7 +176,7 @@ func (s *Source) ArgumentPaths() (paths [][]string) {
 	return paths
 }
 
-// RuleKey returns the rule key of a subject: "tool", "resource", and so on; "" for none.
+// RuleKey returns the rule key of a subject: "tool", "resource", and so on; "" for NoSubject.
 func (s Subject) RuleKey() string {
 	if s == NoSubject || s > MethodSubject {
 		return ""

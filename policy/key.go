@@ -14,7 +14,7 @@ type key struct {
 	// In the order of a written rule: the key after which this key comes; "" for the key of the
 	// previous row.
 	behind string
-	early  bool // in a written rule the key directly follows the subject
+	early  bool // in a written rule the key comes directly after the subject
 
 	// The scope of the pairs, for a key whose value is a table; fileScope for any other key.
 	table scope

@@ -28,10 +28,10 @@ var planned = []string{
 // other kind is found everywhere.
 var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnReply}}
 
-// anyKind is the word for all kinds.
+// anyKind is the word "*", which stands for all kinds.
 const anyKind = "*"
 
-// findWords are the words that find takes.
+// findWords are the words that the key find accepts.
 var findWords = append(FindingKinds(), anyKind)
 
 // FindingKinds returns the words that the key find accepts, except "*".
@@ -40,11 +40,11 @@ func FindingKinds() []string { return slices.Clone(findKinds) }
 // found is the condition of the key find: a detector has found one of the named kinds.
 type found struct {
 	words  []string // as written
-	alters bool     // the rule alters calls, so the rules below are judged too
+	alters bool     // the rule alters calls, so the rules below must also be judged
 	pos    Position
 }
 
-// hasKind reports whether the condition is about a kind.
+// hasKind reports whether the condition names a kind.
 func (t *found) hasKind(kind string) bool {
 	return slices.Contains(t.words, kind) || slices.Contains(t.words, anyKind)
 }

@@ -12,7 +12,7 @@ import (
 // rules matches. The strictest answer wins. So a layer can only make answers stricter: if the
 // policy itself does not allow a call, no layer allows it.
 
-// decideLayers returns the answer of a policy and of the layers above it.
+// decideLayers returns the strictest answer of the policy and of the layers above it.
 func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left) {
 	if len(p.options.Above) == 0 {
 		return p.decideOwnRules(c, left)
@@ -52,7 +52,7 @@ func (p *Policy) Layers() []*Policy { return p.options.Above }
 // LayerName returns the name of the layer; "" for a policy that is not a layer.
 func (p *Policy) LayerName() string { return p.options.Layer }
 
-// FileName returns the name of the policy's text in positions.
+// FileName returns the file name in the policy's positions and errors.
 func (p *Policy) FileName() string { return p.file }
 
 // setRevision sets the policy's revision: a digest of the texts that the policy was read from, and

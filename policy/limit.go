@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// LimitTable is one [[limit]]: how often calls of tools are allowed, whichever rules allow
+// LimitTable is one [[limit]]: how often calls of tools are allowed, no matter which rules allow
 // them. It applies in addition to the rules, and allows nothing by itself.
 type LimitTable struct {
 	// Rule has the limit's place, description and rate. The action of Rule applies only to the
@@ -14,7 +14,7 @@ type LimitTable struct {
 	Rule
 	Tools   []string // globs; one must match; nil for every tool
 	Servers []string // globs on server names; one must match; nil for every server
-	// Start and End are the offsets of the table in the file, including its header.
+	// Start and End are the offsets of the table in the file. The table includes its header.
 	Start, End int
 	From       string // the entry of extends that the table comes from; "" for a table of the file itself
 

@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Narrowed is the rule that keeps a person's answer. It is put above the rule that asked.
+// Narrowed is the new rule that keeps a person's answer. It stands above the rule that asked.
 type Narrowed struct {
 	Text   string  // the new rule as TOML, for InsertAbove
 	Policy *Policy // the policy with the new rule in its place; this policy has no revision
 
 	Name   string   // the subject's glob
-	Server string   // "" when the rule is about every server
+	Server string   // "" if the rule is about every server
 	Cwd    string   // the folder where the call's relative paths must start; "" for any folder
 	Limits []Limit  // conditions on arguments
 	Not    []string // the exceptions of the rule that asked, in the syntax of policies
@@ -152,7 +152,7 @@ type narrower struct {
 	home  string
 	scope Scope
 
-	anchor string // the name of the rule in asked, for the key above
+	anchor string // the name of the rule that asked, for the key above
 	rule   ruleSource
 	limits []Limit
 	open   []string
@@ -360,8 +360,8 @@ func (n *narrower) bindType(path []string, kind string) {
 	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: quoteTOML(kind)})
 }
 
-// scopeGlobs returns the globs that the scope demands of an argument; nil if none. named means
-// that the rule has a condition on the argument.
+// scopeGlobs returns the globs that the scope requires for an argument; nil if the scope requires
+// none. named means that the rule has a condition on the argument.
 func (n *narrower) scopeGlobs(a *argument, named bool) (globs []string, err error) {
 	switch n.scope {
 	case Exact:

@@ -13,7 +13,7 @@ import (
 // exceptions, even if the rule's conditions hold. If it is uncertain whether the call meets an
 // exception, an allow does not match, and a deny or a prompt matches.
 type exceptions struct {
-	subject  ruleKey  // the subject key of the patterns, such as tool
+	subject  ruleKey  // the subject key that the patterns belong to, such as tool
 	patterns []string // globs on the same texts as the subject's globs
 	written  []string // the patterns as in the file, with each ${NAME} of [folders]; nil if no pattern has such a name
 	calls    []Stated

@@ -68,7 +68,7 @@ func (p *parser) readOn(k ruleKey, e toml.Expression) {
 	p.currentRule().On = On(on)
 }
 
-// onSubjects are the subjects that rules about replies, lists and uploads can have.
+// onSubjects are the subjects that rules about replies, lists and uploads may have.
 var onSubjects = [...]struct {
 	subjects []Subject
 	why      string

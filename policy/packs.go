@@ -17,7 +17,7 @@ type Pack interface {
 	Text() []byte // the text of the pack's file
 }
 
-// PackFile is one entry of a policy's packs.
+// PackFile is one entry of the policy's key packs.
 type PackFile struct {
 	File string // the path as written, relative to the folder of Pos.File
 	Pos  Position
@@ -50,7 +50,7 @@ func (p *parser) readPacks(e toml.Expression) {
 	})
 }
 
-// PackFiles returns the entries of a policy's packs, even if the rest of the policy does not
+// PackFiles returns the entries of the policy's key packs, even if the rest of the policy does not
 // load.
 func PackFiles(file string, src []byte) []PackFile {
 	if !bytes.Contains(src, []byte("packs")) && bytes.IndexByte(src, '\\') < 0 {
@@ -90,7 +90,7 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 			packs, kinds = append(packs, pack), append(kinds, pack.Kind())
 		}
 	}
-	if len(errs) > 0 { // a find may name the pack that did not load
+	if len(errs) > 0 { // a find may name a pack that did not load, so the finds are not checked
 		return nil, errs
 	}
 	for i := range f.rules {
@@ -117,7 +117,7 @@ func (r *ruleSource) findWords() []string {
 // form of a pack's kind.
 func IsKind(word string) bool { return slices.Contains(findKinds, word) || isPackKind(word) }
 
-// isPackKind reports whether a word could be the kind of a pack.
+// isPackKind reports whether a word has the form of a pack's kind.
 func isPackKind(word string) bool {
 	return strings.HasPrefix(word, packPrefix) && len(word) > len(packPrefix)
 }

@@ -18,7 +18,7 @@ func parseSource(file string, src []byte) ([]ruleSource, Errors) {
 	return f.rules, errs
 }
 
-// fileSource is the content of a policy's file.
+// fileSource is the parsed content of a policy's file.
 type fileSource struct {
 	rules   []ruleSource
 	limits  []LimitTable
@@ -59,26 +59,26 @@ func parseFile(file string, src []byte, owners []FolderList) (fileSource, Errors
 
 // parser holds the state of reading a policy.
 type parser struct {
-	file string // the policy's name in positions
+	file string // the policy's file name in positions
 	doc  *toml.Document
 	errs Errors
 	fileSource
 	scope scope
 
-	extended  bool     // the key extends is given, as a list
+	extended  bool     // the file has the key extends, as a list
 	extending bool     // the parser is reading the last [[extends]] in extends
 	packed    bool     // the file has the key packs
-	prefix    []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
+	prefix    []string // in an argsScope, whereScope or notScope: the path in the header after args, where or not
 	table     ruleKey  // the key whose table is read, in a partsScope
-	tables    bool     // the policy has a table in a rule, so FirstConflict must check it
+	tables    bool     // a rule has a table in it, so FirstConflict must be asked
 
 	// The state of the current rule, the last in rules:
 	open      bool
 	acts      bool   // the rule's action is valid
 	broken    bool   // part of the rule is invalid TOML, so missing keys are not reported
 	given     []int  // by ruleKey: offset of the key, plus 1; 0 if the rule does not have the key
-	arguments int    // number of conditions on arguments, including wrong ones
-	typed     int    // number of conditions below where, including wrong ones
+	arguments int    // number of conditions on arguments, including invalid ones
+	typed     int    // number of conditions below where, including invalid ones
 	whole     []bool // by ruleKey, for when and limit: the rule has the key as one value
 	when      whenParts
 	limit     limitParts // the parts of the rule's limit, or of a [[limit]]
@@ -90,8 +90,8 @@ type parser struct {
 	limiting bool // the parser is reading the last [[limit]] in limits
 
 	named       []string          // the keys so far in the table that is read, the last in trusts or cages
-	cageHeaders []toml.Expression // the header of each table in cages
-	flowing     int               // offset of [flow], plus 1; 0 if there is none
+	cageHeaders []toml.Expression // the header of each table in cages, in the same order
+	flowing     int               // offset of the header [flow], plus 1; 0 if there is none
 	levelled    bool              // [flow] has a level
 
 	foldered      bool         // the file has a table [folders]
@@ -118,7 +118,7 @@ const (
 	refusedScope       // the pairs after an invalid header: they are not reported, because the header was
 )
 
-// readExpressions reads the text expression by expression. After invalid TOML it goes on at the
+// readExpressions reads the text expression by expression. After invalid TOML it continues at the
 // next rule.
 func (p *parser) readExpressions() {
 	for {
@@ -216,7 +216,7 @@ func (p *parser) readGlob(name label, at []toml.KeyPart, v toml.Value) (string, 
 	return s, true
 }
 
-// wrongType reports a value that its key does not take.
+// wrongType reports a value of a type that its key does not accept.
 func (p *parser) wrongType(name label, want string, at []toml.KeyPart, v toml.Value, hint string) {
 	start, end, known := v.Span()
 	if !known {

@@ -9,7 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// maxArgDepth is the largest depth of a condition below args, the same as the depth of a frame.
+// maxArgDepth is the largest depth of a condition below args. It equals the largest depth of a
+// frame.
 const maxArgDepth = 64
 
 // readArgs reads a pair whose key begins with args.
@@ -34,7 +35,7 @@ func (p *parser) eachPair(prefix []string, v toml.Value, read func(path []string
 	v.EachPair(func(key []toml.KeyPart, inner toml.Value) { read(argPath(prefix, key), key, inner) })
 }
 
-// readArgument reads the condition on one argument, or a table of conditions.
+// readArgument reads the condition on one argument, or a table of such conditions.
 func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	p.arguments++
 	if len(path) > maxArgDepth {
@@ -61,7 +62,7 @@ func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	r.args = append(r.args, argSource{path: path, globs: globs, written: written, pos: p.positionOf(at[0].Start)})
 }
 
-// readGlobs reads one glob or a list of globs; nil after an error.
+// readGlobs reads one glob or a list of globs. It returns nil after an error.
 func (p *parser) readGlobs(name label, at []toml.KeyPart, v toml.Value) []string {
 	if v.IsString() {
 		if s, ok := p.readGlob(name, at, v); ok {

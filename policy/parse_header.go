@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// fileTables are the names of a policy's tables.
+// fileTables are the names of the tables that a policy may have.
 var fileTables = []string{"rule", "limit", "server", "flow", "folders", "extends"}
 
 const onlyTables = "a policy holds only [[rule]], [[limit]] and [[extends]] tables, [server.NAME], [flow] and [folders]"

@@ -61,7 +61,7 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 	case "per":
 		words := perWords
 		if p.limiting {
-			words = words[PerTool:] // without per, all calls are counted together
+			words = words[PerTool:] // without per, the limit counts all calls together
 		}
 		p.limit.Per = Per(len(perWords) - len(words) + choose(words))
 	default:
@@ -129,7 +129,7 @@ func (p *parser) readSum(name label, v toml.Value) {
 
 var sumPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^args(\.[A-Za-z0-9_-]+){1,8}$`) })
 
-// closeLimit checks the limit of a rule and sets its key.
+// closeLimit checks the complete limit of a rule and sets its key.
 func (p *parser) closeLimit(r *ruleSource) {
 	at := p.given[limitKey] - 1
 	if at < 0 {

@@ -11,15 +11,15 @@ import (
 
 var askWords = []string{"out-of-band"}
 
-// label names a key in an error.
+// label names a key in an error message.
 type label struct {
 	key  ruleKey
-	path []string // the names below the key
+	path []string // the names after the key
 }
 
 func (l label) String() string { return policytext.DottedKey(ruleKeys[l.key], l.path...) }
 
-// markGiven notes that the current rule has a key.
+// markGiven records that the current rule has the key k.
 func (p *parser) markGiven(k ruleKey, at toml.KeyPart) {
 	if p.given[k] == 0 {
 		p.given[k] = at.Start + 1

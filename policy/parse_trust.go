@@ -130,7 +130,7 @@ func (p *parser) readTrait(t *TrustTable, at int, e toml.Expression) {
 	t.text += "\n" + name + " = " + text
 }
 
-// readPin reads how the server's lists are compared with the approved lists.
+// readPin reads the key pin: how the server's lists are compared with the approved lists.
 func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	choice := "write " + listWords(policytext.QuoteAll(pinWords[PinOff:]))
 	switch at := slices.Index(pinWords, e.Value.Text()); {

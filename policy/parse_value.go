@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// valueForm is the form of a constraint's value.
+// valueForm is the form of a constraint's value in TOML, and so its type in Go.
 type valueForm uint8
 
 const (

@@ -170,7 +170,7 @@ func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) 
 func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 	part := at[len(at)-1]
 	last := path[len(path)-1]
-	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is more likely a misspelling of the constraint host
+	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is probably a misspelling of the constraint host
 		argument := slices.Clone(path[:len(path)-1])
 		name := argument
 		if len(argument) == 1 || argument[len(argument)-1] != command.name {
@@ -240,8 +240,8 @@ func (w *whereSource) spellsJSON() bool {
 	return false
 }
 
-// beginsAsJSON reports whether an expression begins with a bracket or a brace, after optional
-// flags and an optional anchor.
+// beginsAsJSON reports whether a regular expression begins with a bracket or a brace. Flags and an
+// anchor may come before.
 func beginsAsJSON(expr string) bool {
 	if flags, rest, closed := strings.Cut(strings.TrimPrefix(expr, "(?"), ")"); closed && strings.HasPrefix(expr, "(?") && flags != "" && strings.Trim(flags, "imsU") == "" {
 		expr = rest

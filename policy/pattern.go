@@ -17,33 +17,33 @@ import (
 // a pattern has several forms (guises).
 type pattern struct {
 	asWritten guise
-	others    []guise            // one for each set of transformations that changes the glob
+	others    []guise            // one guise for each set of transformations that changes the glob
 	effects   reading.Transforms // the transformations that change the glob
 	pathLike  bool               // the policy reads values as paths for this glob
-	absolute  bool               // a path from an unknown base could lie under the glob
-	homeless  bool               // the glob begins at a home that is not known
+	absolute  bool               // a path whose base is not known could lie under the glob
+	homeless  bool               // the glob begins with ~, and the home is not known
 	spells    bool               // the glob is about texts that hold JSON
-	blank     bool               // the glob has blanks
+	blank     bool               // the glob has blanks in it
 	boolean   bool               // the glob is true or false; a server may also read other words as true or false
 	aliased   bool               // at least one guise has globs in also
-	closes    bool               // the glob is in a deny or a prompt
+	closes    bool               // the glob is in a deny or a prompt rule
 	local     bool               // the glob begins at the folder where relative paths start
 }
 
-// guise is the form of a pattern under a set of transformations.
+// guise is the form that a pattern has after a set of transformations.
 type guise struct {
 	transforms reading.Transforms
 	glob       *glob.Pattern
 	home       *glob.Pattern   // for a pattern that begins with ~: the same path below the owner's home; else nil
 	rest       *glob.Pattern   // for a pattern that begins with **/: the rest of the pattern; else nil
-	also       []*glob.Pattern // further globs that the pattern may mean; only in a deny or a prompt
+	also       []*glob.Pattern // additional globs that the pattern may mean; only in a deny or a prompt rule
 	quoted     bool            // a transformation decoded the glob, and wildcards came out
 	file       bool            // the glob was a file: URI and is now a path, so only paths can match
 }
 
 var errBaseWord = errors.New(reading.BaseWord + " stands at the beginning, before a / or alone")
 
-// newPattern compiles a glob. closes means that the glob is in a deny or a prompt.
+// newPattern compiles a glob. closes means that the glob is in a deny or a prompt rule.
 func newPattern(text, home string, closes bool) (*pattern, error) {
 	g, err := glob.Compile(text)
 	if err != nil {
@@ -82,7 +82,7 @@ func checkBaseWord(text string) error {
 	return nil
 }
 
-// inFolder reports whether a glob is a relative path with a folder in it: src/**.
+// inFolder reports whether a glob is a relative path that begins with a folder: src/**.
 func inFolder(text string) bool {
 	folder, _, found := strings.Cut(text, "/")
 	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !reading.SpellsJSON(text)
@@ -108,7 +108,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 	return f
 }
 
-// guiseFor returns the pattern's guise for a reading that the transformations h made.
+// guiseFor returns the pattern's guise for a reading after the transformations h.
 func (p *pattern) guiseFor(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
@@ -137,7 +137,7 @@ func (f *guise) prepareText(s string) (string, bool) {
 	return s, true
 }
 
-// mayMean reports whether a reading may be another name for something that the guise matches.
+// mayMean reports whether s may be another name of something that the guise matches.
 func (f *guise) mayMean(s string, left *effort.Left) bool {
 	if len(f.also) == 0 || s == "" {
 		return false
@@ -147,7 +147,7 @@ func (f *guise) mayMean(s string, left *effort.Left) bool {
 	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.MatchGlob(g, s) })
 }
 
-// patternEffort is the effort to look at one pattern of a condition.
+// patternEffort is the effort for one pattern of a condition, apart from the cost of its match.
 const patternEffort = 8
 
 // matchReading compares one reading with the pattern.
@@ -214,7 +214,7 @@ func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) where.Matc
 	return where.No
 }
 
-// mayMean reports whether a reading may be another name for something that the pattern matches.
+// mayMean reports whether the reading may be another name of something that the pattern matches.
 func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
 	f := p.guiseFor(r.Transforms)
 	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.guiseFor(r.Transforms|reading.Located).mayMean(r.Normal, left)

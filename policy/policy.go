@@ -29,7 +29,7 @@ type Options struct {
 	// extends is not loaded.
 	Extend func(Extension) (name string, src []byte, err error)
 
-	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs does not load.
+	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs is not loaded.
 	Pack func(PackFile) (Pack, error)
 
 	// Layer is the name of a policy that is a layer ("organisation", "project"): it can only make
@@ -50,12 +50,12 @@ type Options struct {
 	// Calls is nil, the policy may judge any call.
 	Calls []Call
 
-	windows bool // judges calls to servers on Windows; see forSystem
+	windows bool // the policy judges calls to servers on Windows; see forSystem
 	judges  On   // the policy judges calls, replies, lists or uploads
 }
 
-// Policy is a compiled policy. It is immutable and safe for concurrent use. The
-// zero value has no rules and denies.
+// Policy is a compiled policy. It is immutable and safe for concurrent use. The zero value has no
+// rules and denies every call.
 type Policy struct {
 	sources     []ruleSource
 	rules       []rule
@@ -75,11 +75,11 @@ type Policy struct {
 	identity    []string // the keys of conditions on the caller or the environment, such as "group"
 	environment string   // the value of the policy's own key env; "" if the policy has none
 	hinted      bool     // a rule has a condition on the call that a fixture may leave undecided
-	asksDisk    bool     // some rule has an under, or a command that depends on the disk
+	asksDisk    bool     // a rule has an under, or a command that depends on the disk
 	options     Options
 	windows     lazy             // the same policy for servers on Windows
 	screens     [OnCount]*Policy // the same policy for replies, lists and uploads; nil if no rule is about them
-	searches    [OnCount]search  // by On: the result of Screens, and the rules that it comes from
+	searches    [OnCount]search  // by On: the result of Screens, and the rules that give this result
 }
 
 // Parse reads a policy, checks it and compiles it. file is the policy's name in positions. The
@@ -216,7 +216,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	return worst
 }
 
-// malformedReason returns why no rule may allow a call, or "".
+// malformedReason returns the reason why no rule may allow a call; "" if there is none.
 func malformedReason(c *Call) string {
 	switch {
 	case c.Malformed != "":

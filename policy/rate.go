@@ -19,7 +19,7 @@ type Rate struct {
 	Key string
 }
 
-// HasLimit reports whether there is a limit.
+// HasLimit reports whether the rate sets a limit.
 func (r *Rate) HasLimit() bool { return r.Count > 0 || r.Sum != "" }
 
 // MaxAmount returns the largest allowed sum as a decimal number; "" if calls are counted.
@@ -30,7 +30,7 @@ func (r *Rate) MaxAmount() string {
 	return writeAmount(r.Max)
 }
 
-// AtMost returns the limit in words: at most 20 a minute.
+// AtMost returns the limit in words, such as "at most 20 a minute".
 func (r *Rate) AtMost() string {
 	unit := map[time.Duration]string{time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}[r.Every]
 	if r.Sum != "" {
@@ -39,7 +39,7 @@ func (r *Rate) AtMost() string {
 	return fmt.Sprintf("at most %d %s", r.Count, unit)
 }
 
-// Per tells what a limit counts together.
+// Per tells which calls a limit counts together.
 type Per uint8
 
 // The values of Per. A limit counts all calls that match the rule together, or the calls of each
@@ -55,11 +55,11 @@ var perWords = []string{"rule", "tool", "server"}
 // String returns the word that policies use.
 func (p Per) String() string { return perWords[p] }
 
-// Charge is one call that counts against the limit of one rule, or against a [[limit]].
+// Charge is one call that counts against one limit: the limit of a rule, or a [[limit]].
 type Charge struct {
 	Rule   *Rule
-	Call   int   // index among the calls that were judged together
-	Amount int64 // 1 if calls are counted, else the amount in millionths, or NoAmount
+	Call   int   // index of the call among the calls that the policy judged together
+	Amount int64 // 1 if the limit counts calls, else the amount in millionths, or NoAmount
 }
 
 // listCharges returns one Charge for each limit that the current call counts against: limits of

@@ -15,7 +15,8 @@ import (
 // Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
 // separate policies. Each of these policies passes the content that matches none of its rules.
 
-// compileScreens compiles the policies for replies, for lists and for uploads, if there are such rules.
+// compileScreens compiles the separate policies for replies, for lists and for uploads. It compiles
+// such a policy only if there are rules for it.
 func (p *Policy) compileScreens() (errs Errors) {
 	for on := OnReply; on < OnCount; on++ {
 		o := p.options
@@ -58,9 +59,8 @@ func (p *Policy) PolicyFor(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike reports whether two policies have the same packs, and the same rules that judge on
-// (calls, replies or lists) in the same order. It compares a rule about calls only if the rule
-// alters content.
+// AltersAlike reports whether two policies have the same packs, and the same rules with this On in
+// the same order. It compares a rule about calls only if the rule alters content.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
@@ -152,7 +152,7 @@ func (p *Policy) gatherSearch(s *search, on On) {
 		for i := range layer.sources {
 			r := &layer.sources[i]
 			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
-				continue // the rule is about no call that the policy was read for
+				continue // the rule matches no call that the policy was read for
 			}
 			if r.On != on {
 				continue
@@ -313,7 +313,7 @@ func (p *Policy) judgesWhole(on On, calls []Call) bool {
 	return len(calls) == 0
 }
 
-// mergeReading adds the decision on one reading of the i-th call.
+// mergeReading merges the decision on one reading of the i-th call into d.
 func (d *Decision) mergeReading(other *Decision, i int) {
 	alters := d.Alters
 	for _, a := range other.Alters {
@@ -350,7 +350,8 @@ func (p *Policy) decideUnknown(c *Call) Decision {
 	return d
 }
 
-// mayConcern reports whether the rule may be about a call: no known fact of the call excludes it.
+// mayConcern reports whether the rule may match a call: no known fact of the call excludes the
+// rule.
 func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }

@@ -11,8 +11,8 @@ type Spelling uint8
 
 // The values of Spelling.
 const (
-	AsWritten Spelling = iota // the server's own name
-	Dotless                   // a "_" may be a "." in the server's name
+	AsWritten Spelling = iota // the name is the server's own name
+	Dotless                   // a "_" may stand for a "." in the server's name
 	Cut                       // like Dotless, and the server's name may be longer
 	// A capital may stand for a small letter in the server's name, and a small letter for a
 	// capital.
@@ -42,7 +42,7 @@ func (p *Policy) listRespellings(c *Call) (names []string) {
 	return names
 }
 
-// respellName finds a name that a glob matches and that the client may have written as name.
+// respellName finds a name that the glob matches and that the client may have changed to name.
 func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false
@@ -62,7 +62,7 @@ type respeller struct {
 }
 
 func (r *respeller) matchGlob(glob string, out []byte) ([]byte, bool) {
-	rest := r.name[min(len(out), len(r.name)):] // both spellings have the same length
+	rest := r.name[min(len(out), len(r.name)):] // both spellings of the name have the same length
 	key := [2]int{len(glob), len(rest)}
 	if r.dead[key] {
 		return nil, false

@@ -14,9 +14,9 @@ type Rule struct {
 	Pos         Position
 	Description string
 	Index       int  // the rule's place among the rules of the policy, from 0
-	OutOfBand   bool // a person must be asked by other means than the client's own form
+	OutOfBand   bool // a person must be asked in another way than by the client's own form
 	Pinned      bool // a person's answer must not write a rule above it
-	Preview     bool // a person who is asked sees what the command would do (docs/preview.md)
+	Preview     bool // the person who answers sees what the command would do (docs/preview.md)
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 
 	// Approval lists the people at a team's centre who may allow the call. If it is nil, the person
@@ -90,7 +90,7 @@ func (r rank) toAction() Action {
 	return Prompt
 }
 
-// isStricter reports whether d is stricter than other, so that d holds.
+// isStricter reports whether d is stricter than other, so that d wins.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.rank() < other.Rule.rank()

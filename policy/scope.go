@@ -8,11 +8,11 @@ import (
 // The zero value is the narrowest scope.
 type Scope uint8
 
-// The scopes, narrowest first.
+// The scopes; the narrowest is first.
 const (
 	Exact  Scope = iota // only calls like the answered call
 	File                // the same tool with the files and addresses of the call, whatever the other arguments are
-	Folder              // the same tool in the folder that the call is about
+	Folder              // the same tool in the folder of the call's paths
 	Tool                // the same tool or prompt, under the conditions of the rule that asked
 )
 

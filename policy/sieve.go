@@ -177,7 +177,7 @@ func (p *picks) addText(text, end string) {
 	}
 }
 
-// hasKey reports whether t may be a key.
+// hasKey reports whether t may be a key. The result false is certain.
 func (s *sieve) hasKey(t triple) bool {
 	h := t.hashOf()
 	return s.some[h>>6%uint32(len(s.some))]&(1<<(h&63)) != 0

@@ -2,13 +2,13 @@ package policy
 
 import "slices"
 
-// ruleSource is one [[rule]] as written, checked for shape but not compiled.
+// ruleSource is one [[rule]] as written. Its syntax is checked, but it is not compiled.
 type ruleSource struct {
 	Rule
 	subject    Subject
 	patterns   []string     // the subject's globs; one must match; never empty
 	written    []string     // the patterns as in the file, with each ${NAME} of [folders]; nil if no pattern has such a name
-	names      []string     // the names of folders that the rule uses
+	names      []string     // the names of the lists of [folders] that the rule uses
 	lists      []FolderList // all lists of [folders] that the rule may use
 	calls      []Stated     // conditions on the call as a whole, in the order of the keys
 	args       []argSource
@@ -26,12 +26,12 @@ type ruleSource struct {
 	above string
 }
 
-// hasConditions reports whether the rule demands more of a call than its subject.
+// hasConditions reports whether the rule has conditions on a call besides its subject.
 func (r *ruleSource) hasConditions() bool {
 	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.hasExceptions()
 }
 
-// watchesUnnamedArgs reports whether the rule looks at arguments that it does not name.
+// watchesUnnamedArgs reports whether the rule judges arguments that it does not name.
 func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
 		return false // true of most rules, which deny

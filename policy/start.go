@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// startOf returns the folder in which a call's relative paths start; "" if it is not known.
+// startOf returns the folder at which a call's relative paths start; "" if it is not known.
 func startOf(c *Call) string {
 	if c.Elsewhere {
 		return ""
@@ -72,8 +72,8 @@ func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 // build, tests.
 var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
 
-// startsWork reports whether a tool, by its name, starts something that a file in the project's
-// folder defines: a task, a build.
+// startsWork reports whether a tool's name shows that the tool starts something which a file in the
+// project's folder defines, such as a task or a build.
 func startsWork(tool string) bool {
 	words := textclass.LetterWords(tool)
 	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.EffectsOf([]string{w})&textclass.Queries != 0 })
@@ -110,7 +110,7 @@ var commandNames = []string{"command", "cmd", "script", "exec", "shell", "code",
 // scriptEnds are the extensions of files that an interpreter runs.
 var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd", ".mk", ".r", ".jar"}
 
-// interpreters are programs that run the file in their first operand, even without an
+// interpreters are programs that run the file in their first operand, even if the file has no
 // extension.
 var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno", "bun", "perl", "ruby", "php", "lua", "tclsh", "rscript",
 	"julia", "osascript", "pwsh", "source", "."}

@@ -12,7 +12,7 @@ import (
 // A trace judges every rule, so it takes far longer than Decide.
 type Trace struct {
 	Decision Decision        // the action and the rule of Decide
-	Values   []ArgumentValue // the values of the call that the rules about this subject read
+	Values   []ArgumentValue // the call's values that the rules about this subject read
 	Steps    []Step          // one for each rule of the policy, in order
 	// Cut means that the trace stopped at its limit of work. The decision is valid, but the steps
 	// show only the results until then.
@@ -41,22 +41,22 @@ type Step struct {
 // ConditionKind is a kind of condition of a rule.
 type ConditionKind uint8
 
-// The kinds, in the order in which a rule's conditions are looked at.
+// The kinds, in the order in which the walk judges the conditions of a rule.
 const (
 	Unasked         ConditionKind = iota // the rule matches, or was not judged
 	SubjectKind                          // the rule is about another subject, for example about tools if the call reads a resource
 	NameGlob                             // tool = "..."
-	CallCondition                        // on the call as a whole: server = "...", when = { ... }
+	CallCondition                        // a condition on the call as a whole: server = "...", when = { ... }
 	ArgumentGlob                         // args.<name> = "..."
 	Constraint                           // where.<name>.<key> = ...
 	FurtherArgument                      // an argument without a condition, or args_only
 	OtherOn                              // the rule has another On than the policy, for example replies and not calls
 )
 
-// Condition is one condition of a rule, and what it was compared with.
+// Condition is one condition of a rule, and the value that was compared with it.
 type Condition struct {
 	Kind ConditionKind
-	Not  bool     // an exception: none of the globs in Want may match
+	Not  bool     // the condition is an exception: none of the globs in Want may match
 	Key  string   // the key of a CallCondition
 	Path []string // for a condition on an argument: the names below args or where
 	Want []string // the globs as written, one of which must match; or the subject's key; or the TOML of a constraint, an args_only, or a call key that takes no glob
@@ -64,12 +64,12 @@ type Condition struct {
 	// not have it. For a further argument Got is the reason why the argument is suspicious
 	// (reading.Suspicion).
 	Got string
-	// Reading is the reading of an argument or a URI that the condition was compared with; nil
-	// if the call has no such argument.
+	// Reading is the reading of an argument or a URI that was compared with the condition; nil if
+	// the call has no such argument.
 	Reading *Reading
 }
 
-// ReachedRules returns the rules that matched, surely or perhaps, a reading that was still
+// ReachedRules returns the rules that matched, with Yes or Maybe, a reading that was still
 // undecided when the walk came to them.
 func (t *Trace) ReachedRules() []int {
 	var rules []int
@@ -130,7 +130,7 @@ type tracer struct {
 	call   *Call
 	trace  *Trace
 	all    []int32 // the rules about the call's subject
-	depth  []int   // by rule: number of conditions that its best attempt met, plus 1
+	depth  []int   // by rule: the number of conditions that its best attempt met, plus 1
 	name   string
 }
 
@@ -166,7 +166,7 @@ func bothNames(own, class string) string {
 	return own + " (" + class + ")"
 }
 
-// traceRule records a rule whose name fits: the pending readings that it matches, and those
+// traceRule records a rule whose name fits: the pending readings that the rule matches, and those
 // that it may match.
 func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
 	r, s := &t.policy.rules[id], &t.trace.Steps[id]
@@ -218,12 +218,12 @@ func (r *rule) readsSlot(slot int32) bool {
 	return false
 }
 
-// obstacle is the condition at which an attempt of a rule ended.
+// obstacle is the condition at which one attempt of a rule ended.
 type obstacle struct {
 	kind  ConditionKind // Unasked if the attempt met no obstacle
 	index int           // index of a condition on an argument, or on the call
 	got   *reading.Reading
-	found *furtherArgs // for a further argument
+	found *furtherArgs // only for a further argument
 	depth int          // the number of conditions that the attempt met, plus 1
 }
 

@@ -18,11 +18,11 @@ type Reading struct {
 	Text    string   // the text that was compared with the conditions
 	Sent    string   // the text as sent
 	How     []string // the steps that made Text, in words and in order; nil if Text is as sent
-	Absent  bool     // a server may find no such value
+	Absent  bool     // a server may find no value for the argument
 	Refused string   // for a refused reading, which no allow and every deny and prompt matches: the reason; else ""
 }
 
-// maxTraced is the largest number of readings that a trace shows of one call.
+// maxTraced is the largest number of readings of one call that a trace shows.
 const maxTraced = 1 << 10
 
 // copyReading copies a reading, because the view reuses its memory.

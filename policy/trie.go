@@ -14,7 +14,7 @@ type trie struct {
 }
 
 type node struct {
-	label string // the bytes between the parent and this node, lower case
+	label string // the bytes between the parent and this node, in lower case
 	heads string // the first byte of each child's label
 	kids  []*node
 	ids   []int32 // in ascending order

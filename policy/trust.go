@@ -20,11 +20,11 @@ const (
 	Forbidden
 )
 
-// Traits are the properties of a server's tools that concern people other than the owner, and
-// data that these people should not get.
+// Traits are properties of a server's tools that concern people other than the owner, or data that
+// other people should not get.
 type Traits struct {
-	PublicSource    Trust // the tool returns text that anybody may have written
-	SecretData      Trust // the tool returns data that must not leave
+	PublicSource    Trust // the tool returns text that may come from anyone
+	SecretData      Trust // the tool returns data that people other than the owner must not get
 	PublicSink      Trust // the tool writes where other people read
 	DangerousWrites Trust // the tool's changes can do harm
 }
@@ -80,10 +80,10 @@ type Pin uint8
 const (
 	_         Pin = iota
 	PinOff        // lists are not compared
-	PinRecord     // changes are recorded, and pass
+	PinRecord     // changes are recorded, and the lists pass
 	PinFirst      // the first lists are approved without a question; later lists are handled as with PinAsk
 	PinAsk        // a person must approve a change; until then the agent gets the approved version
-	PinLock       // only lists in the project's lock pass; nobody is asked
+	PinLock       // only lists in the project's lock pass; no one is asked
 )
 
 var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
@@ -203,8 +203,8 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 	return s
 }
 
-// trustOf takes each value from the first of the tool's tables that has it, or else from the
-// server's table.
+// trustOf returns the values for a tool. Each value is from the first table of the tool that has
+// the value, or else from the server's table.
 func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {

@@ -31,8 +31,8 @@ type view struct {
 	room     []byte        // buffer for the texts that had escapes
 	left     effort.Left
 	answers  map[asked]where.Match // cached answers of constraints
-	spelled  map[textAsked]bool    // cached answers of conditions, about texts that hold JSON
-	noted    []int32               // rules that have a limit for the call, or that alter content
+	spelled  map[textAsked]bool    // cached answers of conditions about texts that hold JSON
+	noted    []int32               // the rules that matched and have a limit, or alter content
 	// everySlot is the slot of the conditions on "*"; 0 if no rule that may match has one.
 	everySlot int32
 	trace     *tracer // nil if there is no trace
@@ -70,8 +70,8 @@ const (
 // usualRoom is the number of bytes that a view keeps for the texts of the next call.
 const usualRoom = 64 << 10
 
-// releaseCall drops the references to the call and the policy: the next user of the view judges
-// another call, perhaps by other rules.
+// releaseCall removes the references to the call and the policy, because the view will be used for
+// another call, and perhaps for another policy.
 func (v *view) releaseCall() {
 	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
 		all[i] = nil // the used elements are at the front, and there are few
@@ -187,8 +187,8 @@ func (v *view) readValue(val *value) {
 	}
 }
 
-// allRooted reports whether all readings are paths from the root, so that it does not matter
-// where relative paths start.
+// allRooted reports whether all readings are paths from the root. For such readings it does not
+// matter where relative paths start.
 func allRooted(rs []reading.Reading) bool {
 	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
 }
@@ -210,8 +210,8 @@ func (v *view) baseFolder(doubt bool) *reading.Base {
 	return v.base
 }
 
-// changesFolder reports whether an argument may select a folder other than the base: then
-// relative paths may start there.
+// changesFolder reports whether an argument may select a folder other than the base. Relative paths
+// may then start at the other folder.
 func changesFolder(args []byte, base *reading.Base) bool {
 	for name, value := range jsonscan.ValueOf(args).Members() {
 		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
@@ -379,8 +379,7 @@ func (v *view) matchesName(r *rule, name string) bool {
 	return (r.names == nil || v.oneOf(r.names, name)) && !v.oneOf(r.notNames, name)
 }
 
-// oneOf reports whether one of the globs matches a name, or the class of the tool with that
-// name.
+// oneOf reports whether one of the globs matches the name, or the class of the tool with this name.
 func (v *view) oneOf(globs anyOf, name string) bool {
 	for _, g := range globs {
 		if v.left.MatchGlob(g, name) || v.tool.Class != "" && v.left.MatchGlob(g, v.tool.Class) {

@@ -41,8 +41,8 @@ func (p *Policy) DependsOnHints() bool {
 // Timed reports whether a rule has a condition on Call.At.
 func (p *Policy) Timed() bool { return p.timed }
 
-// matchesAnyLayer reports whether test holds for the policy, for its policies about replies and
-// lists, or for a layer.
+// matchesAnyLayer reports whether test returns true for the policy, for one of its policies about
+// replies and lists, or for a layer.
 func (p *Policy) matchesAnyLayer(test func(*Policy) bool) bool {
 	return test(p) || slices.ContainsFunc(p.screens[:], func(q *Policy) bool { return q != nil && q.matchesAnyLayer(test) }) ||
 		slices.ContainsFunc(p.options.Above, func(q *Policy) bool { return q.matchesAnyLayer(test) })

@@ -17,8 +17,8 @@ type lazy struct {
 	policy *Policy
 }
 
-// forSystem returns the policy that judges calls to servers on a system. It shares the rules as
-// written.
+// forSystem returns the policy for calls to servers on a system. This policy and p share the rules
+// as written.
 func (p *Policy) forSystem(os string) *Policy {
 	if os != Windows || p.options.windows {
 		return p
@@ -26,7 +26,7 @@ func (p *Policy) forSystem(os string) *Policy {
 	p.windows.once.Do(func() {
 		o := p.options
 		if o.windows = true; !disk.OnWindows(o.Disk) {
-			o.Disk = nil // a disk of another system, which has no Windows paths
+			o.Disk = nil // the disk belongs to another system and has no Windows paths
 		}
 		w, _ := compileSources(p.sources, o) // no errors: compileSources has compiled the same globs before
 		w.file, w.revision, w.limits, w.trusts, w.cages, w.level, w.screens = p.file, p.revision, p.limits, p.trusts, p.cages, p.level, p.screens
@@ -38,8 +38,8 @@ func (p *Policy) forSystem(os string) *Policy {
 // OS returns the system of the policy's machine; "" if it is not known.
 func (p *Policy) OS() string { return p.options.OS }
 
-// IsOS reports whether a text can be the OS of a Call: Windows, or the name of another system,
-// about which nothing is assumed.
+// IsOS reports whether a text can be Facts.OS: Windows, or the name of another system, about which
+// the policy assumes nothing.
 func IsOS(name string) bool { return name == Windows || name == "linux" || name == "darwin" }
 
 // compilePattern compiles a glob of a rule for the system of the compiler.

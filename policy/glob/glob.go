@@ -42,7 +42,7 @@ type Pattern struct {
 	automaton atomic.Pointer[automaton]
 }
 
-// core is the way to match the text between prefix and suffix.
+// core names the algorithm that matches the text between prefix and suffix.
 type core uint8
 
 const (
@@ -203,7 +203,7 @@ func (p *Pattern) String() string { return p.source }
 // HasWildcard reports whether the pattern can match more than one text.
 func (p *Pattern) HasWildcard() bool { return p.core > literalOnly }
 
-// LiteralText returns the only text that the pattern matches; false if the pattern has a
+// LiteralText returns the only text that the pattern matches. It returns false if the pattern has a
 // wildcard.
 func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == literalOnly }
 

@@ -15,16 +15,16 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// Target is a host and a port: what a server wants to reach.
+// Target is the host and the port that a server wants to reach.
 type Target struct {
-	Name string     // in lower case, without a final dot; "" if the host is an address
+	Name string     // the host's name in lower case, without a final dot; "" if the host is an address
 	Addr netip.Addr // the zero Addr, which is not valid, if the host is a name
 	Port uint16     // 0 if the text has no port
 }
 
 // Entry is one entry of a list.
 type Entry struct {
-	Target      // a Port of 0 stands for all ports in usual
+	Target      // Port 0 stands for all ports in usual
 	Below  bool // the entry means all names below Name, but not Name itself
 }
 
@@ -91,7 +91,7 @@ func ParseTarget(text string) (Target, error) {
 	return t, nil
 }
 
-// Host returns the name or the address.
+// Host returns the host's name or address as text.
 func (t Target) Host() string {
 	if t.Addr.IsValid() {
 		return t.Addr.String()
@@ -118,7 +118,7 @@ func (e Entry) String() string {
 	return e.Target.String()
 }
 
-// Opens reports whether the list opens a host at a port.
+// Opens reports whether the list opens the host and port of t.
 func (l List) Opens(t Target) bool {
 	return slices.ContainsFunc(l, func(e Entry) bool { return e.opens(t) })
 }

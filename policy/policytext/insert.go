@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// InsertAbove puts a text above the rule whose header is on a line (from 1), and above the comment
-// lines directly above the rule. Every byte of src stays; the text takes on src's line ends and
-// indentation. It must consist of whole lines without multi-line strings. InsertAbove returns
-// false if src has no such rule.
+// InsertAbove inserts a text above the rule whose header is on the given line (from 1), and above
+// the comment lines directly above the rule. Every byte of src stays. The new text gets src's line
+// ends and indentation. The new text must consist of whole lines without multi-line strings.
+// InsertAbove returns false if src has no such rule.
 func InsertAbove(src []byte, line int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -167,7 +167,7 @@ func layoutOf(src []byte, r *Rule) layout {
 	return l
 }
 
-// applyLayout returns a text in the layout of the file, with an empty line after it.
+// applyLayout returns a text in the layout l, with an empty line at its end.
 func (l layout) applyLayout(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -204,8 +204,8 @@ func LineEnd(src []byte) string {
 	return "\n"
 }
 
-// ForServers puts a line server = … below the action of every rule that names no server. It
-// removes rules that name other servers, with their comments.
+// ForServers adds a line server = … below the action of every rule that names no server. It removes
+// rules that name only other servers, together with their comments.
 func ForServers(src []byte, servers []string) ([]byte, error) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -233,7 +233,8 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 	return ApplyEdits(src, edits...), nil
 }
 
-// mayNameServer reports whether a glob, or a list of globs, could be about one of the servers.
+// mayNameServer reports whether the value, a glob or a list of globs, may match the name of one of
+// the servers.
 func (v Value) mayNameServer(servers []string) bool {
 	if v.Kind == StringValue {
 		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)
@@ -270,7 +271,7 @@ func InsertForServers(src []byte, servers []string, offset int, text string) (ou
 	return slices.Insert(slices.Clone(src), at, []byte(text+eol)...), at
 }
 
-// opensServer reports whether a rule or an [[extends]] names one of the servers, and denies nothing.
+// opensServer reports whether a rule or an [[extends]] names one of the servers and is not a deny.
 func (r *Rule) opensServer(servers []string) (names bool) {
 	for _, st := range r.Statements[1:] {
 		switch {
@@ -285,7 +286,7 @@ func (r *Rule) opensServer(servers []string) (names bool) {
 	return names
 }
 
-// extensionAbove returns the offset of the last [[extends]] above an offset.
+// extensionAbove returns the offset of the last [[extends]] before the offset at.
 func (d *Document) extensionAbove(at int) (start int) {
 	for _, r := range d.tables("extends") {
 		if r.Start < at {

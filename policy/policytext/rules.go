@@ -55,7 +55,7 @@ func (r *Rule) RemoveKey(key string) []Edit {
 type Leaf struct {
 	Path  []string
 	Value Value
-	cut   []span // the bytes to cut in order to remove the leaf
+	cut   []span // the bytes to remove with the leaf
 }
 
 type span struct{ start, end int }

@@ -12,7 +12,7 @@ type Pair struct{ Key, Value string }
 // StringPair returns a pair of a key and a string.
 func StringPair(key, text string) Pair { return Pair{key, Quote(text)} }
 
-// WriteRule returns a rule, one pair a line.
+// WriteRule returns a [[rule]] with one pair on each line.
 func WriteRule(pairs ...Pair) string {
 	var b strings.Builder
 	b.WriteString("[[rule]]\n")
@@ -22,7 +22,7 @@ func WriteRule(pairs ...Pair) string {
 	return b.String()
 }
 
-// Quote returns a basic string on one line. It escapes what a reader could not see.
+// Quote returns a basic string on one line. It escapes characters that a reader could not see.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -63,7 +63,7 @@ func LiteralString(s string) (string, bool) {
 	return "'" + s + "'", !strings.ContainsFunc(s, hidden)
 }
 
-// FormatList returns a list on one line.
+// FormatList returns a TOML list of the values on one line.
 func FormatList(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
 
 // OneOrList returns a single value as it is, and several values as a list.

@@ -76,11 +76,11 @@ func (b *Base) IsNamedBy(dir string) bool {
 	return to != nil && to.Dir == b.Dir && !strings.Contains(dir, "..")
 }
 
-// SetBase sets the folder where the reading starts if it is a relative path.
+// SetBase sets the folder at which the reading starts if the reading is a relative path.
 func (r *Reading) SetBase(b *Base) { r.Base, r.DoubtfulBase = b.FolderPath(), b != nil && b.Doubtful }
 
-// IsWorkFolder reports whether an argument with this name, in any spelling, is the folder in
-// which a tool is to work.
+// IsWorkFolder reports whether an argument with this name, in any spelling, gives the folder in
+// which a tool works.
 func IsWorkFolder(name string) bool {
 	const longest = len("currentworkingdirectory")
 	var plain [longest]byte
@@ -108,7 +108,7 @@ type Place struct {
 	Text       string // absolute and clean; with a slash at the end if the value has one
 	Local      string // Text with BaseWord instead of the base folder; "" for a place outside the base folder
 	Transforms Transforms
-	Doubtful   bool // the value may be no path (an option, a remote file), or may start at another folder
+	Doubtful   bool // the value may not be a path (an option, a remote file), or may start at another folder
 	Own        bool // the value is a whole path, so only globs with BaseWord use this place
 }
 
@@ -134,8 +134,8 @@ func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left
 	}
 }
 
-// plainFile returns the path of a file: URI that all programs read alike; "" if the URI has a
-// host other than localhost, a query or a fragment.
+// plainFile returns the path of a file: URI that all programs read in the same way. It returns ""
+// if the URI has a host other than localhost, a query or a fragment.
 func plainFile(s string) string {
 	rest, found := strings.CutPrefix(s[5:], "//")
 	if host := "localhost/"; found && len(rest) > len(host) && strings.EqualFold(rest[:len(host)], host) {
@@ -181,7 +181,7 @@ func (b *Base) localGlob(text string, h Transforms) string {
 	return BaseWord + rest
 }
 
-// applyFolderStages applies the stages of a set that concern folders.
+// applyFolderStages applies those stages of h that concern folders.
 func applyFolderStages(s string, h Transforms) string {
 	for _, stage := range []Transforms{decoded, composed, compat, folded} {
 		for n := 0; h&stage != 0 && (n == 0 || stage == decoded && n < maxDecodings); n++ {

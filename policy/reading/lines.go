@@ -69,8 +69,8 @@ func joinLines(v string, limit int) string {
 	return b.String()
 }
 
-// isBlank reports whether programs drop a character in front of a URL: browsers, Python's strip
-// and JavaScript's trim.
+// isBlank reports whether programs remove the character in front of a URL. The programs are
+// browsers, Python's strip and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
 // readClimb reads a text with a component "..". It adds a reading of the path in which ".." is
@@ -99,7 +99,7 @@ func isBlankedURL(v string) bool {
 	return (mayBlank(v[0]) || mayBlank(v[len(v)-1])) && isTrimmedURL(v)
 }
 
-// mayBlank reports whether a byte may be part of a blank.
+// mayBlank reports whether a byte may be part of a blank character.
 func mayBlank(c byte) bool { return c <= ' ' || c >= utf8.RuneSelf }
 
 func isTrimmedURL(v string) bool {

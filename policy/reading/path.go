@@ -54,7 +54,7 @@ func unknownBase(s, home string) bool {
 	return HasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
 }
 
-// isRelative reports whether a path has no root: it starts at the server's working
+// isRelative reports whether a path has no root. Such a path starts at the server's working
 // directory, unless its base is unknown.
 func isRelative(s string) bool {
 	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0

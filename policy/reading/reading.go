@@ -33,10 +33,10 @@ type Reading struct {
 	// The value is a path only because of ".."; patterns with blanks, such as commands, are
 	// compared with Raw.
 	Climbs bool
-	Recast bool // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
+	Recast bool // Text is in the Windows form of paths (WindowsForm), but the value may not be a path
 	AsForm bool // Text is the value as sent, in the Windows form and otherwise unchanged
 
-	// Where a path starts: at an unknown place, at the server's working directory, at a root.
+	// The path starts at an unknown place, at the server's working directory, or at a root.
 	UnknownBase, Relative, Rooted bool
 
 	Base   string  // the folder at which relative paths start; "" if it is not known
@@ -62,7 +62,7 @@ type Purpose uint8
 const (
 	Ordinary Purpose = iota
 	Absent           // matches nothing: the value is null, an empty list or a missing member
-	Refused          // never matches an allow, always matches a deny or a prompt
+	Refused          // never matches an allow, and always matches a deny or a prompt
 )
 
 const (
@@ -70,16 +70,16 @@ const (
 	// Largest number of readings of one value; a value with more is refused. The number is 64
 	// because the walk keeps a set of readings in one uint64.
 	maxReadings = 64
-	maxWork     = 4 << 20 // bytes of all readings of one value together
+	maxWork     = 4 << 20 // largest size of all readings of one value together, in bytes
 )
 
-// Reader makes the readings of values for one argument name.
+// Reader reads the values of one argument name.
 type Reader struct {
 	Home    string     // the owner's home, for ~; "" if it is not known
-	Effects Transforms // the transformations that change some pattern on the name
+	Effects Transforms // the transformations that change at least one pattern on the name
 	Paths   bool       // at least one pattern on the name is about paths
-	URIs    bool       // the values are URIs, and not names of files
-	Windows bool       // the server runs on Windows; Home and the compared texts have the Windows form
+	URIs    bool       // the values are URIs, not file names
+	Windows bool       // the server runs on Windows; Home and the compared texts are in the Windows form
 }
 
 // Read appends the readings of a value to rs. A value has at least one reading. Read refuses the
@@ -109,8 +109,8 @@ func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Le
 	return rd.readPath(rs, Reading{Text: v, Raw: v, PathOnly: !path, Climbs: climbs}, left)
 }
 
-// CaseFolder folds ASCII without an allocation for each text. After Reset its earlier results
-// are overwritten.
+// CaseFolder folds ASCII texts into one buffer, without an allocation for each text. The results
+// before a Reset are invalid after it, because the buffer is overwritten.
 type CaseFolder struct{ room []byte }
 
 // Reset reuses the buffer for the readings of the next call.
@@ -125,7 +125,7 @@ func (f *CaseFolder) foldASCII(s string) string {
 	return unsafe.String(&f.room[start], len(s))
 }
 
-// readPlain is readPath for a value that no stage but folding can change.
+// readPlain does what readPath does, for a value that no stage except folding can change.
 func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFolder) []Reading {
 	r.Rooted = r.Text != "" && r.Text[0] == '/'
 	r.Relative = !r.Rooted && r.Text != ""
@@ -214,7 +214,7 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 	return rs
 }
 
-// addWebForms sets the further texts that are compared for a web URL.
+// addWebForms sets the additional texts that are compared for a web URL.
 func (r *Reading) addWebForms(home string) {
 	if isWeb(r.Text) {
 		r.Normal = addRootSlash(locatePlace(r.Text, home))

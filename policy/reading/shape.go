@@ -123,8 +123,8 @@ func pathLike(v string, sh shape) bool {
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
 
-// hasDotDot reports whether a component of a value is "..". Such a value may be a path even with
-// blanks or line breaks in it, because ".." removes the component that has them.
+// hasDotDot reports whether a component of a value is "..". Such a value may be a path even if it
+// has blanks or line breaks, because ".." removes the component that has them.
 func hasDotDot(v string) bool {
 	for at := 0; ; {
 		i := strings.Index(v[at:], "..")

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Suspicion is the reason to suspect that an argument names a place or a command.
+// Suspicion is the reason why an argument may name a place or a command.
 type Suspicion uint8
 
-// The suspicions, the weakest first.
+// The suspicions; the weakest is first.
 const (
 	Innocent Suspicion = iota
 	ByName
@@ -42,14 +42,14 @@ const (
 	TextName            // the tool only writes, searches for or shows the argument's text
 )
 
-// The tables are made on first use: a hook process judges one call and ends.
+// The tables are built on first use, because a hook process judges only one call and ends.
 
 // nameTables holds the classes of names.
 type nameTables struct {
 	// words: the last word of a name, such as path in filePath, source_path and PATH; whole: the
 	// whole name
 	words, whole map[string]NameClass
-	sizes        wordSizes // the sizes of the words in both maps
+	sizes        wordSizes // the lengths of the words in both maps
 }
 
 var names = sync.OnceValue(func() *nameTables {
@@ -105,7 +105,7 @@ const (
 	textNames  = ` api_key old_string new_string old_str new_str oldstring newstring`
 )
 
-// maxWord is a little more than the length of the longest word.
+// maxWord is a little larger than the length of the longest word in the tables.
 const maxWord = 32
 
 // ClassOf returns the class of a name. If the tables do not have the name, the class is that of the
@@ -175,7 +175,7 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 		}
 		s = unescapeOnce(s)
 	}
-	return AsPath // no other text has so many layers of escapes
+	return AsPath // only a text that hides a path has so many layers of escapes
 }
 
 // hasTellingByte reports whether a text has at least one of the characters that every suspicious
@@ -209,8 +209,8 @@ func suspectShape(s string) Suspicion {
 	return Innocent
 }
 
-// isAddress reports whether a text is an absolute URL (RFC 3986, section 4.3) with a host, a
-// javascript: URL, or an address as git and scp write it.
+// isAddress reports whether a text is an address: an absolute URL (RFC 3986, section 4.3) with a
+// host, a javascript: URL, or an address in the form of git and scp.
 func isAddress(s string) bool {
 	i := strings.IndexByte(s, ':')
 	if i <= 0 || strings.ContainsAny(s, " \t") {
@@ -255,7 +255,7 @@ func isPath(s string) bool {
 		strings.IndexByte(s, '.') >= 0 && (hasDotDot(s) || hasHiddenName(s))
 }
 
-// isVariable reports whether a text is a variable of a shell, or a path below one.
+// isVariable reports whether a text is a shell variable, or a path that begins with one.
 func isVariable(s string) bool {
 	if strings.ContainsAny(s, " \t") || !unknownBase(s, "") {
 		return false
@@ -277,7 +277,7 @@ func hasHiddenName(s string) bool {
 	return false
 }
 
-// programs are words that begin a command, if no prose follows them.
+// programs holds words that begin a command, unless prose follows them.
 var programs = sync.OnceValue(func() *programTable {
 	t := &programTable{names: map[string]bool{}}
 	for word := range strings.FieldsSeq(programWords) {
@@ -304,14 +304,14 @@ python python2 python3 node deno bun perl ruby php lua java
 git npm npx pnpm yarn pip pip3 uv uvx make docker podman kubectl terraform aws gcloud az
 kill killall systemctl crontab mount`
 
-// isCommand reports whether a text is a shell command: a substitution, or a program with an
-// option, a place or an operator after it.
+// isCommand reports whether a text is a shell command. A command is a substitution, or a program
+// with an option, a place or an operator after its name.
 func isCommand(s string) bool {
 	if strings.HasPrefix(s, "$(") || s[0] == '`' && len(s) > 2 && s[len(s)-1] == '`' {
 		return true
 	}
 	first, rest, found := strings.Cut(s, " ")
-	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before the program
+	for found && strings.IndexByte(first, '=') > 0 { // skip NAME=value before the program
 		first, rest, found = strings.Cut(rest, " ")
 	}
 	if !found || !programs().hasProgram(first) {

@@ -30,8 +30,8 @@ func HasQuoted(glob string) bool {
 // quoted wildcards.
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
-// unescapeOnce replaces percent escapes once. It keeps invalid escapes and escapes of bytes
-// that are not UTF-8, because the pattern and the compared text must stay valid text.
+// unescapeOnce decodes the percent escapes of a text once. It keeps invalid escapes, and escapes of
+// bytes that are not UTF-8, because patterns and compared texts must be valid UTF-8.
 func unescapeOnce(s string) string {
 	if !hasEscape(s) {
 		return s
@@ -100,12 +100,12 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// maxDecodings is the largest number of times that a value is decoded. A value that still
-// changes after that is refused.
+// maxDecodings is the largest number of times that a value is decoded. A value that is still not
+// stable after that is refused.
 const maxDecodings = 3
 
-// decodePattern decodes a pattern maxDecodings times. Wildcards that decoding produces are
-// literal.
+// decodePattern decodes a pattern maxDecodings times. It marks wildcards that come out of the
+// decoding as literal.
 func decodePattern(p string) string {
 	for range maxDecodings {
 		var b strings.Builder
@@ -125,7 +125,7 @@ func decodePattern(p string) string {
 	return p
 }
 
-// normaliseUnicode returns NFC for the stage composed and NFKC for compat.
+// normaliseUnicode applies NFC for the stage composed, and NFKC for the stage compat.
 func normaliseUnicode(s string, stage Transforms) string {
 	if textclass.IsASCII(s) {
 		return s
@@ -136,8 +136,8 @@ func normaliseUnicode(s string, stage Transforms) string {
 	return norm.NFKC.String(s)
 }
 
-// FoldCase makes letters that differ only in case equal, by Unicode's simple folding. It also
-// changes ß to ss, as the full folding of APFS and ext4 does.
+// FoldCase returns a text in which letters that differ only in case are equal. It uses Unicode's
+// simple folding. It also changes ß to ss, as the full folding of APFS and ext4 does.
 func FoldCase(s string) string {
 	if textclass.IsASCII(s) {
 		return strings.ToLower(s)
@@ -155,7 +155,7 @@ func LowerByte(c byte) byte {
 	return c
 }
 
-// FoldInto is FoldCase into a buffer, without an allocation for ASCII.
+// FoldInto appends the result of FoldCase to a buffer, without an allocation for ASCII.
 func FoldInto(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

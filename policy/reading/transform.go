@@ -12,7 +12,7 @@ import (
 // in the same way.
 type Transforms uint8
 
-// The transformations, in the order of stages.
+// The transformations, in the order in which they are applied (stages).
 const (
 	decoded Transforms = 1 << iota // decodes percent escapes
 	slashed                        // changes backslashes to slashes
@@ -109,10 +109,10 @@ func joinParts(head, path, tail string) string {
 	return head + path + tail
 }
 
-// Effort for one byte in a stage.
+// Effort for one byte of text in a stage.
 const (
 	namesEffort = 48 // for a stage that splits a path into its names
-	wideEffort  = 80 // to normalise or fold text that is not ASCII
+	wideEffort  = 80 // for a stage that normalises or folds text that is not ASCII
 )
 
 // payStage subtracts the effort of one stage on s from left.

@@ -34,8 +34,8 @@ func SchemeLen(s string) int {
 	return 0
 }
 
-// namesHost reports whether programs find a host after a scheme without slashes, even with
-// blanks in the rest: http:a b@host, https:host/a b.
+// namesHost reports whether programs find a host after a scheme without slashes, as in
+// https:host/a. Blanks may follow: http:a b@host.
 func namesHost(scheme, rest string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(scheme))
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, "\t\r\n"))
@@ -57,8 +57,8 @@ func wrapsURL(rest string) bool {
 	return false
 }
 
-// splitValue cuts a value into the part before its path (drive, or scheme and authority), the
-// path, and the part after it in a URI (query and fragment).
+// splitValue splits a value into three parts: the part before the path (a drive, or scheme and
+// authority), the path, and in a URI the part after the path (query and fragment).
 func splitValue(s string) (head, path, tail string) {
 	if HasDrive(s) {
 		return s[:2], s[2:], ""
@@ -119,9 +119,9 @@ func locatePattern(p, home string) string {
 	return expandHome(p, home)
 }
 
-// unwrapURL returns the URL inside another one, because programs open the inner URL:
-// view-source:https://x, jar:file:///x, git+https://x; and the URL inside the brackets of RFC
-// 3986, appendix C: <URL:https://x>.
+// unwrapURL returns the URL inside another URL, because programs open the inner URL:
+// view-source:https://x, jar:file:///x, git+https://x. It also returns the URL inside the brackets
+// of RFC 3986, appendix C: <URL:https://x>.
 func unwrapURL(s string) string {
 	t := s
 	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {

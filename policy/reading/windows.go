@@ -68,8 +68,8 @@ func deviceRest(s string) (rest string, found bool) {
 	return s, false
 }
 
-// plainRest reports whether the names of a device path mean the same without the prefix.
-// Without the prefix Windows resolves or trims some names.
+// plainRest reports whether the rest of a device path means the same without the prefix. Without
+// the prefix, Windows resolves or trims some names.
 func plainRest(rest string) bool {
 	for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
 		if name == "" || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
@@ -122,7 +122,7 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 		if rd.URIs || isWeb(v) || strings.HasPrefix(v[n+1:], "//") {
 			return rs
 		}
-		rest := "" // v is name:stream, a stream of a file or of a folder
+		rest := "" // v is name:stream, which means a stream of a file or of a folder
 		if i := strings.IndexAny(v, `/\`); i >= 0 {
 			rest = v[i:]
 		}
@@ -183,8 +183,8 @@ func (r *Reading) prependShare(share string) {
 	r.UnknownBase, r.Relative, r.Rooted = true, false, false
 }
 
-// windowsBase reports whether a path starts at a place that only the server knows: at the root
-// of its current drive, in its current folder on a drive, or on a share.
+// windowsBase reports whether a path starts at a place that only the server knows: at the root of
+// its current drive, in the current folder of a drive, or on a share.
 func windowsBase(s string) bool {
 	return s != "" && s[0] == '/' || HasDrive(s) && !hasDriveRoot(s)
 }
@@ -267,7 +267,7 @@ func choosesNames(s string) bool {
 		switch s[i] {
 		case '"':
 			before := i > 0 && strings.IndexByte(" =(:", s[i-1]) >= 0 || strings.Contains(s[strings.LastIndexByte(s[:i], '/')+1:i], ` "`)
-			behind := strings.TrimLeft(s[i+1:], " .") // Windows drops these at the end of a name
+			behind := strings.TrimLeft(s[i+1:], " .") // Windows removes these characters at the end of a name
 			if !before && (behind == "" || behind[0] == '/' || strings.IndexByte(" ),;", s[i+1]) < 0) {
 				return true
 			}
@@ -280,7 +280,7 @@ func choosesNames(s string) bool {
 	return false
 }
 
-// wordAt returns the word around an offset of a text.
+// wordAt returns the word at an offset of a text.
 func wordAt(s string, i int) string {
 	word, _, _ := strings.Cut(s[strings.LastIndexByte(s[:i], ' ')+1:], " ")
 	return word

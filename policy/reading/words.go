@@ -2,7 +2,7 @@ package reading
 
 import "strings"
 
-// words are the names of the stages for people.
+// words holds the name of each stage for people.
 var words = map[Transforms]string{
 	decoded:  "percent-decoded",
 	slashed:  "backslashes as slashes",

@@ -1,7 +1,7 @@
 package where
 
-// Match is the answer whether a value, a reading or a call meets a constraint, a
-// condition or a rule. The zero value is No.
+// Match tells whether a value, a reading or a call meets a constraint, a condition or a rule. The
+// zero value is No.
 type Match uint8
 
 // The three answers, ordered so that the minimum of several answers is the answer for
@@ -45,7 +45,7 @@ type Value struct {
 	// Text is the text of a string, decoded, or the JSON text of a number or a
 	// boolean; empty for every other kind.
 	Text string
-	// Raw is the text as it was sent, when Text is another reading of it; else "".
+	// Raw is the text as it was sent, if Text is another reading of it; else "".
 	Raw string
 	// Base is the absolute folder at which relative paths start; "" if it is not known.
 	Base string
@@ -58,7 +58,7 @@ type Constraint interface {
 	// contain several things, such as the commands of a pipe. For an allow rule all of them must
 	// match; for a deny or prompt rule one is enough.
 	JudgeValue(v Value, opens bool) Match
-	// JudgeCost returns a bound of the work of JudgeValue for a text of n bytes, in
+	// JudgeCost returns an upper bound of the work of JudgeValue for a text of n bytes, in
 	// nanoseconds.
 	JudgeCost(n int) int
 }

@@ -22,7 +22,7 @@ const shortText = 64
 // Spend subtracts n units.
 func (l *Left) Spend(n int) { *l -= Left(n) }
 
-// MatchGlob reports whether a glob matches s, and spends the cost.
+// MatchGlob reports whether a glob matches s. It subtracts the cost from l.
 func (l *Left) MatchGlob(g *glob.Pattern, s string) bool {
 	if len(s) > shortText {
 		l.Spend(g.MatchCost(s))

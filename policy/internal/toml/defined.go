@@ -7,7 +7,7 @@ type definition uint8
 
 const (
 	asValue  definition = iota // as a value or an inline table: nothing may be added to the name
-	asDotted                   // by a dotted key: only dotted keys may add to it
+	asDotted                   // by a dotted key: only dotted keys may add to the name
 	asPassed                   // as part of a longer header; a header for exactly this name may follow
 	asTable                    // by a header for exactly this name
 	asTables                   // by a header of a list of tables
@@ -32,7 +32,7 @@ const (
 // defined holds the names that an expression must not define again.
 type defined struct {
 	names   []name
-	current int // index of the table that pairs belong to
+	current int // index of the table to which the next pairs belong
 
 	conflict string // the first conflict; at is its offset
 	at       int

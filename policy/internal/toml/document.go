@@ -19,7 +19,7 @@ type Document struct {
 	Src []byte // the text
 
 	text string // Src as a string; texts are slices of this string
-	base int    // offset at which the parser was started
+	base int    // offset in Src at which the parser started
 
 	line, column, offset int // the last result of PositionAt
 
@@ -29,8 +29,8 @@ type Document struct {
 	defined defined
 }
 
-// parsers are kept for later documents, because a policy with extends is many documents, and each
-// new parser would allocate its nodes again.
+// parsers keeps parsers for later documents, because a new parser would allocate its nodes again. A
+// policy with extends consists of many documents.
 var parsers = sync.Pool{New: func() any { return new(unstable.Parser) }}
 
 // New returns a Document that begins to read at the start of src. The caller must not change
@@ -173,7 +173,7 @@ func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 		return 0, "", false
 	}
 	offset = d.base + int(d.parser.Range(failure.Highlight).Offset)
-	if offset == len(d.Src)-1 { // the parser points at the last byte
+	if offset == len(d.Src)-1 { // the parser reports the offset of the last byte
 		_, size := utf8.DecodeLastRune(d.Src)
 		offset = len(d.Src) - size
 	}

@@ -85,7 +85,7 @@ func (v Value) SourceText() string {
 	return v.doc.TextRange(start, end)
 }
 
-// ParseNumber returns an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
+// ParseNumber returns the number as an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
 func (v Value) ParseNumber() (any, error) {
 	s := strings.ReplaceAll(v.SourceText(), "_", "")
 	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {

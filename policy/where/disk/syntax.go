@@ -48,8 +48,8 @@ func (s syntax) splitPath(path string) (root string, names []string, ok bool) {
 	return strings.ToUpper(path[:1]) + `:\`, names, ok
 }
 
-// splitNames returns the names of a path, without empty names and dots. It returns
-// false when Windows reads one of them as another name or as a device.
+// splitNames returns the names of a path, without empty names and dots. It returns false if Windows
+// reads a name as another name or as a device.
 func (s syntax) splitNames(path string) (names []string, ok bool) {
 	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || s == windows && r == '\\' }) {
 		if name == "." {

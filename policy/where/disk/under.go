@@ -77,8 +77,8 @@ func (c under) JudgeValue(v where.Value, _ bool) where.Match {
 	return verdict
 }
 
-// JudgeCost allows two microseconds, the time on a local disk, for each name of the
-// path and of the directories.
+// JudgeCost returns two microseconds, the time on a local disk, for each name of the path and of
+// the directories.
 func (c under) JudgeCost(n int) int {
 	names := min(n/2, maxNames)
 	for _, dir := range c.dirs {

@@ -13,7 +13,7 @@ const (
 	maxNames = 1024 // largest number of names in one walk
 )
 
-// errUndecided means that this package cannot tell where a path leads.
+// errUndecided means that the package cannot tell where a path leads.
 var errUndecided = errors.New("undecided")
 
 // step is one name on a path without links; info is nil when nothing exists there.
@@ -47,7 +47,7 @@ type walker struct {
 	syntax  syntax
 	at      location
 	pending []string // names that are not resolved yet, in reverse order
-	own     location // the place of the path's last name, if that is a link
+	own     location // the place of the path's last name if this name is a link
 	links   int
 	names   int
 }
@@ -94,7 +94,7 @@ func (w *walker) pushNames(names []string) {
 	w.pending = append(w.pending, names...)
 }
 
-// takeStep walks one name.
+// takeStep resolves one name.
 func (w *walker) takeStep(name string) error {
 	if w.names++; w.names > maxNames {
 		return errUndecided

@@ -15,14 +15,14 @@ const maxBase = 256
 // plainBase matches a folder whose text has no special meaning in shells and regular expressions.
 var plainBase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:/[\w@+,.-]*[\w@+,-])+$`) })
 
-// based is a regex with ${cwd}.
+// based is a regex constraint with ${cwd} in its expression.
 type based struct {
 	expr, home string
-	*regex     // the expression for the longest possible folder, which has the highest cost
+	*regex     // the expression with the longest possible folder; it has the highest cost
 
 	known sync.Mutex
 	base  string
-	made  *regex // the expression for the folder base
+	made  *regex // the expression with the folder base
 }
 
 func newBasedRegex(expr, home string) (where.Constraint, error) {

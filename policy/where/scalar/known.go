@@ -9,7 +9,7 @@ import (
 // as fast as looking it up.
 const minKnown = 512
 
-// knownExpression is the parse result of an expression that is known to be valid.
+// knownExpression is the parse result of an expression that is certainly valid.
 type knownExpression struct {
 	digest string // SHA-256, in hexadecimal
 	steps  int

@@ -118,8 +118,8 @@ func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	return where.MatchOf(exact)
 }
 
-// fromFloat returns the shortest decimal for f, which is most likely what the author
-// of a file wrote.
+// fromFloat returns the shortest decimal for f, because the author of a file most likely wrote this
+// decimal.
 func fromFloat(f float64) (number, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return number{}, false

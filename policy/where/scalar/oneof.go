@@ -97,7 +97,7 @@ func (c oneOf) matchesCoerced(v where.Value) bool {
 	return ok && c.matchNumber(n) != where.No
 }
 
-// writtenAs reports whether a text among the choices is a spelling of the same number.
+// writtenAs reports whether one of the choices is the same number as text.
 func (c oneOf) writtenAs(text string) bool {
 	n, ok := parseNumber(text)
 	for choice := range c.texts {

@@ -15,13 +15,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Bounds of a regex, which the author of the policy writes. The cost of a regex is its
-// size times the text.
+// Bounds of a regex. The author of the policy writes it, and its cost is its size times the length
+// of the text.
 const (
 	maxExpr    = 4096
 	maxProgram = 4096 // largest number of instructions
-	maxDepth   = 500  // half of what package regexp accepts, because the expression is put into a group
-	maxSteps   = 1 << 20
+	// Largest depth: half of what package regexp accepts, because the expression is put into a
+	// group.
+	maxDepth = 500
+	maxSteps = 1 << 20
 )
 
 // NewRegex returns a constraint that holds for texts that match the RE2 expression from the first
@@ -74,7 +76,7 @@ func parseExpression(expr string) (row knownExpression, err error) {
 	if err != nil {
 		return row, err
 	}
-	if strings.Contains(expr, `\Q`) { // a \Q without \E would also quote the end of the group
+	if strings.Contains(expr, `\Q`) { // \Q without \E would also quote the end of the group
 		if _, err := syntax.Parse("(?:"+expr+")", syntax.Perl); err != nil {
 			return row, err
 		}

@@ -103,7 +103,7 @@ func (l *awkLexer) takeName() {
 	}
 	switch name := l.rest[:n]; name {
 	case "system", "getline", "extension", "ENVIRON", "SYMTAB":
-		l.refused = true // it runs a command, reads a file, or prints the environment
+		l.refused = true // the word runs a command, reads a file, or prints the environment
 	case "print", "printf":
 		l.prints = l.depth + 1
 		l.consumeText(n, name)

@@ -20,8 +20,8 @@ func isReserved(word string) bool {
 // timed is the command `time` in a shell where time is not a reserved word.
 var timed = simple{words: []word{{text: "time", known: true}}}
 
-// isAssignment reports whether the first word of a command is an assignment in some
-// shell.
+// isAssignment reports whether at least one shell reads the first word of a command as an
+// assignment.
 func isAssignment(s string) bool {
 	n := identifierLength(s)
 	rest := strings.TrimPrefix(s[n:], "+")
@@ -40,7 +40,7 @@ func identifierLength(s string) int {
 // readSimple reads one simple command: assignments, words and redirections.
 func (c *core) readSimple() bool {
 	var words []word
-	slot := len(c.commands) // the command precedes the commands in its substitutions
+	slot := len(c.commands) // the command comes before the commands in its substitutions
 	c.commands = append(c.commands, simple{})
 	var assigned []assignment
 	for {
@@ -91,8 +91,8 @@ func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
 
-// computing are the builtins, besides test and printf, that evaluate an argument as an
-// expression in mksh or zsh.
+// computing are builtins that evaluate an argument as an expression in mksh or zsh. test and printf
+// do so too, but are not in this list.
 const computing = "shift ulimit getln private exit return break continue logout bye"
 
 // mayNameCommand reports whether a word may be the name of a command. The word must not be reserved

@@ -153,7 +153,7 @@ func (c *core) readDollar(r *reading, quoted bool) bool {
 	return n > 0 && c.peekByte() != '['
 }
 
-// endsWordAt reports whether the character n places ahead ends a word, a name or
+// endsWordAt reports whether the character at the offset n from the cursor ends a word, a name or
 // quotes.
 func (c *core) endsWordAt(n int) bool {
 	return isDelimiter(c.peekAt(n)) || strings.IndexByte(`"/`, c.peekAt(n)) >= 0

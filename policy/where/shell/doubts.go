@@ -15,14 +15,14 @@ import (
 // first words because of which there is a doubt; "" if there is no doubt.
 type Doubts struct {
 	Shut    string // the text may show or change a file that the words do not name
-	Unread  string // the text runs a text, or code, that is not read here
+	Unread  string // the text runs another text, or code, that this package does not read
 	Deletes string // the text may delete a folder, or an unknown number of files
 }
 
-// removing are programs that delete the files in their operands.
+// removing are the programs that delete the files that their operands name.
 const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
 
-// maxItems is the largest number of words in a loop that is unrolled.
+// maxItems is the largest number of words of a loop that DoubtsOf writes out word by word.
 const maxItems = 16
 
 // DoubtsOf returns the doubts about a text. DoubtsOf is for a text that would be allowed because a
@@ -36,7 +36,7 @@ func DoubtsOf(text string) Doubts {
 
 type doubter struct {
 	Doubts
-	budget int // bytes of shell text that may still be read
+	budget int // how many bytes of shell text may still be read
 }
 
 func (d *doubter) readText(text string, depth int) {
@@ -80,14 +80,14 @@ func namesNarrowly(words []word) bool {
 	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.isComputed() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
-		return true // rg and git grep leave out hidden and ignored files
+		return true // rg and git grep do not search hidden and ignored files
 	case strings.HasSuffix(r.name, "find"):
 		return r.narrowsFiles()
 	}
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
 
-// noteDoubt stores the first words of a doubt.
+// noteDoubt stores the first words of a doubt in at.
 func (d *doubter) noteDoubt(at *string, words string) {
 	if *at == "" {
 		*at = words
@@ -201,8 +201,7 @@ func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	}
 }
 
-// findShutFiles notes words of a command that may name a place of secrets, or any
-// file.
+// findShutFiles notes a doubt if words of a command may name a place of secrets, or any file.
 func (d *doubter) findShutFiles(r *reader, by finder, narrow bool) {
 	sub := r.gitSubcommand()
 	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")

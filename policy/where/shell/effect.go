@@ -15,10 +15,10 @@ type effect struct {
 	// hidden means that the command may run something that its words do not show. Only a
 	// pattern without wildcards covers it.
 	hidden bool
-	// handed means that the command's words, or its input, are a command or a text in a
-	// language that is not read here.
+	// handed means that the command runs its words or its input as a command, or as a text in a
+	// language that this package does not read.
 	handed bool
-	// strange means that no table has the program. The pattern must name every word of the
+	// strange means that the program is in no table. The pattern must name every word of the
 	// command.
 	strange bool
 	// stays are the indexes of words that may make the command run a program or write a
@@ -69,7 +69,7 @@ func hasUnknownWord(words []word) bool {
 // hiddenEffect returns the effect of a command that this package cannot read.
 func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 
-// takers are the builtins that accept any word as a program or a file.
+// takers are the builtins that run any word as a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
 // noVersion are programs without the option --version: they run their input even if the option is
@@ -129,8 +129,8 @@ func lookUp(words []word) effect {
 	return e
 }
 
-// carriesText reports whether a word is more than a name. A program that can run
-// others may read it as a command.
+// carriesText reports whether a word is more than a name. A program that can run other programs may
+// read such a word as a command.
 func carriesText(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
 
 // baseName returns the name of a program without its folder.

@@ -11,13 +11,13 @@ import (
 // Files are the files that a shell text may read and write, as far as its words show them. A
 // program such as tar also writes files that its words do not name.
 type Files struct {
-	Reads   []string // files, and folders whose names of files are read
-	Folders []string // folders whose files are all read
+	Reads   []string // files, and folders whose file names are read
+	Folders []string // folders in which all files are read
 	Writes  []string
 }
 
-// FilesOf returns the files of a shell text. For a relative path behind a cd, it returns two paths:
-// the path in the folder of the cd, and the path as written.
+// FilesOf returns the files of a shell text. For a relative path after a cd, it returns two paths:
+// the path in the new folder, and the path as written.
 func FilesOf(text string) (f Files) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)

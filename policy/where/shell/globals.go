@@ -6,10 +6,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// global holds the options that a program accepts before its subcommand or target and
-// that do not change what the command runs, reads or contacts. Any other option in
-// that place is part of the command: `git -c x=y log`, `docker --context x ps`, `cargo
-// +nightly`.
+// global holds the options of a program that stand before its subcommand or target and that do not
+// change what the command runs, reads or contacts. Any other option in this place belongs to the
+// command: `git -c x=y log`, `docker --context x ps`, `cargo +nightly`.
 type global struct {
 	flags  string
 	valued string // options with a value, in the same or in the next word

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// contact describes which words of a program are the hosts it contacts.
+// contact describes which words of a program are hosts.
 type contact struct {
 	names string
 	// first means that the first operand is always a host; other operands may be hosts too.
@@ -31,7 +31,7 @@ var contacts = []contact{
 	{names: "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr ftp lftp tftp nmap", first: true},
 }
 
-// fetching are programs that read a name with a dot as a host.
+// fetching are programs that read a name with a dot in it as a host.
 const fetching = "docker podman nerdctl skopeo helm go pip pip3"
 
 func contactOf(called word) *contact {
@@ -112,7 +112,7 @@ func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, nex
 	case attached:
 		return j.judgeURLHost(value), false
 	case c.operands && (len(text) == 2 || strings.HasPrefix(text, "--")):
-		return where.Yes, false // the next word is judged as a host
+		return where.Yes, false // judgeHosts judges the next word as a host
 	case c.operands:
 		return where.Maybe, false
 	}
@@ -191,7 +191,7 @@ func (j *judge) listedBehind(part string) where.Match {
 	return v
 }
 
-// maxBundle is how many letters may precede the value of an option.
+// maxBundle is the largest number of option letters before the value of an option.
 const maxBundle = 32
 
 func (j *judge) judgeListedHost(host string) where.Match {

@@ -33,12 +33,12 @@ func (c *commands) judgeCommands(v where.Value, opens bool) where.Match {
 	return j.judgeText(text, 0)
 }
 
-// judge judges a text and the texts inside it.
+// judge holds the state while a text and the texts inside it are judged.
 type judge struct {
 	*commands
 	base    string // the folder in which the text starts; "" if it is not known
 	opens   bool   // the rule is an allow
-	budget  int    // bytes of shell text that may still be read
+	budget  int    // how many bytes of shell text may still be read
 	expands bool   // the text may use variables
 	loops   bool   // the text may have loops
 	moves
@@ -48,7 +48,7 @@ type judge struct {
 // moves holds the folders in which a command of a text may run.
 type moves struct {
 	starts    []string // folders in which relative paths may begin, each with a slash at its end
-	lost      bool     // the folders are unknown
+	lost      bool     // the folders are not known
 	redirects []file   // redirections of the enclosing texts and of this text
 }
 
@@ -103,8 +103,8 @@ func (j *judge) judgeProgram(p *program, depth int) where.Match {
 	return j.judgeSome(p, depth)
 }
 
-// judgeAll reports whether every command of a program certainly matches one of the
-// patterns. A program without commands does not match.
+// judgeAll returns Yes if every command of a program matches one of the patterns with certainty. A
+// program without commands does not match.
 func (j *judge) judgeAll(p *program, depth int) where.Match {
 	v := where.Yes
 	if p.doubt || !j.allowsAssigned(p) || j.judgeRedirects() != where.Yes {
@@ -189,7 +189,7 @@ func (j *judge) judgeSettings(words []word) where.Match {
 	return v
 }
 
-// judgeSome reports whether any command of a program matches one of the patterns.
+// judgeSome reports whether at least one command of a program matches one of the patterns.
 func (j *judge) judgeSome(p *program, depth int) where.Match {
 	v := where.No
 	if p.steered {
@@ -234,8 +234,7 @@ func (j *judge) mayMatch(words []word, depth int) where.Match {
 	return v
 }
 
-// judgeExcepted reports whether a command certainly matches an exception of a rule
-// that denies.
+// judgeExcepted returns Yes if a command certainly matches an exception of a rule that denies.
 func (j *judge) judgeExcepted(words []word) where.Match {
 	if j.not == nil {
 		return where.No
@@ -244,7 +243,7 @@ func (j *judge) judgeExcepted(words []word) where.Match {
 	e := commandEffects(words)
 	v := except.matchPatterns(words, &e)
 	if len(e.inner)+len(e.texts) > 0 {
-		v = min(v, where.Maybe) // the commands it runs are judged separately
+		v = min(v, where.Maybe) // the commands that this command runs are judged separately
 	}
 	return v
 }

@@ -21,7 +21,7 @@ type target byte
 
 const (
 	fileTarget    target = iota // a file or a task of the project
-	programTarget               // a program, judged by its own row
+	programTarget               // a program; its own row judges it
 	greedyTarget                // a program; the launcher reads the program's options as its own, up to "--"
 )
 
@@ -73,7 +73,7 @@ func (l launcher) readEffects(words []word) effect {
 	return hiddenEffect() // the code comes from the input
 }
 
-// maxLaunched is how many launchers may launch each other in a row: npx npm exec tsc.
+// maxLaunched is the largest number of launchers in a row: npx npm exec tsc.
 const maxLaunched = 3
 
 // addLaunched adds the effect of the program that a word names; the row of the program judges the

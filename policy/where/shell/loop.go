@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxUnrolled is the maximum length in bytes of a text whose loop is written out.
+// maxUnrolled is a length in bytes. The loop of a longer text is not written out.
 const maxUnrolled = 2 << 10
 
-// settingWords are the first words of commands that may set the variable of a loop.
+// settingWords are the first words of commands that may set a loop's variable.
 const settingWords = "read mapfile readarray getopts printf let declare typeset local export readonly unset eval source . set shift vared builtin command exec"
 
 // writeOut replaces the first loop over plain words by its commands, once for each word, so that

@@ -53,8 +53,8 @@ func takesNext(option string, r *row) bool {
 	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
-// spellsOption reports whether a word is one of the options: with or without a value,
-// in a bundle of short options, or shortened.
+// spellsOption reports whether a word is one of the options. The option may have a value, may be in
+// a bundle of short options, or may be shortened.
 func spellsOption(text string, names []string, r *row) where.Match {
 	v := where.No
 	option, _, _ := strings.Cut(text, "=")
@@ -66,7 +66,7 @@ func spellsOption(text string, names []string, r *row) where.Match {
 			if len(option) > 2 && strings.HasPrefix(name, option) { // GNU programs and git accept shortened names
 				v = where.Maybe
 			}
-			if name[1:] == option && (r == nil || r.single) { // Go programs accept one dash
+			if name[1:] == option && (r == nil || r.single) { // Go programs also accept one dash
 				v = where.Maybe
 			}
 		case len(name) > 2:

@@ -30,8 +30,8 @@ type pattern struct {
 	globs  atomic.Pointer[[]*glob.Pattern]
 }
 
-// words returns the globs. They are compiled at the first use: most patterns of a
-// policy are never compared with a command that begins as they do.
+// words returns the compiled globs. It compiles them on first use, because most patterns of a
+// policy are never compared with a command that has the same first word.
 func (p *pattern) words() []*glob.Pattern {
 	if globs := p.globs.Load(); globs != nil {
 		return *globs
@@ -44,7 +44,7 @@ func (p *pattern) words() []*glob.Pattern {
 	return globs
 }
 
-// mayBegin reports whether a command that begins with this word may match.
+// mayBegin reports whether a command with this first word may match.
 func (p *pattern) mayBegin(text string) bool {
 	return len(p.texts) > 0 && (p.texts[0] == text || p.wild && p.words()[0].Match(text))
 }
@@ -75,7 +75,9 @@ func parsePattern(source string) (*pattern, error) {
 // to shells, in a word.
 func splitPattern(source string) ([]string, error) {
 	words := make([]string, 0, 1+strings.Count(source, " "))
-	from, quoted := -1, false // the start of the current word, -1 between words, and whether the word has quotes
+	// From is the start of the current word, or -1 between words; quoted means that the word has
+	// quotes.
+	from, quoted := -1, false
 	end := func(i int) {
 		switch {
 		case quoted:
@@ -170,8 +172,8 @@ func (p *pattern) matchWords(words []word) where.Match {
 	return where.Yes
 }
 
-// opensOption reports whether the pattern names word i of a command: word i of the
-// pattern has no wildcard, or names the option, as --output=* does.
+// opensOption reports whether the pattern names word i of a command. Either the pattern's word i
+// has no wildcard, or it names the option, as --output=* does.
 func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.texts) || !p.words()[i].HasWildcard() {
 		return i < len(p.texts)

@@ -24,8 +24,8 @@ type place struct {
 	excluded     bool
 }
 
-// Limits on disk queries: folders in which a relative path may begin, paths of one
-// text, and all bytes of these paths.
+// Limits of disk queries: the number of folders in which a relative path may begin, the number of
+// paths of one text, and the number of bytes of all these paths.
 const (
 	maxStarts    = 8
 	maxPaths     = 64
@@ -153,7 +153,7 @@ func compareGlob(pattern, path string) where.Match {
 	switch {
 	case err != nil:
 		return where.Maybe
-	case g.Match(path) || g.Match(path+"/"): // ~/x/** matches ~/x too
+	case g.Match(path) || g.Match(path+"/"): // ~/x/** also matches ~/x
 		return where.Yes
 	}
 	folded, err := glob.Compile(strings.ToLower(pattern))
@@ -228,7 +228,7 @@ func (j *judge) judgeFiles(words []word) where.Match {
 // with f.env.
 func (r *row) pathParts(w *word) (all []word) {
 	text := w.text
-	add := func(part string) { // one more than maxPaths makes the answer a Maybe
+	add := func(part string) { // one path more than maxPaths makes the answer Maybe
 		if part != "" && len(all) <= maxPaths && !slices.ContainsFunc(all, func(p word) bool { return p.text == part }) {
 			all = append(all, word{text: part, known: true})
 		}
@@ -320,8 +320,8 @@ func (j *judge) enterFolder(words []word) {
 	j.lost = len(j.starts) > maxStarts
 }
 
-// cdDestination returns the folder of a cd, if it has exactly one. A cd without words
-// goes home.
+// cdDestination returns the folder of a cd. It returns false if the cd does not have exactly one
+// folder. A cd without words goes to the home.
 func cdDestination(words []word) (word, bool) {
 	if len(words) == 3 && words[1].known && words[1].text == "--" {
 		words = words[1:]

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects returns the effect of the words of a program from index from on. The
-// words before that index have been read.
+// readEffects returns the effect of a program's words from the index from on. The earlier words
+// have been read before.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -167,8 +167,8 @@ func selectTests(words []word) bool {
 	return true
 }
 
-// hasMarkPrefix reports whether the first character of a value has a special meaning
-// for some program: options from a file, or a reference to overwrite.
+// hasMarkPrefix reports whether the first character of a value has a special meaning for the
+// program. Such a character means options from a file, or a reference to overwrite.
 func (r *row) hasMarkPrefix(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }

@@ -20,8 +20,8 @@ type wordReader struct {
 	read  func([]word) effect
 }
 
-// isOpaque reports whether what a program runs cannot be read (hidden), and whether
-// even a rule that denies cannot read it (handed).
+// isOpaque reports whether a program runs something that this package cannot read (hidden), and
+// whether even a deny or prompt rule cannot read it (handed).
 func isOpaque(name string) (hidden, handed bool) {
 	handed = listedIn(handing, name)
 	return handed || listedIn(opaque, name), handed

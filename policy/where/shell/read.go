@@ -37,7 +37,7 @@ type program struct {
 	commands []simple
 	assigned []assignment
 	files    []file
-	// doubt means that the text also assigns a variable of the shell itself.
+	// doubt means that the text also sets a variable of the shell itself.
 	doubt bool
 	// steered means that the text sets a variable that decides which program a shell or a program
 	// runs.
@@ -102,7 +102,8 @@ func parseShell(text string, dialect syntax.LangVariant) (p *program, err error)
 
 func (p *program) addAssignments(all []*syntax.Assign) {
 	for _, a := range all {
-		made := assignment{at: int(a.Pos().Offset())} // without a name, so that it differs from every assignment of the core
+		// The name stays empty, so that the assignment differs from every assignment of the core.
+		made := assignment{at: int(a.Pos().Offset())}
 		if a.Name != nil && a.Array == nil && a.Index == nil && !a.Append && !a.Naked {
 			made.name, made.value = a.Name.Value, word{known: true}
 			if a.Value != nil {

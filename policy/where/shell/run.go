@@ -33,7 +33,7 @@ func RunsOf(text string) (runs []Run, hidden bool) {
 type runner struct {
 	runs   []Run
 	hidden bool
-	budget int // bytes of shell text that may still be read
+	budget int // how many bytes of shell text may still be read
 }
 
 func (r *runner) readText(text string, depth int) {
@@ -204,8 +204,8 @@ func isShell(called string) bool {
 	return listedIn("sh bash dash zsh ash ksh mksh pdksh yash posh rbash hush fish csh tcsh elvish xonsh nu pwsh powershell", canonicalName(called))
 }
 
-// isShellOption reports whether a word is the option of a shell with this letter, or a
-// bundle of options that ends with the letter.
+// isShellOption reports whether a word is the shell option with this letter, or a bundle of options
+// that ends in this letter.
 func isShellOption(text string, letter byte) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-' && text[len(text)-1] == letter
 }
@@ -226,7 +226,7 @@ func readsInput(words []word) bool {
 	return true
 }
 
-// isDevice reports whether a path may be the input of the process.
+// isDevice reports whether a path may be the standard input of the process.
 func isDevice(path string) bool {
 	return strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
 }

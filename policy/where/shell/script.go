@@ -126,7 +126,7 @@ func readSedNames(w *word) (all []word) {
 	}
 	files, _ := readSedScript(script)
 	for _, file := range files {
-		// Some seds end the name at the end of the line, others before one of these
+		// In some seds the file name ends at the end of the line, in others before one of these
 		// characters.
 		for _, end := range []string{"\n", ";", "}", " "} {
 			if name, _, _ := strings.Cut(file, end); name != "" {
@@ -245,7 +245,7 @@ func (s *sedScript) takeUntil(delimiter byte) bool {
 			return true
 		case text[i] == '\\': // in brackets
 			if i+1 < len(text) && strings.IndexByte("]\\[", text[i+1]) >= 0 {
-				return false // seds differ on where the brackets end
+				return false // seds do not agree where the brackets end
 			}
 		case text[i] == '[' && bracket && i+1 < len(text) && strings.IndexByte(":.=", text[i+1]) >= 0:
 			end := strings.Index(text[i+2:], text[i+1:i+2]+"]")

@@ -24,8 +24,8 @@ type Setting struct {
 
 // Ports holds what the constraint needs from other packages.
 type Ports struct {
-	// Place resolves a path, as disk.LocatePath does with a home, the folder at which
-	// relative paths start, and a disk. With nil, no place is known.
+	// Place resolves a path. It is disk.LocatePath with the home and the disk filled in; base is
+	// the folder at which relative paths start. If Place is nil, no place is known.
 	Place func(path, base string) (stands, leads string, known bool)
 	Home  string // the folder that ~ stands for, absolute; "" if it is not known
 	// Hosts returns a constraint: the host of a URL must match one of the globs.

@@ -36,7 +36,7 @@ func (j *judge) namesDenied(words []word) bool {
 	return false
 }
 
-// maxPast is how many options may be between the words of a pattern.
+// maxPast is the largest number of options between the words of a pattern.
 const maxPast = 32
 
 // isSeparator reports whether a character cannot be part of the name of a program or

@@ -68,8 +68,8 @@ func (r *reader) handlesFiles() bool {
 	return listedIn(handling, r.name) || listedIn(gitHandling, r.gitSubcommand()) || listedIn(archiving, r.name)
 }
 
-// isComputed reports whether a word comes from a command or a variable of the text.
-// The letters of such a word do not show which file it names.
+// isComputed reports whether the value of a word comes from a command or a variable of the text.
+// The letters of such a word do not show the file that it names.
 func (w *word) isComputed() bool {
 	return !w.known && !w.owner && !w.inherited && !w.home && !w.fed && (w.split || !strings.ContainsAny(w.text, "*?[{~"))
 }
@@ -81,8 +81,8 @@ const (
 	gitNamesOnly = "check-ignore check-attr ls-files status rev-parse branch tag remote describe merge-base"
 )
 
-// namesShut reports whether word i may name a place of secrets whose contents the
-// program shows.
+// namesShut reports whether word i may name a place of secrets, and the program shows the contents
+// of this place.
 func (r *reader) namesShut(i int) bool {
 	w, sub := &r.words[i], r.gitSubcommand()
 	option, _, valued := strings.Cut(w.text, "=")
@@ -164,8 +164,8 @@ func (r *row) mayTake(text string) bool {
 	return !known || kind != none
 }
 
-// Options with which a program shows the contents of files that it leaves out
-// otherwise, or of all files in a folder.
+// Options with which a program also shows the contents of files that it otherwise skips, or of all
+// files in a folder.
 var (
 	recurses = []string{"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"}
 	unhides  = []string{"-.", "--hidden", "-u", "--unrestricted", "--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-exclude", "--no-ignore-files",
@@ -175,11 +175,10 @@ var (
 	runs      = []string{"-exec", "-execdir", "-ok", "-okdir"}
 )
 
-// archiving are programs that put every file of a folder into one file, or onto their
-// output.
+// archiving are programs that put all files of a folder into one file or into their output.
 const archiving = "tar gtar bsdtar zip 7z 7za 7zz pax rar"
 
-// widths maps the values of the key search to whether they mean wide searches.
+// widths maps each value of the key search to whether it allows wide searches.
 var widths = map[string]bool{"wide": true, "narrow": false}
 
 func parseSearch(list []string) (string, error) {
@@ -204,8 +203,8 @@ func (j *judge) judgeSearch(words []word) where.Match {
 	return where.Yes - wide
 }
 
-// looksWide reports whether a program shows the contents of every file in the folder,
-// files with secrets included, as grep -r . and rg --hidden do.
+// looksWide reports whether a program shows the contents of every file in the folder, including
+// files with secrets. grep -r . and rg --hidden are such commands.
 func (r *reader) looksWide() where.Match {
 	sub := r.gitSubcommand()
 	switch {
@@ -257,8 +256,7 @@ func (r *reader) looksAround(options []string, sub string) where.Match {
 	return v
 }
 
-// narrowsFiles reports whether a search only looks into files whose names show that
-// they hold no secret.
+// narrowsFiles reports whether a search reads only files whose names show that they hold no secret.
 func (r *reader) narrowsFiles() bool {
 	some := false
 	for i := 1; i < len(r.words); i++ {

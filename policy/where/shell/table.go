@@ -23,8 +23,9 @@ type row struct {
 	harmless func(operand string) bool
 	subs     map[string]*row // the subcommands that have their own rows
 	// Every option is harmless, and every word that may become an option.
-	all    bool
-	single bool // -run is one option, as in Go's flags, and not a bundle
+	all bool
+	// A word such as -run is one option, as in Go's flags, and not a bundle.
+	single bool
 	mixed  bool // options may also follow after "--"
 	script bool // the words after "--" go to another program
 	// The subcommand does more than show something, so a pattern must name it.
@@ -33,9 +34,9 @@ type row struct {
 	closed    bool
 	any       bool // the program does nothing but its own work, with any words
 	signed    bool // a value may be a signed number
-	tasks     bool // the program launches a task of the project, not a program
+	tasks     bool // the program launches tasks of the project and not programs
 	published bool // the options are from a manual; no test has run the program
-	tests     bool // the words select tests of an unknown script
+	tests     bool // the words select tests of a script whose content is not known
 	// The program reads the options of the program that it launches as its own, up to "--".
 	greedy bool
 }
@@ -47,7 +48,7 @@ const (
 	none     value = iota
 	attached       // in the same word, or no value: -U5, --color=always
 	rest           // all of the rest of the same word
-	required       // in the same word or the next
+	required       // in the same word or in the next word
 )
 
 // findRows returns the offsets in the table at which the rows of a program and of its
@@ -185,7 +186,7 @@ func attachSubcommand(table map[string]*row, name string) {
 	i := strings.LastIndexByte(name, ' ')
 	parent := table[name[:i]]
 	if parent == nil {
-		return // a test reports a subcommand whose program has no row
+		return // no panic here, because a test reports a subcommand whose program has no row
 	}
 	if parent.subs == nil {
 		alone := *parent // a copy, because other names share the row

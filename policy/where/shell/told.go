@@ -15,13 +15,13 @@ type Told struct {
 	Writes   []string
 	Deletes  []string
 	Hosts    []string
-	Hides    []string // programs that run or load what their words do not show
+	Hides    []string // programs that run or load something that their words do not show
 	// Hidden means that the text itself runs something that it does not show.
 	Hidden bool
 }
 
-// runFiles are further programs that run the content of files, so that their words do not show
-// all that they run.
+// runFiles are more programs that run the content of files, so their words do not show everything
+// that they run.
 const runFiles = "make gmake ninja just rake npm yarn pnpm bun node deno python ruby perl php sh bash dash zsh ksh source . go cargo gradle mvn ant tox nox pytest poetry uv jest vitest tsc"
 
 // Tell reads a shell text for a person. It may miss things that the text does, so no decision
@@ -86,7 +86,7 @@ func looksLikeFile(name string) bool {
 		(strings.ContainsAny(name, "/~") || strings.Contains(strings.Trim(name, "."), ".") || name == ".")
 }
 
-// hostsIn returns the hosts that a command names.
+// hostsIn returns the hosts that the words of a command name.
 func hostsIn(words []word) (hosts []string) {
 	c := contactOf(words[0])
 	operands := 0

@@ -13,7 +13,7 @@ import (
 // variable is a variable that a rule allows for a command.
 type variable struct {
 	name  string
-	value *glob.Pattern // nil for any value
+	value *glob.Pattern // nil if any value is allowed
 }
 
 // harmless are the variables that are always allowed for a command. They change only how the
@@ -53,7 +53,7 @@ func parseVariables(list []string) (all []variable, err error) {
 	return all, nil
 }
 
-// allowsVariable reports whether a rule that allows accepts a variable for a command.
+// allowsVariable reports whether an allow rule accepts a variable for a command.
 func (j *judge) allowsVariable(name, value string) bool {
 	if j.expands || governsPrograms(name) {
 		return false
@@ -78,8 +78,7 @@ func countBlanks(text string) (n int) {
 	return n
 }
 
-// allowsAssigned reports whether a rule that allows accepts all assignments of a
-// program.
+// allowsAssigned reports whether an allow rule accepts all assignments in a program.
 func (j *judge) allowsAssigned(p *program) bool {
 	for _, a := range p.assigned {
 		if !a.value.known || !j.allowsVariable(a.name, a.value.text) {

@@ -7,7 +7,7 @@ import "strings"
 type expander struct {
 	signs   string // characters that make a word a wildcard
 	options string // options whose value is a wildcard; "" if any word may be a wildcard
-	texts   string // options whose value is a text and names no file
+	texts   string // options whose value is a text and not the name of a file
 }
 
 // expanders maps names to the programs that expand wildcards. The shell expands wildcards without
@@ -38,7 +38,7 @@ const expandingAll = "tar gtar bsdtar unzip zip zipinfo zipgrep funzip 7z 7za 7z
 // expands. The program then reads files that no word names.
 func expandsWildcard(words []word) bool {
 	if !words[0].known {
-		return false // the name of the program is unknown too
+		return false // without a word, the name of the program is unknown too
 	}
 	name := canonicalName(words[0].text)
 	switch e, known := expanders[name]; {
@@ -75,7 +75,7 @@ func isText(words []word, i int, texts string) bool {
 		return false
 	}
 	r, option := rowOf(words), words[i-1].text
-	for len(option) > 2 && option[1] != '-' && r != nil { // -am is -a -m
+	for len(option) > 2 && option[1] != '-' && r != nil { // -am means -a -m
 		if kind, known := r.options.byName()[option[:2]]; !known || kind != none {
 			return false
 		}
@@ -121,8 +121,8 @@ func (e *expander) findValue(words []word) bool {
 	return false
 }
 
-// hasOption reports whether a word is one of the options: a long one, perhaps
-// shortened, or a bundle with a short one.
+// hasOption reports whether a word is one of the options: a long option, which may be shortened, or
+// a bundle with a short option.
 func (e *expander) hasOption(text string) bool {
 	for option := range strings.FieldsSeq(e.options) {
 		if strings.HasPrefix(text, "--") && strings.HasPrefix(option, text) ||
@@ -183,7 +183,7 @@ func expandsPathspec(words []word) bool {
 		case strings.HasPrefix(w.text, "-"):
 			patternSeen = patternSeen || !plainFlags(w.text)
 			if sub == "grep" && strings.HasPrefix(w.text, "-e") {
-				continue // the pattern is here or in the next word
+				continue // the pattern is in this word or in the next
 			}
 			if isPathspec(w) && !strings.HasPrefix(w.text, "-S") && !strings.HasPrefix(w.text, "-G") {
 				return true

@@ -14,13 +14,13 @@ type word struct {
 	// head is the part of an unknown word that is certainly at its beginning.
 	head  string
 	known bool
-	many  bool // may become several words, or none
+	many  bool // the word may become several words, or none
 	split bool // the shell splits the word's expansions at blanks, so any part may be an option
 	// owner means that the word begins with a value that the owner and not the text chooses: the
 	// owner's home, or a quoted variable of the environment. Such a word is not an option.
 	owner bool
-	home  bool // "~/" and a known text: a path in the home folder
-	fed   bool // xargs puts the word here, from its input
+	home  bool // the word is "~/" and a known text: a path in the home folder
+	fed   bool // xargs inserts the word from its input
 	// inherited means that the unknown parts come only from the environment.
 	inherited bool
 }
@@ -36,7 +36,7 @@ type reading struct {
 	text, mask strings.Builder
 	word
 	first  int  // offset of the first unknown part
-	others bool // a part is neither known nor the owner's
+	others bool // at least one part is neither known nor a value of the owner
 }
 
 // readWord removes the quotes of a word.

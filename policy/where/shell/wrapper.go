@@ -177,8 +177,8 @@ func readXargs(words []word) effect {
 	return effect{inner: [][]word{inner}}
 }
 
-// isDelimiterWord reports whether a word is one character, or an escape for one, and
-// so not the name of a program.
+// isDelimiterWord reports whether a word is one character or an escape for one character, so that
+// it is not the name of a program.
 func isDelimiterWord(w *word) bool {
 	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }

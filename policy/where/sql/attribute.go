@@ -28,7 +28,7 @@ func (s *statement) judgeAttribute(i int) {
 			s.judgeApplied(i)
 		}
 	case s.isMark(i+1, ".") || !s.mayNameFunction(i-2):
-		// part of a longer name, or a column of a table
+		// The name is part of a longer name, or a column of a table.
 		if known := s.postgres.function.classOf(s.nameAt(i)); known == acts && s.nameAt(i-2) != s.postgres.schema {
 			s.lowerVerdict(where.Maybe)
 		}
@@ -37,7 +37,7 @@ func (s *statement) judgeAttribute(i int) {
 	}
 }
 
-// judgeApplied judges the name at i as a function that is called without parentheses.
+// judgeApplied judges the name at i as a function that the text calls without parentheses.
 func (s *statement) judgeApplied(i int) {
 	switch classifyName(s.nameAt(i), s.postgres.function, s.postgres.prefixes) {
 	case reads:
@@ -128,8 +128,7 @@ func (s *statement) tooManyScans() bool {
 
 func (s *statement) maxScans() int { return 4096 + 8*len(s.toks) }
 
-// mayNameFunction reports whether the name at i may be a function in a FROM, or the
-// alias of such a function.
+// mayNameFunction reports whether the name at i may be a function in a FROM, or an alias of one.
 func (s *statement) mayNameFunction(i int) bool {
 	if !s.hashed {
 		s.hashed = true
@@ -252,8 +251,7 @@ func (s *statement) findAlias(i int) (alias, name int) {
 	return i, i
 }
 
-// valueWord reports whether the word at i is a value without parentheses that may be
-// in a FROM.
+// valueWord reports whether the word at i is a value that has no parentheses and may be in a FROM.
 func (s *statement) valueWord(i int) bool { return valueWords()[s.wordAt(i)] && !s.isMark(i+1, "(") }
 
 // precedesCall reports whether a call may follow the word at i, so that this word is
@@ -275,7 +273,8 @@ func sameName(a, b string) bool {
 	return true
 }
 
-// maxName is how many bytes of an identifier Postgres keeps (NAMEDATALEN - 1).
+// maxName is the largest length of an identifier in bytes; Postgres cuts off the rest (NAMEDATALEN
+// - 1).
 const maxName = 63
 
 func bareName(s string) string {

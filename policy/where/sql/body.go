@@ -253,8 +253,8 @@ func (s *statement) isClause(i int) bool {
 	return false
 }
 
-// isAliased reports whether the name at i directly follows the name of a table in a
-// FROM.
+// isAliased reports whether the name at i directly follows a table's name in a FROM, so that it is
+// an alias.
 func (s *statement) isAliased(i int) bool {
 	table := s.wordAt(i - 1)
 	if table == "" || s.keywords[table] || operandFollows()[table] || s.keywords[s.wordAt(i)] {
@@ -264,9 +264,8 @@ func (s *statement) isAliased(i int) bool {
 	return before == "from" || before == "join"
 }
 
-// closesTable reports whether the parenthesis that is closed at i is a table in a FROM:
-// a subquery or a function call. DISTINCT ON (…) and TOP (…) are no tables: an
-// expression follows them.
+// closesTable reports whether the parenthesis that ends at i is a table in a FROM: a subquery or a
+// function call. DISTINCT ON (…) and TOP (…) are not tables, because an expression follows them.
 func (s *statement) closesTable(i int) bool {
 	open := i + int(s.toks[i].match)
 	if before := s.wordAt(open - 1); before != "" {

@@ -16,7 +16,7 @@ type dialect struct {
 	keywords set
 	// catalogs hold the built-in names of one engine, or of all engines.
 	catalogs []catalog
-	// callable are keywords that may also be names of functions.
+	// callable are keywords that can also be function names.
 	callable set
 	// never are bare words that do not occur in a statement that only reads. writers are first
 	// words of other statements.
@@ -25,7 +25,8 @@ type dialect struct {
 	effects set
 	// hints are table hints that take locks.
 	hints set
-	// splits means that a statement ends where the next one begins, without a semicolon.
+	// splits means that statements need no semicolon between them: a statement ends where the next
+	// one begins.
 	splits bool
 }
 

@@ -7,12 +7,12 @@ import "strings"
 //
 //go:generate go test -tags attack -count=1 -run ^TestTables$ ../../../test/attack/sql -update
 
-// class is the known effect of a function by its name. When the dialect is not
-// declared, the greatest class among the engines counts.
+// class is the effect of a function, as known from its name. If the dialect is not declared, the
+// greatest class among the engines counts.
 type class uint8
 
 const (
-	unknown class = iota // not a built-in function, so it may be user-defined
+	unknown class = iota // not a built-in function, so a user may have defined it
 	reads                // without effect
 	doubt                // built in, and may have an effect
 	acts                 // writes, waits, locks, changes the session, runs a text as SQL, or reaches files or servers
@@ -53,7 +53,7 @@ func listContains(list, name string) bool {
 	return false
 }
 
-// prefix is the beginning of names that only one engine uses.
+// prefix is the beginning of names; only one engine uses such names.
 type prefix struct {
 	begin string
 	class class
@@ -68,11 +68,11 @@ type catalog struct {
 	// schema is the name of the schema that contains only the engine's own functions; ""
 	// if there is none.
 	schema string
-	// table and tablePrefixes classify names in a FROM that are not tables.
+	// table and tablePrefixes give the classes of names in a FROM that are not tables.
 	table         *lists
 	tablePrefixes []prefix
-	// columns returns the columns, between blanks, of the rows that a function returns.
-	// operator reports whether an operator is built in. Both are nil for an engine in
+	// columns returns the columns of the rows that a function returns, with blanks between and
+	// around them. operator reports whether an operator is built in. Both are nil for an engine in
 	// which neither a dot nor an operator can call a function.
 	columns  func(string) string
 	operator func(string) bool
@@ -101,7 +101,7 @@ func (d *dialect) classifyFunction(name string) class {
 	return c
 }
 
-// inSchema returns the class of a function that is called with its schema.
+// inSchema returns the class of a function that the text calls with its schema.
 func (d *dialect) inSchema(schema, name string) class {
 	for i := range d.catalogs {
 		e := &d.catalogs[i]

@@ -17,7 +17,8 @@ const (
 	broken        // no server of this dialect accepts it
 )
 
-// lexis is one way in which a server may split a text into tokens.
+// lexis is one way in which a server may split a text into tokens. Each boolean field is true if
+// the sentence in its comment is true.
 type lexis struct {
 	backslash    bool // '\'' is one string, because a backslash escapes the quote
 	doubleString bool // "…" is a string
@@ -29,7 +30,7 @@ type lexis struct {
 	escapeString bool // E'\'' is a string
 	executable   bool // /*!…*/ is executed
 	at           bool // @name is a variable
-	dollarParam  bool // $name is a variable, and $name(…) one token
+	dollarParam  bool // $name is a variable, and $name(…) is one token
 	// attributes means that a.f may be the call f(a), and that operators may be
 	// user-defined functions.
 	attributes bool
@@ -143,13 +144,13 @@ func (x *lexer) lexToken() flaw {
 	return doubtful // MySQL accepts {d '…'} and \N
 }
 
-// startsLine reports whether only blanks precede a position in its line.
+// startsLine reports whether only blanks stand before a position in its line.
 func (x *lexer) startsLine(at int) bool {
 	before := strings.TrimRight(x.src[:at], " \t")
 	return before == "" || before[len(before)-1] == '\n'
 }
 
-// endsLine reports whether only blanks and comments follow a position in its line.
+// endsLine reports whether only blanks and comments stand after a position in its line.
 func (x *lexer) endsLine(at int) bool {
 	rest, _, _ := strings.Cut(x.src[at:], "\n")
 	rest = strings.TrimLeft(rest, " \t\r")
@@ -162,8 +163,7 @@ func isLetter(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lexWord scans a bare word. In Postgres the word may be the prefix of a string with
-// escapes.
+// lexWord scans a bare word. In Postgres the word may be the prefix of a string that has escapes.
 func (x *lexer) lexWord() flaw {
 	start := x.pos
 	if !x.wordRun() {
@@ -217,8 +217,8 @@ func (x *lexer) wordRun() bool {
 	return true
 }
 
-// lexNumber scans a number. A text that some servers read as a number and a word, and
-// others as a word, is in doubt.
+// lexNumber scans a number. A text is in doubt if some servers read a number and a word in it, and
+// other servers read one word.
 func (x *lexer) lexNumber() flaw {
 	start := x.pos
 	if c := x.peekByte(1) | 0x20; x.peekByte(0) == '0' && (c == 'x' || c == 'b' || c == 'o') {
@@ -271,7 +271,7 @@ func (x *lexer) lexDollar() flaw {
 			x.pos++
 		}
 		if c := x.peekByte(0); x.pos == start+1 || isLetter(c) || c >= utf8.RuneSelf || strings.IndexByte(".$@#", c) >= 0 && x.pos < len(x.src) {
-			return doubtful // the rest may be a separate word, as after $1.
+			return doubtful // the rest may be a separate word, for example after $1
 		}
 		return x.emitToken(number, start)
 	}

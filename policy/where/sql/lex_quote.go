@@ -97,17 +97,17 @@ func (x *lexer) checkComment(c string) flaw {
 		return doubtful
 	}
 	if strings.HasPrefix(c, "/*+") && (strings.Contains(strings.ToLower(c), "set") || strings.ContainsAny(c, "'\"`")) {
-		return doubtful // a name in quotes may contain the end of the comment
+		return doubtful // a name in quotes may contain the characters that end a comment
 	}
 	return sound
 }
 
-// quoteLike are the characters that the best fit of a legacy encoding turns into a
-// quote or a backslash (the Windows best-fit tables, and NFKC).
+// quoteLike are characters that become a quote or a backslash when a legacy encoding replaces them
+// by their best fit (the Windows best-fit tables, and NFKC).
 const quoteLike = "\u02b9\u02ba\u02bc\u02c8\u2032\u2033\u2035\u2036\uff02\uff07\uff3c\uff40\ufe68"
 
-// isPlainText reports whether every reader sees the same end of the text and of its
-// strings. It returns false for characters that readers treat differently.
+// isPlainText reports whether all programs see the same end of the text and of its strings. It
+// returns false for characters that programs treat differently.
 func isPlainText(src string) bool {
 	if strings.ContainsAny(src, quoteLike) {
 		return false
@@ -121,7 +121,7 @@ func isPlainText(src string) bool {
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r':
 			return false
 		case (r == '¥' || r == '₩') && i < len(src) && strings.IndexByte("'\"`\\", src[i]) >= 0:
-			return false // in Shift JIS and EUC-KR this is 0x5c, a backslash
+			return false // in Shift JIS and EUC-KR this character is the byte 0x5c, a backslash
 		}
 	}
 	return true

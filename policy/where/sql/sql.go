@@ -81,7 +81,7 @@ func (c constraint) JudgeCost(n int) int {
 	return 500 + n*nanosPerByte*len(c.d.readings)
 }
 
-// nanosPerByte is the measured maximum time that one reading needs for a byte.
+// nanosPerByte is the longest measured time of one reading for one byte.
 const nanosPerByte = 100
 
 // outcome is the result of one reading of a text. Two readings agree if their outcomes are equal.

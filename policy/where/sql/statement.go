@@ -6,7 +6,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// statement is one statement being judged. In its methods, i and the other positions
+// statement is one statement while it is judged. The arguments i and other positions of its methods
 // are indexes in toks.
 type statement struct {
 	*dialect
@@ -37,7 +37,7 @@ func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool)
 	}
 	s.judgeHead()
 	if !opens && s.worst == where.No && d.splits && s.hidesQuery() {
-		// The rest after the writing part may be a separate statement.
+		// The rest after the part that writes may be a separate statement.
 		return where.Maybe
 	}
 	return s.worst
@@ -91,8 +91,8 @@ func (s *statement) rejectStatement(i int) {
 	s.lowerVerdict(where.Maybe)
 }
 
-// judgeQuery judges tokens i to end as a query: SELECT, VALUES or TABLE, perhaps in
-// parentheses or after WITH.
+// judgeQuery judges the tokens from i to end as a query: SELECT, VALUES or TABLE. The query may be
+// in parentheses or after WITH.
 func (s *statement) judgeQuery(i, end int) {
 	if s.wordAt(i) == "with" {
 		if i = s.judgeWith(i+1, end); i < 0 {
@@ -248,8 +248,8 @@ func (s *statement) judgeExplain(i int) {
 	s.judgeDescribe(i)
 }
 
-// judgeDescribe judges the operand of MySQL's DESCRIBE: the name of a table, and
-// perhaps of a column.
+// judgeDescribe judges the operand of MySQL's DESCRIBE: the name of a table, and optionally of a
+// column.
 func (s *statement) judgeDescribe(i int) {
 	if !s.heads["describe"] || !s.isName(i) || s.writers[s.wordAt(i)] || s.never[s.wordAt(i)] || i != 1 {
 		s.rejectStatement(i)

@@ -41,8 +41,8 @@ var starters = sync.OnceValue(func() map[string]string {
 // locks are the words after FOR that lock rows.
 var locks = lazySet("update share no key")
 
-// lockHints are the table hints of T-SQL that take locks, for which other statements
-// may have to wait.
+// lockHints are the table hints of T-SQL that take locks. Other statements may have to wait for
+// these locks.
 const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
 
 // explainOptions are the parenthesized options of Postgres' EXPLAIN.

@@ -44,7 +44,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"svc", // Kubernetes
 		"consul":
 		return where.No, true
-	// Metadata services of clouds, and their names.
+	// Metadata services of clouds, and names of these services.
 	case
 		"metadata.goog",
 		"metadata.packet.net",
@@ -65,7 +65,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"tplinklogin.net",
 		"burpcollaborator.net":
 		return where.Maybe, true
-	// Name servers that return the address in the name, or 127.0.0.1.
+	// Domains whose name servers return the address that is written in the name, or 127.0.0.1.
 	case
 		"1u.ms",
 		"127-0-0-1.org.uk",

@@ -27,12 +27,11 @@ const (
 type url struct {
 	hostKind hostKind
 	scheme   string // in lower case; "" if programs do not agree on it
-	host     host   // set when hostKind is plain or foreign
+	host     host   // set if hostKind is plain or foreign
 	guessed  bool   // the text has no scheme; the url is what programs read after they add a scheme
 }
 
-// limitVerdict lowers a verdict to Maybe when only some programs read the text as a
-// URL.
+// limitVerdict lowers a verdict to Maybe if only some programs read the text as a URL.
 func (u url) limitVerdict(v where.Match) where.Match {
 	if u.guessed {
 		return min(v, where.Maybe)
@@ -79,7 +78,7 @@ func parseURL(v where.Value) url {
 	return u
 }
 
-// parseHost parses the text after the two slashes.
+// parseHost parses the text after the two slashes of a URL.
 func (u url) parseHost(after string) url {
 	text, tail := authority.CutAuthority(after)
 	switch {
@@ -93,7 +92,7 @@ func (u url) parseHost(after string) url {
 		u.hostKind = hostless
 		return u
 	case tail != "" && tail[0] != '/' && strings.ContainsAny(tail, `@\`):
-		// Parsers older than RFC 3986 do not end the authority at ? or #.
+		// Parsers that are older than RFC 3986 do not end the authority at ? or #.
 		u.hostKind = doubtful
 		return u
 	}
