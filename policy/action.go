@@ -3,15 +3,15 @@ package policy
 import "fmt"
 
 // Action is the answer of a rule, or of the whole policy, to a call or a reply. Actions are
-// ordered, the strictest first: of several actions the smallest holds. A policy answers a call
-// with Deny, Prompt or Allow. The zero value is Deny, so that a forgotten field refuses.
+// ordered, the strictest first: if several actions apply, the smallest wins. A policy answers a
+// call with Deny, Prompt or Allow. The zero value is Deny, so that a forgotten field refuses.
 type Action uint8
 
 // The actions, strictest first.
 const (
 	Deny Action = iota
 	Prompt
-	Redact // what the detectors found is removed from the content
+	Redact // the text that the detectors found is removed from the content
 	Fence  // the content is marked as untrusted text
 	Warn   // the content is passed on with a warning
 	Allow

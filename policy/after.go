@@ -46,7 +46,7 @@ func SeenOf(words []string) (s Seen, whole bool) {
 // SeenWords returns the words for all kinds.
 func SeenWords() []string { return slices.Clone(seenWords) }
 
-// LabelWords returns the words for the kinds that have been seen.
+// LabelWords returns the words for the kinds in the set.
 func (s Seen) LabelWords() (words []string) {
 	for i, word := range seenWords {
 		if s&(Untrusted<<i) != 0 {
@@ -56,9 +56,9 @@ func (s Seen) LabelWords() (words []string) {
 	return words
 }
 
-// afterSeen is the condition (the key after) that the session of a call has seen all of some
-// kinds. In a prompt rule matchCall returns at most Maybe: the rules below are judged too, so
-// that a session's history never turns a denial into a question.
+// afterSeen is the condition of the key after. It matches a call if the call's session has seen all
+// the kinds that the key lists. In a prompt rule matchCall returns at most Maybe: the rules below
+// are judged too, so that a session's history never turns a denial into a question.
 type afterSeen struct {
 	kinds   Seen
 	prompts bool

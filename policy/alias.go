@@ -8,9 +8,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// sameDirectories holds pairs of paths that name the same directory on some systems: by a link
-// on macOS, on Linux since the /usr merge and since /run exists, on Windows since Vista. The
-// server's system is not known, so a match by such a pair is only a maybe.
+// sameDirectories holds pairs of paths that name the same directory on some systems: on macOS
+// because of a link, on Linux since the /usr merge and since /run exists, on Windows since Vista.
+// The policy does not know the server's system, so a match through such a pair is only Maybe.
 var sameDirectories = [][2]string{
 	{"/private/etc", "/etc"}, {"/private/var", "/var"}, {"/private/tmp", "/tmp"},
 	{"/usr/bin", "/bin"}, {"/usr/sbin", "/sbin"}, {"/usr/lib", "/lib"}, {"/usr/lib64", "/lib64"},
@@ -18,9 +18,9 @@ var sameDirectories = [][2]string{
 	{"C:/Documents and Settings", "C:/Users"},
 }
 
-// aliasGlobs returns further globs for the glob original of a deny or a prompt: the same path
-// below a directory's other name, and the same host at any port. A match of such a glob is a
-// maybe.
+// aliasGlobs returns additional globs for a glob of a deny or a prompt rule. They match the same
+// path under the directory's other name, and the same host at any port. A match of an additional
+// glob is only Maybe.
 func aliasGlobs(original *glob.Pattern) (all []*glob.Pattern) {
 	text := original.String()
 	add := func(s string) {
@@ -50,13 +50,13 @@ func aliasGlobs(original *glob.Pattern) (all []*glob.Pattern) {
 	return all
 }
 
-// globsAfterPrefix takes a glob and an ASCII prefix. It returns the globs for the rest of the
-// texts that match the glob and begin with the prefix. Letter case is ignored.
+// globsAfterPrefix takes a glob and an ASCII prefix. It returns globs for what follows the prefix
+// in the texts that match the glob and begin with the prefix. Letter case is ignored.
 func globsAfterPrefix(text, begin string) (rests []string) {
 	at := []int{0} // offsets into text
 	for i := range len(begin) {
 		var next []int
-		for j := 0; j < len(at); j++ { // at grows by the offsets after stars
+		for j := 0; j < len(at); j++ { // the loop appends the offset after each star to at
 			k := at[j]
 			if k == len(text) {
 				continue
@@ -87,8 +87,8 @@ func addUnique(set []int, k int) []int {
 	return append(set, k)
 }
 
-// otherURLs returns further globs for a glob about URLs: with any port, if the glob names a
-// host without a port, and without the scheme, because programs add a scheme themselves.
+// otherURLs returns additional globs for a glob about URLs. If the glob names a host without a
+// port, one glob allows any port. One glob has no scheme, because programs add a scheme themselves.
 func otherURLs(text string) []string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || strings.IndexByte(scheme, '/') >= 0 {

@@ -26,11 +26,12 @@ const (
 	ClosedWorld                        // the tool does not reach external systems
 )
 
-// dangers are the words with which rules name the tools that lack an assurance, one word for each
-// bit of Assurances.
+// dangers holds one word for each bit of Assurances. With this word a rule names the tools that
+// lack the assurance.
 var dangers = []string{"not-read-only", "destructive", "not-idempotent", "open-world"}
 
-// assurances are the words with which records name each bit of Assurances.
+// assurances holds one word for each bit of Assurances. With this word a record names the
+// assurance.
 var assurances = []string{"read-only", "not-destructive", "idempotent", "not-open-world"}
 
 // AssurancesFromHints converts the hints of a tool. A nil hint is missing and gets the cautious
@@ -106,9 +107,9 @@ var assuredWords = sync.OnceValue(func() *[1 << 4][]string {
 	return &words
 })
 
-// annotated is the condition that a tool lacks at least one of some assurances. In a prompt
-// rule matchCall returns at most Maybe: the rules below are judged too, so that a server's
-// annotations never turn a denial into a question.
+// annotated is the condition of the key annotations. It matches a tool that lacks at least one of
+// the assurances that the key lists. In a prompt rule matchCall returns at most Maybe: the rules
+// below are judged too, so that a server's annotations never turn a denial into a question.
 type annotated struct {
 	dangers Assurances
 	prompts bool
@@ -149,8 +150,8 @@ func (p *parser) checkAnnotations(r *ruleSource) {
 	r.conditionFor("annotations").test.(*annotated).prompts = r.Action == Prompt
 }
 
-// dropAnnotations removes the key annotations from the rule that keeps a person's answer:
-// an allow cannot have the condition, and a deny is wider without it.
+// dropAnnotations removes the key annotations from the new rule, which keeps a person's answer. An
+// allow rule cannot have this key. A deny rule without the key covers more calls.
 func (n *narrower) dropAnnotations() error { return n.dropCondition("annotations") }
 
 func (n *narrower) dropAfter() error { return n.dropCondition("after") }

@@ -33,8 +33,8 @@ func SplitApprover(text string) (kind, name string, ok bool) {
 	return kind, name, ok
 }
 
-// IsEqual reports whether both ask the same persons in the same way. A nil Approval asks the person
-// at the machine.
+// IsEqual reports whether a and other ask the same persons in the same way. A nil Approval asks the
+// person at the machine.
 func (a *Approval) IsEqual(other *Approval) bool {
 	if a == nil || other == nil {
 		return a == other
@@ -119,9 +119,9 @@ func (p *parser) readNotSelf(k ruleKey, e toml.Expression) {
 	p.approval().NotSelf = p.readBool(k, e)
 }
 
-// checkApprovers reports approvers in a rule that asks nobody, and in a rule about replies or
-// lists. It makes a rule with approvers OutOfBand, because the client's own form cannot tell who
-// answers.
+// checkApprovers reports an error if a rule with approvers is not a prompt rule, or is about
+// replies or lists. It makes a rule with approvers OutOfBand, because the client's own form cannot
+// tell who answers.
 func (p *parser) checkApprovers(r *ruleSource) {
 	p.refuseUnasked(approversKey, r)
 	if at := p.given[approversKey] - 1; at >= 0 && r.On != OnCall {
@@ -133,7 +133,7 @@ func (p *parser) checkApprovers(r *ruleSource) {
 	}
 }
 
-// checkWithApprovers returns the check of a key that means nothing without approvers.
+// checkWithApprovers returns a check that reports the key k in a rule without approvers.
 func checkWithApprovers(k ruleKey) func(p *parser, r *ruleSource) {
 	return func(p *parser, _ *ruleSource) {
 		if at := p.given[k] - 1; at >= 0 && p.given[approversKey] == 0 {
@@ -157,7 +157,7 @@ func (r *ruleSource) writeApproval(line func(key, toml string)) {
 	}
 }
 
-// dropApproval removes the keys of an approval, because the new rule asks nobody.
+// dropApproval removes the approval keys from the new rule, because an allow or a deny asks no one.
 func (n *narrower) dropApproval() error {
 	n.rule.Approval = nil
 	return nil
@@ -172,8 +172,8 @@ func (r *Rule) clashes(other *Rule) bool {
 	return r != nil && other != nil && r.Approval != nil && other.Approval != nil && !r.Approval.IsEqual(other.Approval)
 }
 
-// mergeOutcome adds the outcome of another rule, reading or name to the strictest so far, and reports
-// whether that changed it.
+// mergeOutcome merges the outcome o into worst, the strictest outcome so far. The outcome o comes
+// from another rule, reading or name. mergeOutcome reports whether worst has changed.
 func (p *Policy) mergeOutcome(worst *outcome, o outcome) bool {
 	switch {
 	case o.rank < worst.rank:

@@ -90,19 +90,19 @@ func foldsASCII(s, folded string) bool {
 	return true
 }
 
-// value is one string, number or boolean found for an argument name, or the note that a server
-// may find no value that globs could match.
+// value is one string, number or boolean that was found for an argument name. It can also be a note
+// that a server may find no value there that globs could match.
 type value struct {
 	slot  int32
 	kind  where.Kind
-	whole where.Kind // kind of the whole argument: of the list or object that holds the value
+	whole where.Kind // JSON type of the whole argument; the argument may be a list or an object that holds the value
 	s     string
 
 	within string // the text of the call whose JSON holds the value; "" for a value of the call itself
 }
 
-// isAbsent reports whether the value is no string, number or boolean, so that globs have
-// nothing to match.
+// isAbsent reports whether v is only the note that there may be no string, number or boolean. Globs
+// have nothing to match then.
 func (v *value) isAbsent() bool {
 	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
@@ -117,13 +117,15 @@ type scanner struct {
 
 	tool    builtin.Tool  // the tool that gets the arguments, as far as it is known
 	all     bool          // a rule that may match the call has a condition on "*": every argument is read
-	watch   bool          // a rule that may match the call looks at arguments that it does not name
-	only    bool          // such a rule has args_only: it refuses these arguments even if they are not suspicious
+	watch   bool          // a rule that may match the call judges arguments that it does not name
+	only    bool          // one of these rules has args_only: it refuses every argument that it does not name
 	windows bool          // whether the server is known to run on Windows
 	folder  *reading.Base // the one folder at which relative paths start; nil if it is not known
-	found   []furtherArgs // by node: the arguments of the call, for the rules that do not name the node
-	marks   []int32       // by node id: index in found, plus 1
-	weighed int           // effort spent on found
+	// One entry for each node of the tree whose argument the call has; for rules that do not name
+	// the argument.
+	found   []furtherArgs
+	marks   []int32 // by node id: index in found, plus 1
+	weighed int     // effort spent on found
 }
 
 // maxValues is the largest number of values in one call's arguments that the rules read.
@@ -271,7 +273,8 @@ func (sc *scanner) readElement(n *argNames) bool {
 	return true
 }
 
-// absentUnless is addAbsent for only those conditions that have no value in sc.values[before:].
+// absentUnless does the same as addAbsent, but only for conditions that have no value in
+// sc.values[before:].
 func (n *argNames) absentUnless(sc *scanner, before int) {
 	bySlot := func(v value) bool { return v.slot == n.slot }
 	if n.slot != 0 && !slices.ContainsFunc(sc.values[before:], bySlot) {

@@ -97,8 +97,8 @@ type suspectArgument struct {
 	texts []string
 }
 
-// suspectsIn returns the suspect arguments in their order. The arguments must have been read
-// before without an error.
+// suspectsIn returns the suspect arguments in their order. The caller must have read the arguments
+// without an error before.
 func suspectsIn(src []byte) (all []suspectArgument) {
 	sc := scanner{Cursor: jsonscan.Cursor{Src: string(src)}}
 	sc.SkipBlanks()

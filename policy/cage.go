@@ -36,7 +36,7 @@ type CageTable struct {
 	Read  []string // places that the server may read
 	Write []string // places that it may read and write
 	Hide  []string // places in Read and Write that look empty to the server
-	Net   []string // only AnyHost, or entries of policy/hostlist; without one there is no network
+	Net   []string // AnyHost alone, or entries of policy/hostlist; if there are none, the server has no network
 	Env   []string // names of the variables that the server gets
 	Exec  Trust    // whether the server may start programs: Yes, No or Unsaid
 

@@ -74,8 +74,8 @@ func (c *Call) RequestTexts() []string {
 	return nil
 }
 
-// Windows is the OS of a Call whose server runs on Windows.
+// Windows is the value of Facts.OS for a server that runs on Windows.
 const Windows = "windows"
 
-// IsFolder reports whether a text can be a Call's Cwd.
+// IsFolder reports whether Facts.Cwd may hold the text: an absolute path, or one below ~/.
 func IsFolder(dir string) bool { return reading.NewBase(dir, "/home/user", false) != nil }

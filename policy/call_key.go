@@ -20,10 +20,10 @@ type CallKey struct {
 	Hint    string // what a fixture needs to decide the condition; "" for nothing
 	Proof   Proof  // how proofs treat the condition
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
-	// condition is not recorded, a record does not decide the policy's answer.
+	// condition is not recorded, the policy's answer cannot be computed from a record.
 	Recorded bool
-	// Fill copies facts from the call like to the call c: the facts that the condition looks at
-	// and that a record does not keep. It is nil for a key that is recorded.
+	// Fill copies facts from like to c. These are the facts that the condition looks at and that a
+	// record does not keep. Fill is nil for a key that is recorded.
 	Fill func(c, like *Call)
 
 	// One of these functions is set. got returns the value of the call that the condition looks at,
@@ -73,7 +73,9 @@ const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
 	FoundKinds        // kinds of finds; one must be among Call.Finds (Source.Finds)
-	Tightening        // a condition that is at most a maybe: it does not cover even an equal condition of a rule below
+	// A condition that matches with Maybe at most: a rule with it does not cover a lower rule with
+	// an equal condition.
+	Tightening
 )
 
 // Stated is a condition of a rule on the call as a whole, as its author wrote it.
@@ -108,7 +110,7 @@ func (s *Stated) MeetCondition(c *Call) {
 	}
 }
 
-// CallKeyOf returns the CallKey with a name, and false if there is none.
+// CallKeyOf returns the CallKey with the given Name. It returns false if there is none.
 func CallKeyOf(name string) (k CallKey, found bool) {
 	if i := findKey(name); i != noKey && keys[i].call != nil {
 		return *keys[i].call, true

@@ -22,8 +22,8 @@ func (o *Options) includesCall(c *Call) bool {
 	})
 }
 
-// mayMatchCalls reports whether the rule may match one of the calls, by its subject and its
-// server. In doubt it returns true.
+// mayMatchCalls reports whether the subject and the servers of the rule fit at least one of the
+// calls. In doubt it returns true.
 func (r *ruleSource) mayMatchCalls(calls []Call) bool {
 	for i := range calls {
 		if r.mayMatchCall(&calls[i]) {
@@ -37,7 +37,7 @@ func (r *ruleSource) mayMatchCall(c *Call) bool {
 	return r.coversSubject(c.Subject) && r.mayServe(c) && (c.Subject == ResourceSubject || r.subject == NoSubject || slices.ContainsFunc(r.patterns, func(text string) bool { return namesOne(text, c) }))
 }
 
-// mayServe reports whether the rule may be about the call's server.
+// mayServe reports whether the rule may match the call's server.
 func (r *ruleSource) mayServe(c *Call) bool {
 	for i := range r.calls {
 		if s := &r.calls[i]; s.Key == ruleKeys[serverKey] && s.test.matchCall(c) == where.No {
@@ -47,8 +47,8 @@ func (r *ruleSource) mayServe(c *Call) bool {
 	return true
 }
 
-// namesOne reports whether a glob may match a name of a call, or the class of the tool with
-// that name.
+// namesOne reports whether the glob may match a name of the call, or the class of the tool that the
+// call names.
 func namesOne(text string, c *Call) bool {
 	matches, err := func(name string) bool { return name == text }, error(nil)
 	if strings.ContainsAny(text, "*?") {
@@ -63,7 +63,7 @@ func namesOne(text string, c *Call) bool {
 	})
 }
 
-// argGlobs returns the globs of a rule on arguments and on the URI of a resource.
+// argGlobs returns the globs of the rule's conditions on arguments and on the URI of a resource.
 func (r *ruleSource) argGlobs() []argSource {
 	all := slices.Concat(r.args, r.not.args)
 	if r.subject == ResourceSubject {

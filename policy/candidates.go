@@ -2,8 +2,9 @@ package policy
 
 import "github.com/clawai/clawai/policy/reading"
 
-// listCandidates sets v.lists to the rules that may match: the others are excluded by the
-// readings of u and of the other arguments. With a trace it lists all rules about the subject.
+// listCandidates sets v.lists to the numbers of the rules that may match. It leaves out the rules
+// that the readings of u and of the other arguments exclude. With a trace it lists all rules about
+// the subject.
 func (v *view) listCandidates(main *span, u *unit) {
 	v.lists = v.lists[:0]
 	if v.trace != nil {
@@ -34,8 +35,8 @@ func (v *view) listCandidates(main *span, u *unit) {
 	}
 }
 
-// fewReadings is the largest number of readings that are looked up in the index. For more
-// readings, all rules are judged.
+// fewReadings is the largest number of readings that the policy looks up in the index. If a value
+// has more readings, the policy judges all rules.
 const fewReadings = 64
 
 // collectRules appends the rules that some reading could match. If a reading can match by more
@@ -75,7 +76,8 @@ func (x *argIndex) collectRules(readings []reading.Reading, lists [][]int32) [][
 	return lists
 }
 
-// sameText reports whether the index cannot tell two readings apart.
+// sameText reports whether a and b are equal for the index, which ignores the case of ASCII
+// letters.
 func sameText(a, b *reading.Reading) bool {
 	if len(a.Text) != len(b.Text) || a.Unslashed != b.Unslashed || a.Normal != b.Normal || a.Within != b.Within {
 		return false

@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// Change tells how an edit of a policy changes its answers, as far as its rules show this
-// without a proof. The zero value means that nothing is loosened.
+// Change tells how an edit of a policy changes the policy's answers. Change comes from a comparison
+// of the rules, without a proof. In the zero value no answer is loosened.
 type Change struct {
 	// Loosens is false if every call certainly gets the same answer as before, or a stricter
 	// one.
@@ -14,10 +14,9 @@ type Change struct {
 	Lost int
 }
 
-// ChangeTo compares the policy with the policy next that replaces it. Rules are compared by
-// their meaning, not by their description or place in the file. If the other rules keep their
-// order, new denies and removed allows without a limit only tighten. Every other change counts
-// as loosening.
+// ChangeTo compares the policy with next, its replacement. Rules are compared by their meaning, not
+// by their description or place in the file. New denies and removed allows without a limit only
+// tighten, if the other rules keep their order. Every other change counts as loosening.
 func (p *Policy) ChangeTo(next *Policy) Change {
 	old, now := p.ruleFingerprints(), next.ruleFingerprints()
 	left := make(map[string]int, len(now))
@@ -40,15 +39,15 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	lost, same := p.compareTrust(next)
 	c.Lost += lost
 	if p.environment != "" && p.environment != next.environment {
-		c.Lost++ // rules that ask about the environment may no longer hold
+		c.Lost++ // rules with conditions on the environment may stop matching
 	}
 	same = same && p.environment == next.environment
 	c.Loosens = c.Lost > 0 || !same || p.loosenedBy(next, old, now, known)
 	return c
 }
 
-// loosenedBy reports whether the new list of rules is anything but the old list with denies
-// added and allows removed. known holds the old fingerprints.
+// loosenedBy reports false if the new list of rules is the old list with denies added and allows
+// removed. For any other new list it reports true. known holds the fingerprints of the old rules.
 func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bool) bool {
 	at := 0
 	for i, key := range now {
@@ -71,7 +70,7 @@ func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bo
 	return false
 }
 
-// onlyAllows reports whether a rule does nothing but let calls through.
+// onlyAllows reports whether the rule is an allow without a limit.
 func (r *ruleSource) onlyAllows() bool { return r.Action == Allow && !r.Rate.HasLimit() }
 
 // ruleFingerprints returns the fingerprint of each rule.

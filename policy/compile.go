@@ -13,15 +13,19 @@ import (
 
 // rule is a compiled rule.
 type rule struct {
-	action     Action
-	rank       rank
-	names      anyOf      // nil for a rule without a subject, and for a resource rule, whose URI globs are a condition
+	action Action
+	rank   rank
+	// nil for a rule without a subject. A resource rule also has nil, because its URI globs are a
+	// condition
+	names      anyOf
 	notNames   anyOf      // exceptions: none of these globs may match
 	calls      []callTest // conditions on the call as a whole
 	noted      bool       // the rule has a limit, or alters content
 	conditions []condition
 	further    further
-	compiled   bool // false for a rule that cannot match what this policy judges: it is only checked
+	// False for a rule that no call of this policy can match: its syntax is checked, but it is not
+	// compiled.
+	compiled bool
 }
 
 // compileSources compiles rules. It reports every invalid glob.
@@ -75,25 +79,25 @@ func knownHome(home string) string {
 	return home
 }
 
-// A slot is an index in Policy.readers. resourceSlot is the slot of a resource's URI. Arguments
-// have the slots after it, and 0 means no slot.
+// A slot is an index in Policy.readers. Slot 0 means no slot. resourceSlot is the slot for the URI
+// of a resource; the higher slots are for arguments.
 const resourceSlot int32 = 1
 
 // argReader reads the values of one argument name.
 type argReader struct {
 	reading.Reader
-	typed bool // a where constraint is on the name
-	based bool // a constraint judges relative paths inside a text
-	local bool // a glob on the name begins at the folder where relative paths start
+	typed bool // a where constraint has a condition on the argument
+	based bool // a constraint on the argument judges relative paths inside a text
+	local bool // a glob on the argument begins at the folder where relative paths start
 	sieve *sieve
 }
 
 type compiler struct {
 	policy   *Policy
 	home     string
-	windows  bool                    // compile for servers that run on Windows
-	options  *Options                // the options that constraints are built with
-	patterns map[patternKey]*pattern // a cache, because rules repeat themselves
+	windows  bool                    // the rules are compiled for servers that run on Windows
+	options  *Options                // the options for the compilation of constraints
+	patterns map[patternKey]*pattern // a cache, because several rules often have the same glob
 	globs    map[string]*glob.Pattern
 	errs     Errors
 }
@@ -106,7 +110,7 @@ type patternKey struct {
 func (c *compiler) compileRule(src *ruleSource) rule {
 	r := rule{compiled: true, action: src.Action, rank: src.rank(), noted: src.Rate.HasLimit() || src.Action.AltersContent()}
 	stated := src.callConditions()
-	for i := len(stated) - 1; i >= 0; i-- { // from the last: the time, which costs less than a glob
+	for i := len(stated) - 1; i >= 0; i-- { // from the last to the first: the condition on the time is last, and it costs less than a glob
 		r.calls = append(r.calls, stated[i].test)
 	}
 	for i := range src.not.calls {
@@ -143,7 +147,7 @@ func (c *compiler) compileRule(src *ruleSource) rule {
 	return r
 }
 
-// noteDependencies notes the facts that an answer may depend on.
+// noteDependencies marks in the policy the facts that the rule's conditions depend on.
 func (c *compiler) noteDependencies(src *ruleSource) {
 	p := c.policy
 	stated := src.callConditions()
@@ -166,8 +170,8 @@ func (c *compiler) noteDependencies(src *ruleSource) {
 	}
 }
 
-// checkGlobs reports the globs of a rule that is not compiled if BaseWord stands in a wrong
-// place in them. The rest of their syntax was checked when they were read.
+// checkGlobs reports a BaseWord in a wrong place in the globs of a rule that is not compiled. The
+// parser has already checked the rest of the syntax.
 func (c *compiler) checkGlobs(src *ruleSource) {
 	for _, a := range src.argGlobs() {
 		for _, text := range a.globs {

@@ -11,14 +11,15 @@ import (
 // constraint is a compiled where.<name>.<key>.
 type constraint struct {
 	where.Constraint
-	path  bool // the value is judged as a path: every path that it can be read as
-	whole bool // the constraint is about the argument as a whole, which may be missing
-	// spells means that the constraint is about the text itself, even if the text holds JSON.
+	path  bool // the constraint judges the value as a path, in every reading as a path
+	whole bool // the constraint judges the whole argument, which may be missing
+	// spells means that the constraint judges the spelling of the text, even if the text holds
+	// JSON.
 	spells bool
 }
 
-// matchReading judges one reading. If the constraint's answer would take more effort than is
-// left, it returns Maybe without asking the constraint, and the walk denies the call.
+// matchReading judges one reading. If the constraint's answer would take more effort than is left,
+// it returns Maybe without asking the constraint, and the policy denies the call.
 func (c *constraint) matchReading(r *reading.Reading, a Action, left *effort.Left) where.Match {
 	base := r.Base
 	if r.DoubtfulBase && a == Allow {
@@ -54,7 +55,7 @@ func trimBreaks(s string) string {
 	return line
 }
 
-// askConstraint pays the effort of an answer and returns the answer.
+// askConstraint subtracts the effort of the constraint's answer from left, and returns the answer.
 func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) where.Match {
 	if left.Spend(c.JudgeCost(len(v.Text))); *left <= 0 {
 		return where.Maybe
@@ -62,7 +63,7 @@ func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) w
 	return c.JudgeValue(v, a == Allow)
 }
 
-// asked is the cache key of a question to a constraint: equal questions have one answer.
+// asked is the cache key of one question to a constraint. Equal questions have the same answer.
 type asked struct {
 	about *condition
 	text  string
@@ -70,14 +71,16 @@ type asked struct {
 	whole where.Kind
 }
 
-// maxAsked is the largest number of cached answers. Later questions are asked again each time.
+// maxAsked is the largest number of cached answers. The answers to further questions are not
+// cached.
 const maxAsked = 1 << 12
 
-// askEffort is the effort to look up a cached answer.
+// askEffort is the effort of one lookup in the cache of answers.
 const askEffort = 64
 
-// judgeReading judges one reading. An exception of an allow is judged like a deny, and an
-// exception of a deny or a prompt like an allow, so that doubt makes the rule stricter.
+// judgeReading judges one reading. An exception of an allow is judged like a deny. An exception of
+// a deny or a prompt is judged like an allow. So a doubt about an exception makes the rule
+// stricter.
 func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Match {
 	switch {
 	case c.not:
@@ -88,9 +91,9 @@ func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Ma
 	return v.matchOnce(c, r, a)
 }
 
-// matchOnce returns the result of matchReading. It computes the result once for all readings
-// that a constraint cannot tell apart, because a value has up to 64 readings, which are
-// combined with the readings of the other arguments.
+// matchOnce returns the result of matchReading. It computes one result for all readings that the
+// constraint cannot tell apart, and keeps the result. A value has up to 64 readings, and the
+// readings of several arguments are combined, so the same question comes often.
 func (v *view) matchOnce(c *condition, r *reading.Reading, a Action) where.Match {
 	if r.Within != "" && !(c.not && a == Allow) && v.matchesJSONText(c, r.Within) {
 		return where.Yes

@@ -15,8 +15,8 @@ type RuleCopy struct {
 	Description string
 }
 
-// CopyRule returns the TOML of a copy of a rule of the policy. It keeps everything that the copy
-// does not change.
+// CopyRule returns the TOML of a copy of the rule r. The changes in c are made in the copy;
+// everything else stays.
 func (p *Policy) CopyRule(r Rule, c RuleCopy) string {
 	rule := p.sources[r.Index]
 	rule.Description = c.Description

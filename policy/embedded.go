@@ -11,15 +11,15 @@ import (
 )
 
 // Some servers parse JSON out of a text: the Python SDK's FastMCP does so (since 1.2, in
-// pre_parse_json) wherever a tool's parameter is not a plain string, for models that send a
-// list as "[...]". So a text that holds a JSON array or object (RFC 8259) is a value, and
-// everything in that JSON is a value too. A server finds nothing in an empty list or a null, so
-// these add no value.
+// pre_parse_json) wherever a tool's parameter is not a plain string, for models that send a list as
+// "[...]". So the policy judges a text that holds a JSON array or object (RFC 8259) as a value, and
+// also everything in that JSON. A server finds nothing in an empty list or a null, so these add no
+// value.
 
 // holdsJSON reports whether a text could be an array or an object.
 func holdsJSON(s string) bool {
 	if n := len(s); n < 2 || ' ' < s[n-1] && s[n-1] < utf8.RuneSelf && s[n-1] != ']' && s[n-1] != '}' {
-		return false // the usual text: its last byte cannot end an array or object
+		return false // true of most texts: the last byte cannot end an array or object
 	}
 	s = trimJSON(s)
 	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')
@@ -31,9 +31,9 @@ func trimJSON(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 }
 
-// readEmbedded reads the array or object that a text holds. A text that turns out to hold none
-// adds no values. readEmbedded returns false if there are too many values or they nest too
-// deeply.
+// readEmbedded reads the array or object that a text holds. If the text does not hold valid JSON,
+// readEmbedded adds no values. readEmbedded returns false if there are too many values or they nest
+// too deeply.
 func (sc *scanner) readEmbedded(text string, read func() bool) bool {
 	outer, before := *sc, len(sc.values)
 	sc.Src, sc.At = trimJSON(text), 0
@@ -51,8 +51,9 @@ func (sc *scanner) readEmbedded(text string, read func() bool) bool {
 	return true
 }
 
-// embeddedMember is readMember for a text: a server that parses JSON out of the text may find
-// the members that conditions name; other servers find none.
+// embeddedMember does for a text what readMember does for an object. A server that parses the text
+// as JSON may find the members that conditions name there. A server that does not parse the text
+// finds no members.
 func (sc *scanner) embeddedMember(n *argNames) bool {
 	text, ok := sc.ReadString()
 	if !ok || !holdsJSON(text) {
@@ -70,18 +71,17 @@ func (sc *scanner) embeddedMember(n *argNames) bool {
 	return true
 }
 
-// textAsked is the cache key of matchesJSONText. It holds the address of the text and not the
-// text, because the text may be long and the question is asked for each of the many values in
-// it.
+// textAsked is the cache key of matchesJSONText. It holds the address of the text and not the text,
+// because the text may be long and each of the many values in the text asks the same question.
 type textAsked struct {
 	about *condition
 	text  *byte
 	size  int
 }
 
-// matchesJSONText reports whether a condition is about JSON texts and matches the text that
-// holds a value. Then the condition matches the value too: the policy's author has decided
-// about the whole text, and its content needs no rule of its own.
+// matchesJSONText reports whether a condition is about JSON texts and matches the text that holds a
+// value. Then the condition matches the value too: the policy's author has decided about the whole
+// text, so the values in the text need no separate rule.
 func (v *view) matchesJSONText(c *condition, text string) bool {
 	q := textAsked{c, unsafe.StringData(text), len(text)}
 	v.left.Spend(askEffort)

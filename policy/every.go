@@ -6,14 +6,14 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// everyName is the argument name in a rule that stands for all arguments at any depth: for
-// every text, number and boolean in them.
+// everyName is the argument name "*" in a rule. It stands for every text, number and boolean of all
+// arguments, at any depth.
 const everyName = "*"
 
 // EveryArgument reports whether the path of a condition means all arguments.
 func EveryArgument(path []string) bool { return len(path) == 1 && path[0] == everyName }
 
-// strayStar reports whether a path has everyName besides other names.
+// strayStar reports whether a path has everyName and also other names.
 func strayStar(path []string) bool { return slices.Contains(path, everyName) && !EveryArgument(path) }
 
 // strayHint tells what to write instead of a stray star.
@@ -28,8 +28,9 @@ func (sc *scanner) readAllValues(slot int32) bool {
 }
 
 // judgeEvery judges a condition on "*", all arguments. In an allow every value must meet the
-// condition; in a deny one value is enough. In a prompt one value is enough too, but the result
-// is a maybe if other values do not meet the condition: they may meet a deny below.
+// condition; in a deny one value is enough. In a prompt one value is enough too, but if other
+// values do not meet the condition, the result is Maybe, because a deny below may match these
+// values.
 func (v *view) judgeEvery(c *condition, s *span, a Action) where.Match {
 	least, most := where.Yes, where.No
 	for _, u := range v.units[s.units[0]:s.units[1]] {

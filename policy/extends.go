@@ -14,13 +14,17 @@ import (
 // pinned by its hash.
 type Extension struct {
 	Profile string // NAME in "profile:NAME"; "" for a file
-	File    string // as written; relative to the folder of Pos.File
+	File    string // the path as written, relative to the folder of Pos.File
 	SHA256  string // hash of the text, in lower-case hexadecimal digits; "" for a profile that is not pinned
-	InPlace bool   // the entry is an [[extends]]: its rules stand at its own place in the file, and a profile comes without the rules that all profiles share
+	// The entry is an [[extends]] table. Its rules stand at the table's place in the file. Without
+	// InPlace a profile also brings the rules that all profiles share.
+	InPlace bool
 	Pos     Position
 
-	servers *Stated // the value of the key server: the servers that its rules are about; nil if there is no such key and each rule names its own servers
-	end     int     // offset of its end in the file
+	// The value of the key server: the entry's rules judge only these servers. nil if the entry has
+	// no key server; then each rule names its own servers.
+	servers *Stated
+	end     int // offset in the file where the entry ends
 }
 
 const profilePrefix = "profile:"
@@ -99,7 +103,7 @@ func (p *parser) openExtension(e toml.Expression) {
 	p.extends = append(p.extends, Extension{InPlace: true, Pos: p.positionOf(e.Start), end: e.End})
 }
 
-// extensionField reads a pair of an [[extends]].
+// extensionField reads one key and its value in an [[extends]].
 func (p *parser) extensionField(e toml.Expression) {
 	x := &p.extends[len(p.extends)-1]
 	x.end = e.End
@@ -116,7 +120,7 @@ func (p *parser) extensionField(e toml.Expression) {
 	}
 }
 
-// closeExtension checks an [[extends]] as a whole.
+// closeExtension checks a complete [[extends]].
 func (p *parser) closeExtension() {
 	if !p.extending {
 		return
@@ -140,7 +144,7 @@ func (p *parser) closeExtension() {
 	}
 }
 
-// readServers reads the servers of an [[extends]].
+// readServers reads the key server of an [[extends]].
 func (p *parser) readServers(e toml.Expression) *Stated {
 	globs := p.readGlobs(label{key: serverKey}, e.Key, e.Value)
 	if globs == nil {
@@ -154,15 +158,15 @@ func isSHA256(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// applyExtends adds the rules of the extended texts. Those of a list stand below the policy's own
-// rules, in the order of the list. Those of an [[extends]] stand where it stands. A rule of the
-// policy with the key above stands directly above the extended rule that it names. applyExtends
-// also adds the limits and the trust tables of these texts. It returns the digests of these texts,
-// because the revision covers them too.
+// applyExtends adds the rules of the extended texts. The rules of a list stand below the policy's
+// own rules, in the order of the list. The rules of an [[extends]] stand at its place in the file.
+// A rule of the policy with the key above stands directly above the extended rule that it names.
+// applyExtends also adds the limits and the trust tables of these texts. It returns the digests of
+// these texts, because the revision covers them too.
 //
-// The last rule of a text is dropped if it denies every tool (withoutClosing). But a layer does
-// not decide calls that none of its rules matches. So in a layer, such a last rule is put below
-// the rules of all texts.
+// The last rule of a text is dropped if it denies every tool (withoutClosing). A layer does not
+// decide a call that no rule of the layer matches. So in a layer, applyExtends does not drop this
+// last rule, but puts it below the rules of all texts.
 func (f *fileSource) applyExtends(o Options) ([][sha256.Size]byte, Errors) {
 	if len(f.extends) == 0 && !f.anchored {
 		return nil, nil
@@ -225,8 +229,8 @@ func (f *fileSource) applyExtends(o Options) ([][sha256.Size]byte, Errors) {
 	return sums, m.checkAnchors(f.extends)
 }
 
-// read reads the text of an entry, and returns its digest, too. A profile takes the lists of folders
-// of the policy that extends it.
+// read returns the rules of an entry's text, and the digest of the text. In a profile, the folder
+// lists of the extending policy (owners) replace the profile's own.
 func (x *Extension) read(o Options, owners []FolderList) (all fileSource, sum [sha256.Size]byte, errs Errors) {
 	fail := func(format string, a ...any) Errors {
 		return Errors{&Error{Pos: x.Pos, Text: x.String(), Msg: fmt.Sprintf(format, a...)}}
@@ -241,7 +245,7 @@ func (x *Extension) read(o Options, owners []FolderList) (all fileSource, sum [s
 	if x.SHA256 == "" {
 		sum = sha256.Sum256(src)
 	} else {
-		_, _ = hex.Decode(sum[:], []byte(x.SHA256)) // its digits were checked
+		_, _ = hex.Decode(sum[:], []byte(x.SHA256)) // no error: the parser has checked the digits
 	}
 	if x.Profile == "" {
 		owners = nil
@@ -274,9 +278,11 @@ type merger struct {
 	next  int // index of the first own rule that is not added yet
 	rules []ruleSource
 
-	anchored map[anchor][]int // the indexes of the own rules with the key above, in order
-	named    []int            // by index of an own rule: the number of extended rules that its key above names
-	entries  map[string]int   // by name of an extended rule: the number, from 1, of the last [[extends]] that has such a rule
+	anchored map[anchor][]int // the indexes of the own rules with the key above, in order, by the value of the key
+	named    []int            // by index of an own rule: how many extended rules have the name in its key above
+	// By name of an extended rule: the number (from 1) of the last [[extends]] that has a rule with
+	// this name.
+	entries map[string]int
 }
 
 // anchor is the value of the key above: the name of a rule in one [[extends]].
@@ -290,8 +296,8 @@ func (m *merger) add(r *ruleSource) {
 	m.rules[len(m.rules)-1].Index = len(m.rules) - 1
 }
 
-// bindRule binds a rule to the entry of extends that it comes from, whose name is from. It returns false
-// for a rule of other servers.
+// bindRule marks a rule as one of the entry x; from is the name of the entry. It returns false if
+// the rule is about other servers than the entry.
 func (x *Extension) bindRule(r *ruleSource, from string) bool {
 	r.from = from
 	if x.servers == nil {
@@ -304,8 +310,8 @@ func (x *Extension) bindRule(r *ruleSource, from string) bool {
 	return true
 }
 
-// addOwn adds the own rules that stand above the entry with this index. For an entry in a list, the
-// index is 0.
+// addOwn adds the own rules that stand above an [[extends]] in the file. entry is the index of the
+// [[extends]], or 0 for an entry in a list.
 func (m *merger) addOwn(entry int) {
 	for ; m.next < len(m.own) && m.own[m.next].entries <= entry; m.next++ {
 		if m.own[m.next].above == "" {
@@ -314,7 +320,8 @@ func (m *merger) addOwn(entry int) {
 	}
 }
 
-// addExtension adds the rules of an entry, each below the own rules that name it.
+// addExtension adds the rules of an entry. An own rule that names a rule of the entry in its key
+// above goes directly above that rule.
 func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	m.addOwn(entry)
 	anchors, from := anchorNames{}, x.String()
@@ -331,7 +338,7 @@ func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	}
 }
 
-// addAnchored adds the own rules that stand above an extended rule.
+// addAnchored adds the own rules whose key above names the extended rule r.
 func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	if m.anchored == nil {
 		return
@@ -344,7 +351,7 @@ func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	}
 }
 
-// checkAnchors reports own rules whose key above does not name exactly one rule.
+// checkAnchors reports each own rule whose key above names no rule, or more than one.
 func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	for i := range m.named {
 		r := &m.own[i]
@@ -366,12 +373,12 @@ func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	return errs
 }
 
-// anchorNames gives the rules of one [[extends]] their names for the key above. It counts the rules
-// with each description.
+// anchorNames names the rules of one [[extends]] for the key above. It counts how many rules have
+// each description.
 type anchorNames map[string]int
 
-// nameRule returns the name of the next rule: its description. If a rule above has the same
-// description, a number follows. A rule without a description has the name "".
+// nameRule returns the name of the next rule: the rule's description, and a number if an earlier
+// rule has the same description. A rule without a description gets the name "".
 func (a anchorNames) nameRule(r *ruleSource) string {
 	if r.Description == "" {
 		return ""
@@ -384,7 +391,7 @@ func (a anchorNames) nameRule(r *ruleSource) string {
 }
 
 // listAnchors returns the name of each rule for the key above, by the rule's index. The name is ""
-// if no other rule can stand above the rule by that key. It returns nil if no rule has such a name.
+// if the key cannot name the rule. listAnchors returns nil if all names are "".
 func (p *Policy) listAnchors() []string {
 	var all []string
 	var names anchorNames
@@ -405,7 +412,7 @@ func (p *Policy) listAnchors() []string {
 	return all
 }
 
-// anchorOf returns the name of the rule with an index for the key above.
+// anchorOf returns the name by which the key above names the rule with this index.
 func (p *Policy) anchorOf(index int) string {
 	if all := p.listAnchors(); all != nil {
 		return all[index]
@@ -413,7 +420,7 @@ func (p *Policy) anchorOf(index int) string {
 	return ""
 }
 
-// mayMeet reports whether a server's name may match a glob of each list.
+// mayMeet reports whether one server's name may match a glob in some and also a glob in others.
 func mayMeet(some, others []string) bool {
 	isGlob := func(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 	return slices.ContainsFunc(some, func(a string) bool {
@@ -421,8 +428,8 @@ func mayMeet(some, others []string) bool {
 	})
 }
 
-// withoutClosing drops a last rule that denies every tool, because no rule after it would ever
-// match. In a policy that is no layer, a call without a match is denied in any case.
+// withoutClosing returns rules without the last rule, if the last rule denies every tool: no rule
+// after it would ever match. A policy that is not a layer also denies a call without a match.
 func withoutClosing(rules []ruleSource) []ruleSource {
 	n := len(rules)
 	if n == 0 {

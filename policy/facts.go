@@ -6,17 +6,18 @@ import "time"
 // fills them: the gate from its session, a fixture from its file, replay from the record. A
 // JSON tag is the name under which a record keeps the fact.
 type Facts struct {
-	// At is the time of the call, for rules with a when; zero if it is not known, and then such a
-	// rule is a maybe. For a recorded call it is the time of the record.
+	// At is the time of the call, for rules with a when. It is zero if the time is not known; a
+	// rule with a when then matches at most with Maybe. For a recorded call At is the time of the
+	// record.
 	At time.Time `json:"-"`
 
-	// Cwd is the folder at which relative paths start, absolute or below ~/: the folder that
-	// the server was started in. It is "" if it is not known; then an absolute glob allows no
+	// Cwd is the folder at which relative paths start: the folder in which the server was started,
+	// absolute or below ~/. Cwd is "" if the folder is not known; then an absolute glob allows no
 	// relative path. URIs of resources do not start at a folder.
 	Cwd string `json:"cwd"`
 
-	// OS is Windows if the server is known to run on Windows; then paths are compared as Windows
-	// does. With any other value nothing is assumed about the server's system.
+	// OS is Windows if the server is known to run on Windows; the policy then compares paths as
+	// Windows does. With any other value the policy assumes nothing about the server's system.
 	OS string `json:"os"`
 
 	// Elsewhere means that relative paths may start at other folders than Cwd: the server got
@@ -27,22 +28,22 @@ type Facts struct {
 	Assurances Assurances `json:"annotations"`
 
 	// Who holds two names of the person or the machine that makes the call: one for people to read,
-	// and one that is unique. Roles and Groups are those of the caller; each can be known to be
-	// empty. Env is the environment in which the machine works; "" if it is not known. Agent is the
-	// client that makes the call; "" if it is not certain, because a client's own statement is not
-	// a fact.
+	// and one that is unique. Roles and Groups are the caller's roles and groups; either set can be
+	// known and empty. Env is the environment in which the machine works; "" if it is not known.
+	// Agent is the client that makes the call; "" if it is not certain, because a client's own
+	// statement is not a fact.
 	Who    NameSet `json:"who"`
 	Roles  NameSet `json:"roles"`
 	Groups NameSet `json:"groups"`
 	Env    string  `json:"env"`
 	Agent  string  `json:"agent"`
 
-	// Seen holds what the call's session has seen before the call. No record keeps Seen: it
-	// follows from the earlier records.
+	// Seen holds what the call's session has seen before the call. No record keeps Seen: the
+	// earlier records of the session tell the same.
 	Seen Seen `json:"-"`
 }
 
-// WithIdentity returns a copy of the facts with the Who, Roles, Groups and Env of other.
+// WithIdentity returns a copy of f that has the Who, Roles, Groups and Env of other.
 func (f *Facts) WithIdentity(other *Facts) Facts {
 	all := *f
 	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env
@@ -50,7 +51,7 @@ func (f *Facts) WithIdentity(other *Facts) Facts {
 }
 
 // DescribeIdentity returns the known facts about the caller, and about the caller's environment and
-// agent, as words for people: "by ana@team.example", "with role oncall". A set that is known to be
+// agent, as words for people: "by ana@team.example", "with role oncall". A set that is known and
 // empty has words, too.
 func (f *Facts) DescribeIdentity() (words []string) {
 	set := func(before string, n NameSet) {
@@ -75,8 +76,8 @@ func (f *Facts) DescribeIdentity() (words []string) {
 type TextFact struct {
 	Name  string
 	Field func(*Facts) *string
-	Valid func(text string) bool // for fixtures; nil admits every text
-	Form  string                 // the end of the error for a text that is not valid: "is not a folder: ..."
+	Valid func(text string) bool // whether a text in a fixture is valid; nil accepts every text
+	Form  string                 // the end of the error message for a text that is not valid: "is not a folder: ..."
 }
 
 // textFacts has a row for each fact that is a plain text, in the order of the record.

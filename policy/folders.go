@@ -12,32 +12,33 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// Bounds of the table [folders]. Every pattern with a name is compared once for each folder of the
-// name.
+// Bounds of the table [folders]. The policy compares a pattern that uses a list once for each
+// folder in the list.
 const (
 	maxNames       = 64
 	maxFolders     = 64
 	maxFolderBytes = 1024
 )
 
-// nameLetters are the characters of names.
+// nameLetters are the characters that a list's name may have.
 const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-// baseName is the name in reading.BaseWord.
+// baseName is the name "cwd" between the braces of reading.BaseWord.
 const baseName = "cwd"
 
 const foldersForm = `write [folders], and below it projects = ["~/projects"]`
 
-// FolderList is a name of the table [folders] with its folders.
+// FolderList is one entry of the table [folders]: a name and its folders.
 type FolderList struct {
 	Name    string
-	Folders []string // absolute, or below ~ or ${cwd}; without a slash at the end
-	Written []string // as in the file: a folder, or ${NAME} for the folders of a list above
+	Folders []string // absolute, or below ~ or ${cwd}; no slash at the end
+	Written []string // the list as in the file; an element is a folder, or ${NAME} for the folders of an earlier list
 	Pos     Position
 	From    string // the entry of extends that the list comes from; "" for a list of the file itself
 }
 
-// nextName returns the first name in a text, as in ${projects}, with its place in the text; false if there is none.
+// nextName returns the first ${NAME} in a text: its offsets and the name. It returns false if the
+// text has none.
 func nextName(text string) (start, end int, name string, found bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "${")
@@ -52,7 +53,7 @@ func nextName(text string) (start, end int, name string, found bool) {
 	}
 }
 
-// eachName yields the offsets of the names in a text, with the names.
+// eachName yields the offsets and the name of each ${NAME} in a text.
 func eachName(text string) iter.Seq2[[2]int, string] {
 	return func(yield func([2]int, string) bool) {
 		for at := 0; ; {
@@ -65,7 +66,7 @@ func eachName(text string) iter.Seq2[[2]int, string] {
 	}
 }
 
-// namesFolders reports whether a text may have a name of [folders].
+// namesFolders reports whether a text may hold a ${NAME} of [folders].
 func namesFolders(text string) bool { return strings.Contains(text, "${") }
 
 // openFolders reads the header [folders].
@@ -86,7 +87,7 @@ func (p *parser) openFolders(e toml.Expression) {
 	p.foldered = true
 }
 
-// foldersField reads a name with its list of folders.
+// foldersField reads one list of [folders].
 func (p *parser) foldersField(e toml.Expression) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
 	name := first.Name
@@ -135,8 +136,8 @@ func (p *parser) foldersField(e toml.Expression) {
 	p.folders = append(p.folders, l)
 }
 
-// readElement returns the folders that an element of a list stands for: one folder, or the folders
-// of a list above. If the element is wrong, msg and hint describe the mistake.
+// readElement returns the folders of one element of a list. The element is one folder, or the
+// ${NAME} of an earlier list. If the element is wrong, msg and hint describe the mistake.
 func (p *parser) readElement(text string) (folders []string, msg, hint string) {
 	name, ok := ListName(text)
 	if !ok {
@@ -150,7 +151,8 @@ func (p *parser) readElement(text string) (folders []string, msg, hint string) {
 	return l.Folders, "", ""
 }
 
-// ListName returns the name of the list whose folders an element of a list stands for: ${projects}.
+// ListName returns the name in an element such as ${projects}. It returns false if the element is a
+// folder.
 func ListName(element string) (name string, ok bool) {
 	start, end, name, found := nextName(element)
 	if !found || start > 0 || end < len(element) || name == baseName {
@@ -159,8 +161,8 @@ func ListName(element string) (name string, ok bool) {
 	return name, true
 }
 
-// readFolder returns a folder of [folders] without the slash at its end. If the text is no such
-// folder, msg and hint describe the mistake.
+// readFolder checks a folder of [folders] and returns it without the slash at its end. If the text
+// is not a valid folder, msg and hint describe the mistake.
 func readFolder(text string) (folder, msg, hint string) {
 	const whole = "write a whole path, or one below ~/"
 	folder = strings.TrimRight(text, `/\`)
@@ -190,7 +192,7 @@ func readFolder(text string) (folder, msg, hint string) {
 	return folder, "", ""
 }
 
-// findFolders returns the list of a name, or nil.
+// findFolders returns the list with a name, or nil.
 func (p *parser) findFolders(name string) *FolderList { return findList(p.knownLists(), name) }
 
 func findList(lists []FolderList, name string) *FolderList {
@@ -202,8 +204,8 @@ func findList(lists []FolderList, name string) *FolderList {
 	return nil
 }
 
-// useFolders returns the folders of a name that the current rule uses. If the name has none, msg
-// and hint describe the mistake.
+// useFolders returns the folders of the list with a name, and notes that the current rule uses the
+// list. If there is no list with that name, msg and hint describe the mistake.
 func (p *parser) useFolders(name string) (folders []string, msg, hint string) {
 	l := p.findFolders(name)
 	switch {
@@ -223,8 +225,9 @@ func (p *parser) useFolders(name string) (folders []string, msg, hint string) {
 	return l.Folders, "", ""
 }
 
-// expandNames returns the texts that a text with a name of [folders] stands for, one for each folder;
-// the text itself if it has no name. An error is reported at the value.
+// expandNames replaces a ${NAME} of [folders] in a text. It returns one text for each folder of the
+// list, or only the text itself if the text has no ${NAME}. expandNames reports an error at the
+// value v.
 func (p *parser) expandNames(text string, at []toml.KeyPart, v toml.Value) []string {
 	if !namesFolders(text) {
 		return []string{text}
@@ -237,7 +240,7 @@ func (p *parser) expandNames(text string, at []toml.KeyPart, v toml.Value) []str
 		p.fail(start, end, msg, hint)
 		return nil
 	}
-	var begins string // the name at the beginning
+	var begins string // the text begins with this ${NAME}
 	for at, name := range eachName(text) {
 		stands := at[0] == 0 && (at[1] == len(text) || text[at[1]] == '/')
 		known := p.findFolders(name) != nil
@@ -263,8 +266,8 @@ func (p *parser) expandNames(text string, at []toml.KeyPart, v toml.Value) []str
 	return all
 }
 
-// expandGlobs replaces the names of folders in globs, and returns the globs as written if there are
-// such names. After an error all is nil.
+// expandGlobs replaces each ${NAME} in globs by the folders of the list. It also returns the globs
+// as written, if one has a ${NAME}. After an error all is nil.
 func (p *parser) expandGlobs(globs []string, at []toml.KeyPart, v toml.Value) (all, written []string) {
 	if !slices.ContainsFunc(globs, namesFolders) {
 		return globs, nil
@@ -282,7 +285,7 @@ func (p *parser) expandGlobs(globs []string, at []toml.KeyPart, v toml.Value) (a
 	return all, globs
 }
 
-// globsTOML returns a list of globs as TOML: written, or globs if written is nil.
+// globsTOML returns a list of globs as TOML. It uses written, or globs if written is nil.
 func globsTOML(globs, written []string) string {
 	if written != nil {
 		globs = written
@@ -290,7 +293,7 @@ func globsTOML(globs, written []string) string {
 	return policytext.OneOrList(policytext.QuoteAll(globs))
 }
 
-// readNames reads the globs of a key. Only the keys about places take names of folders.
+// readNames reads the globs of a key. Only keys about places may use a ${NAME} of [folders].
 func (p *parser) readNames(k ruleKey, name label, at []toml.KeyPart, v toml.Value) (all, written []string) {
 	globs := p.readGlobs(name, at, v)
 	switch k {
@@ -307,8 +310,8 @@ func (p *parser) readNames(k ruleKey, name label, at []toml.KeyPart, v toml.Valu
 	return globs, nil
 }
 
-// expandValue replaces the names of folders in a constraint's value. A constraint that is not about
-// places may not use a name.
+// expandValue replaces each ${NAME} in a constraint's value. It reports an error if the constraint
+// is not about places.
 func (p *parser) expandValue(w *whereSource, at []toml.KeyPart, v toml.Value) {
 	switch value := w.value.(type) {
 	case string:
@@ -330,7 +333,7 @@ func (p *parser) expandValue(w *whereSource, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// expandPlaces replaces the names of folders in places of a command.
+// expandPlaces replaces each ${NAME} in the places of a command.
 func (p *parser) expandPlaces(places []string, at []toml.KeyPart, v toml.Value) (all []string) {
 	for _, text := range places {
 		rest, shut := strings.CutPrefix(text, "!")
@@ -353,8 +356,8 @@ func (p *parser) expandPlaces(places []string, at []toml.KeyPart, v toml.Value) 
 	return all
 }
 
-// refuseNames reports a name of folders in a value that is not about places. The text of a command
-// and an expression may hold other words in this form: they stay as they are.
+// refuseNames reports a ${NAME} of [folders] in a value that is not about places. It accepts other
+// words of the form ${WORD}, because the text of a command or an expression may hold them.
 func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v toml.Value) {
 	for _, text := range texts {
 		for _, name := range eachName(text) {
@@ -370,8 +373,8 @@ func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v to
 	}
 }
 
-// knownLists returns the lists that a name can stand for, those of the owner first, so that findList
-// finds them first. Every rule holds the same lists.
+// knownLists returns all lists that the file may use. The owner's lists come first, so that
+// findList finds them first. Every rule holds the same lists.
 func (p *parser) knownLists() []FolderList {
 	if len(p.ownersFolders) == 0 {
 		return p.folders
@@ -382,8 +385,8 @@ func (p *parser) knownLists() []FolderList {
 	return p.known
 }
 
-// writeOut makes the rule print folders in the place of their names, because the policy's own file
-// does not know the names of another text.
+// writeOut replaces each ${NAME} in the rule's TOML by the folders, because the policy's own file
+// does not have the lists of another text.
 func (r *ruleSource) writeOut() {
 	r.written, r.not.written = nil, nil
 	for i := range r.args {
@@ -415,8 +418,9 @@ func (r *ruleSource) writeOut() {
 	}
 }
 
-// Folders returns the lists of the table [folders]: first those of the policy's own file, then
-// those of the texts that it extends. It leaves out a profile's list that another list replaces.
+// Folders returns the lists of the table [folders]: first the lists of the policy's own file, then
+// the lists of the texts that the file extends. It leaves out a profile's list that another list
+// replaces.
 func (p *Policy) Folders() []FolderList {
 	all := make([]FolderList, len(p.folders))
 	for i, l := range p.folders {

@@ -5,27 +5,27 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Forms tells with which texts a glob on an argument or a URI is compared, and how. It is for
-// analyses, which must know every text that the glob matches or may match.
+// Forms tells which texts are compared with a glob on an argument or a URI, and how. Analyses use
+// Forms, because they must know every text that the glob matches or may match.
 type Forms struct {
-	PathLike bool // values that are no paths are compared with the glob as paths too
-	Absolute bool // a path from an unknown base may lie under the glob
-	Homeless bool // the glob lies at a home, or a working directory, that is not known: any path may lie there
-	Spells   bool // the glob is about texts that hold JSON, and everything in them
-	// Perhaps are further texts that the glob may match: other spellings of a boolean.
+	PathLike bool // the glob is also compared, as a path, with values that are not paths
+	Absolute bool // a path whose base is not known may lie under the glob
+	Homeless bool // the glob lies below a home or a working directory that is not known: any path may lie there
+	Spells   bool // the glob is about texts that hold JSON, and about all values in the JSON
+	// Perhaps holds other texts that the glob may match: other spellings of a boolean.
 	Perhaps []string
-	// Forms begins with the glob as written. Each further form is the changed glob under a set of
+	// Forms begins with the glob as written. Each later form is the glob after some
 	// transformations.
 	Forms []Form
 }
 
-// Form is a glob under some transformations. It is compared with readings that the same
-// transformations made.
+// Form is a glob after some transformations. It is compared with readings of the value after the
+// same transformations.
 type Form struct {
 	Transforms uint8    // the set of transformations; 0 for the glob as written
-	Globs      []string // one of them must match
-	Rest       string   // of a glob **/REST, the part REST; a relative path that matches it may match the glob
-	Also       []string // further globs that a deny or a prompt may mean
+	Globs      []string // at least one must match
+	Rest       string   // the part REST of a glob **/REST; a relative path that matches REST may match the glob
+	Also       []string // additional globs that the author of a deny or a prompt may mean
 	// Odd means that the comparison is not with the text itself: decoding produced wildcards in
 	// the glob, so wildcards in the text are quoted too, or a file: URI became a path, so only
 	// paths match.
@@ -42,7 +42,7 @@ func (p *Policy) GlobForms(text string) (Forms, error) {
 	if p.readers != nil {
 		home = p.homeFolder()
 	}
-	pat, _ := newPattern(text, home, true) // checked above
+	pat, _ := newPattern(text, home, true) // no error: glob.Check has accepted the text
 	f := Forms{PathLike: pat.pathLike, Absolute: pat.absolute, Homeless: pat.homeless || pat.local, Spells: pat.spells, Perhaps: reading.BooleanSpellings(text), Forms: []Form{pat.asWritten.toForm()}}
 	for i := range pat.others {
 		f.Forms = append(f.Forms, pat.others[i].toForm())

@@ -8,24 +8,24 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Further holds what a rule says about the arguments that it does not name. A condition names
-// its argument and everything below it.
+// Further holds what a rule says about unnamed arguments: those that no condition of the rule
+// names. A condition names its argument and everything below it.
 //
-// The zero value matters only for an allow with a condition on an argument: the allow does not
-// match a call with another argument that may name a place or a command (reading.SuspectText).
+// The zero value matters only for an allow with a condition on an argument. Such an allow does not
+// match a call in which an unnamed argument may hold a place or a command (reading.SuspectText).
 type Further struct {
-	Open  bool     // args_open = true: other arguments may be anything
-	Only  bool     // args_only: there must be no other arguments, except for Names
+	Open  bool     // args_open = true: unnamed arguments may have any value
+	Only  bool     // args_only: the call may have no unnamed arguments, except those in Names
 	Names []string // the list of args_only; nil if it is true
 }
 
-// watchesUnnamedArgs reports whether a rule looks at the arguments that it does not name. paths
-// are the arguments that have conditions.
+// watchesUnnamedArgs reports whether a rule judges the arguments that it does not name. paths are
+// the arguments that have conditions.
 func (f *Further) watchesUnnamedArgs(a Action, paths [][]string) bool {
 	return f.Only || !f.Open && a == Allow && len(paths) > 0 && !slices.ContainsFunc(paths, EveryArgument)
 }
 
-// further is the compiled form of Further. The zero value looks at nothing.
+// further is the compiled form of Further. With the zero value, a rule judges no unnamed arguments.
 type further struct {
 	watches, only bool
 	named         []*argNames // arguments named by conditions and by args_only
@@ -34,17 +34,19 @@ type further struct {
 // furtherArgs holds the arguments of a call at one node of the tree of argument names, for rules
 // that do not name these arguments.
 type furtherArgs struct {
-	node   *argNames
-	twin   *argNames         // the same argument of a built-in tool under its other name; nil if rules name only one
-	there  bool              // the argument itself is present
+	node *argNames
+	// A built-in tool can have two names for one argument: the node of the other name; nil if rules
+	// use only one of the names.
+	twin   *argNames
+	there  bool              // the call has the argument itself
 	any    bool              // the argument has members that no rule names
-	why    reading.Suspicion // the strongest suspicion found
+	why    reading.Suspicion // the strongest suspicion that was found
 	name   string            // name of a member that no rule names: the first suspicious one, or else the first
 	called string            // the name under which the argument's value is judged
-	at     int               // offset of the argument's value, plus 1, until it has been looked at; else 0
+	at     int               // offset of the argument's value, plus 1; 0 after the value was judged
 }
 
-// argumentPath returns the path of the argument that keeps a rule from matching the call.
+// argumentPath returns the path of the argument because of which a rule does not match the call.
 func (b *furtherArgs) argumentPath() []string {
 	var path []string
 	if b.any {
@@ -96,20 +98,21 @@ func (v *view) judgeFurtherArgs(f *further, b *furtherArgs) where.Match {
 	return where.Yes
 }
 
-// isSuspicious reports whether an argument is suspicious. On the first call it looks at the
-// argument's value; before that the value is only noted, because most rules never ask.
+// isSuspicious reports whether an argument is suspicious. The first call of isSuspicious judges the
+// argument's value. Until then only the offset of the value is kept, because most rules never need
+// the answer.
 func (v *view) isSuspicious(b *furtherArgs) bool {
 	if b.at > 0 && b.why == reading.Innocent {
 		v.At, b.at = b.at-1, 0
 		before := v.weighed
-		b.why, _ = v.suspectNamed(b.node, b.called) // no error: the value has been read before
+		b.why, _ = v.suspectNamed(b.node, b.called) // no error: the scanner has read the value before
 		v.left.Spend(v.weighed - before)
 	}
 	return b.why != reading.Innocent
 }
 
-// judgeFurther judges all arguments of a call that a rule does not name. It also returns the
-// entry with the worst result; nil if every result is yes.
+// judgeFurther judges all arguments of a call that a rule does not name. It also returns the entry
+// with the worst result; nil if every result is where.Yes.
 func (v *view) judgeFurther(r *rule) (m where.Match, at *furtherArgs) {
 	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
@@ -165,9 +168,10 @@ func (sc *scanner) readUnnamed(n *argNames, name string) bool {
 	return ok
 }
 
-// noteNamed notes an argument that some rule names, for the rules that do not name it. called
-// is the argument's name, or for a built-in tool the name that the tool's class gives to the
-// argument. The value begins at start and has been read; readObject handles its members.
+// noteNamed notes an argument that at least one rule names, because other rules may not name it.
+// called is the argument's name; for a built-in tool it is the name that the tool's class gives to
+// the argument. The scanner has already read the value, which begins at start. readObject handles
+// the members of the value.
 func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	b := sc.furtherArgsAt(n)
 	b.called = called
@@ -182,8 +186,8 @@ func (sc *scanner) noteNamed(n *argNames, called string, start int) bool {
 	return ok
 }
 
-// suspectNamed is suspectValue for an argument that some rule names. It skips objects if rules
-// name members of the argument.
+// suspectNamed does what suspectValue does, for an argument that at least one rule names. It skips
+// objects if rules name members of the argument.
 func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, bool) {
 	if len(n.groups) > 0 {
 		return sc.suspectOuter(called)
@@ -191,7 +195,7 @@ func (sc *scanner) suspectNamed(n *argNames, called string) (reading.Suspicion, 
 	return sc.suspectValue(called)
 }
 
-// suspectOuter is suspectValue for the values that are not in objects.
+// suspectOuter does what suspectValue does, but only for values outside objects.
 func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	switch sc.Peek() {
 	case '{':
@@ -213,11 +217,12 @@ func (sc *scanner) suspectOuter(name string) (why reading.Suspicion, ok bool) {
 	return sc.suspectValue(name)
 }
 
-// furtherEffort is the effort to look at an argument that some rule does not name.
+// furtherEffort is the effort of judging one argument as an unnamed argument.
 const furtherEffort = 32
 
-// suspectValue reads a value and returns its suspicion under a name: of a text, of the texts in
-// lists, of the texts in objects under the names of their members, and of the JSON in a text.
+// suspectValue reads a value and returns the strongest suspicion in it. It judges a text and the
+// texts in a list under the given name, and the texts in an object under the names of the members.
+// It also judges the JSON in a text.
 func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	sc.weighed += furtherEffort
 	switch sc.Peek() {
@@ -232,7 +237,8 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 		}
 		sc.weighed += len(text)
 		if sc.folder != nil && reading.IsWorkFolder(name) && sc.folder.IsNamedBy(text) {
-			return reading.Innocent, true // the value is the folder at which relative paths start anyway
+			// Innocent: without this argument, relative paths would start at the same folder.
+			return reading.Innocent, true
 		}
 		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {
 			why, ok = sc.suspectJSON(name, text)
@@ -256,7 +262,7 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 	return reading.Innocent, sc.SkipValue()
 }
 
-// suspectJSON is suspectValue for the JSON in a text.
+// suspectJSON does what suspectValue does, for the JSON in a text.
 func (sc *scanner) suspectJSON(name, text string) (why reading.Suspicion, ok bool) {
 	whole := false
 	ok = sc.readEmbedded(text, func() bool {

@@ -9,12 +9,13 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// maxHints is the largest number of changed calls that Hint asks the rules about.
+// maxHints is the largest number of changed calls that Hint judges.
 const maxHints = 32
 
-// Hint returns the folder, with ~ for the home, below which the paths of a denied call would
-// have been allowed if they were absolute. It returns "" if there is none, or if a rule with
-// conditions denied the call. Hint reveals only that folder of the policy.
+// Hint returns a folder: if the relative paths of the denied call were absolute paths below this
+// folder, the policy would have allowed the call. The folder has ~ for the home. Hint returns "" if
+// there is no such folder, or if a rule with conditions denied the call. Hint reveals only this
+// folder of the policy.
 func (p *Policy) Hint(cs []Call) string {
 	left := maxHints
 	for i := range cs {
@@ -37,8 +38,8 @@ func (p *Policy) byDefault(r *Rule) bool {
 	return strings.Trim(strings.Join(src.patterns, ""), "*") == "" && len(src.args)+len(src.where)+len(src.calls) == 0 && !src.not.hasExceptions() && !src.further.Only
 }
 
-// findHintFolder returns the first folder, of those in rules that do not deny, below which the
-// call would not be denied; "" if there is none.
+// findHintFolder tries the folders in rules that do not deny. It returns the first folder below
+// which the call would not be denied, or "".
 func (p *Policy) findHintFolder(c *Call, left *int) string {
 	if c.Subject != ToolSubject || len(c.Names) != 1 {
 		return ""
@@ -85,8 +86,8 @@ func (r *ruleSource) literalFolders(home string) (all []string) {
 	return all
 }
 
-// rebasePaths puts folder in front of the paths in args that have no root and whose argument
-// the rule names, and returns the new arguments. It returns false if there are no such paths.
+// rebasePaths puts folder in front of some paths in args: the paths without a root in arguments
+// that the rule names. It returns the new arguments. It returns false if there are no such paths.
 func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, changed bool) {
 	sc := jsonscan.Cursor{Src: string(args)}
 	from := 0
@@ -101,7 +102,7 @@ func (r *ruleSource) rebasePaths(args []byte, folder string) (out []byte, change
 			if path[0] != '/' {
 				path = folder + "/" + path
 			}
-			quoted, _ := json.Marshal(path) // a text always marshals
+			quoted, _ := json.Marshal(path) // no error: a string always marshals
 			out = append(append(out, args[from:start]...), quoted...)
 			from, changed = sc.At, true
 		}

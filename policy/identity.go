@@ -14,20 +14,21 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// NameSet is a set of names, such as the roles of a person. The zero value means that the names are not
-// known, which is not the set without names. It is a text, so that Facts can be compared and copied without
-// an allocation: a line break, and then each name with a line break. NewNameSet makes one.
+// NameSet is a set of names, such as the roles of a person. The zero value means that the names are
+// not known. A set without names is a different value. NameSet is a string, so that Facts can be
+// compared and copied without an allocation. The string is a line break and then each name with a
+// line break. NewNameSet makes a NameSet.
 type NameSet string
 
-// The maximum lengths, in bytes, of a name that identifies somebody and of a set of names. They are
-// bounded because every record of a call may hold the set.
+// The maximum lengths, in bytes, of a name that identifies somebody and of a set of names. The
+// lengths are bounded because every record of a call may hold the set.
 const (
 	maxIdentityName = 200
 	maxNameSet      = 16 << 10
 )
 
-// NewNameSet returns the set with these names, which may be none. It returns an error for a text that is
-// no name (IsIdentityName), and for more than 16 KiB of names.
+// NewNameSet returns the set with these names; the list may be empty. It returns an error if a text
+// is not a valid name (IsIdentityName), or if the names have more than 16 KiB.
 func NewNameSet(list []string) (NameSet, error) {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -44,15 +45,15 @@ func NewNameSet(list []string) (NameSet, error) {
 }
 
 // IsIdentityName reports whether a text can name a person, a role, a group, an environment or an
-// agent: 1 to 200 bytes of UTF-8 that people can see.
+// agent: 1 to 200 bytes of UTF-8 with visible characters only.
 func IsIdentityName(s string) bool {
 	return s != "" && len(s) <= maxIdentityName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// IsKnown reports whether the names are known.
+// IsKnown reports whether the set is known; a known set may be empty.
 func (n NameSet) IsKnown() bool { return n != "" }
 
-// Equal reports whether two sets hold the same names in the same order, or both are not known.
+// Equal reports whether both sets hold the same names in the same order, or both sets are unknown.
 func (n NameSet) Equal(other NameSet) bool { return n == other }
 
 // All returns the names.
@@ -70,7 +71,7 @@ func (n NameSet) All() iter.Seq[string] {
 	}
 }
 
-// List returns the names as a list that is not nil if they are known.
+// List returns the names. It returns nil only if the names are not known.
 func (n NameSet) List() []string {
 	if n == "" {
 		return nil
@@ -92,10 +93,10 @@ func (n *NameSet) UnmarshalJSON(src []byte) (err error) {
 	return err
 }
 
-// MarshalJSON writes the list; null if the names are not known.
+// MarshalJSON writes the names as a list, or null if the names are not known.
 func (n NameSet) MarshalJSON() ([]byte, error) { return json.Marshal(n.List()) }
 
-// describeNames returns a set for people; "" if it is not known.
+// describeNames returns the names in words for people, or "" if the names are not known.
 func describeNames(n NameSet) string {
 	switch list := n.List(); {
 	case list == nil:
@@ -106,7 +107,7 @@ func describeNames(n NameSet) string {
 	return "none"
 }
 
-// callNames compares the names of a call with globs; one name must match one glob.
+// callNames is a condition on a set of names of a call: one name must match one glob.
 type callNames struct {
 	globs anyOf
 	set   func(*Facts) *NameSet
@@ -135,7 +136,7 @@ func (g *callNames) meet(c *Call) {
 	}
 }
 
-// miss takes away the names that match.
+// miss removes the names that match the globs.
 func (g *callNames) miss(c *Call) {
 	if rest, err := NewNameSet(slices.DeleteFunc(g.set(&c.Facts).List(), g.globs.matchText)); err == nil {
 		*g.set(&c.Facts) = rest
@@ -147,7 +148,7 @@ func exampleOf(globs anyOf) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(globs[0].String())
 }
 
-// readEnvironment reads the key env of a file, which names the environment in which the machine
+// readEnvironment reads the top-level key env, which names the environment in which the machine
 // works.
 func (p *parser) readEnvironment(e toml.Expression) {
 	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
@@ -170,8 +171,9 @@ type environment struct {
 	pos  Position
 }
 
-// checkEnvironment returns an error if a policy names the environment and is not an organisation's.
-// The owner can write any other policy, and could choose the environment there.
+// checkEnvironment returns an error if a policy has the key env but is not an organisation's
+// policy. The user of the machine can write every other policy, and could choose the environment in
+// it.
 func (e environment) checkEnvironment(o Options) Errors {
 	if e.name == "" || o.Layer == Organisation || o.Draft {
 		return nil
@@ -180,12 +182,11 @@ func (e environment) checkEnvironment(o Options) Errors {
 		Hint: "take env out; a rule may have env as a condition"}}
 }
 
-// Organisation is the Options.Layer of an organisation's policies.
+// Organisation is the value of Options.Layer for an organisation's policies.
 const Organisation = "organisation"
 
 // Environment returns the environment that the policy or its layers name; "" if they name none, or
-// different ones. also holds further names, which count in the same way; an empty one counts as
-// none.
+// different ones. also holds more names, which count in the same way. An empty name does not count.
 func (p *Policy) Environment(also ...string) (env string) {
 	all := append([]string{p.environment}, also...)
 	for _, layer := range p.options.Above {
@@ -203,8 +204,9 @@ func (p *Policy) Environment(also ...string) (env string) {
 	return env
 }
 
-// AsksIdentity reports whether an answer may depend on who makes the call, or in which environment.
-// names are the rule keys to look for, such as "group"; without names, all keys of this kind count.
+// AsksIdentity reports whether a rule has a condition on the caller or on the environment. names
+// are the rule keys to look for, such as "group"; without names, AsksIdentity looks for all such
+// keys.
 func (p *Policy) AsksIdentity(names ...string) bool {
 	return p.matchesAnyLayer(func(q *Policy) bool {
 		return slices.ContainsFunc(q.identity, func(key string) bool { return len(names) == 0 || slices.Contains(names, key) })

@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// index finds the rules of one subject that could match a name. It may return rules that do not
-// match, but it must return every rule that could.
+// index finds the rules of one subject that could match a name. It must return every rule that
+// could match. It may return other rules too.
 type index struct {
 	buckets []bucket
-	literal map[string]int32 // bucket by the whole name
-	starts  trie             // bucket by what the name begins with
-	ends    trie             // bucket by what the name ends with
-	inner   map[string]int32 // bucket by text inside the name
+	literal map[string]int32 // buckets by the whole name
+	starts  trie             // buckets by the beginning of the name
+	ends    trie             // buckets by the end of the name
+	inner   map[string]int32 // buckets by a text inside the name
 	sizes   []int            // the lengths of the keys of inner
-	rest    int32            // bucket of the rules that any name could match
+	rest    int32            // the bucket with the rules that any name could match
 }
 
-// bucket holds the rules that one name condition leads to, in ascending order.
+// bucket holds the rules that have the same key in the index, in ascending order.
 type bucket struct {
 	rules   []int32 // rules that are not in args
 	args    []argIndex
 	slots   []int32 // the slots of all conditions in the bucket, in ascending order
-	watches bool    // a rule looks at arguments that it does not name
-	only    bool    // a rule forbids such arguments
+	watches bool    // a rule in the bucket judges arguments that it does not name
+	only    bool    // a rule in the bucket has args_only, which forbids unnamed arguments
 }
 
 // argIndex finds rules by the literal text at one end of an argument.
@@ -35,12 +35,12 @@ type argIndex struct {
 	ends   trie
 }
 
-// fewInner is the number of globs with wildcards at both ends up to which they are not looked
-// up: the lookup visits each position in the name.
+// fewInner is the largest number of globs with wildcards at both ends that are not indexed. Judging
+// so few globs is cheaper than a lookup at each position of the name.
 const fewInner = 16
 
-// longName is the length of a text (of a sampling request, for example) above which matching is
-// faster than a lookup at each position.
+// longName is a length in bytes. For a longer text, such as a sampling request, matching the globs
+// is faster than a lookup at each position.
 const longName = 1 << 12
 
 func (x *index) buildIndex(p *Policy, s Subject) {
@@ -62,7 +62,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 	x.literal, x.inner, x.ends.backward = map[string]int32{}, map[string]int32{}, true
 	x.buckets = make([]bucket, 1, 1+len(mine)/4)
 	starts, ends := map[string]int32{}, map[string]int32{}
-	last := map[int32]int32{} // by bucket: the rule that was added last, plus 1
+	last := map[int32]int32{} // by bucket: the number of the last added rule, plus 1
 	for _, id := range mine {
 		r := &p.rules[id]
 		if r.names == nil {
@@ -84,7 +84,7 @@ func (x *index) buildIndex(p *Policy, s Subject) {
 					x.sizes = append(x.sizes, len(key))
 				}
 			}
-			if last[b] != id+1 { // a bucket holds a rule once
+			if last[b] != id+1 { // so a bucket holds each rule only once
 				last[b] = id + 1
 				x.buckets[b].addRule(id, r)
 			}
@@ -110,8 +110,9 @@ func (x *index) bucketOf(known map[string]int32, key string, t *trie) int32 {
 	return b
 }
 
-// innerLiteral returns a key for a glob that has wildcards at both ends: the longest literal in
-// the glob, cut to a power of two so that keys have few lengths.
+// innerLiteral returns a key for a glob that has wildcards at both ends. The key is the beginning
+// of the longest literal in the glob. Its length is a power of two, so that the keys have few
+// different lengths.
 func innerLiteral(glob string) string {
 	if !strings.ContainsAny(glob[:1], "*?") || !strings.ContainsAny(glob[len(glob)-1:], "*?") {
 		return ""
@@ -191,8 +192,8 @@ func (b *bucket) addRule(id int32, r *rule) {
 	}
 }
 
-// fewInBucket is the number of rules in a bucket up to which judging all of them is as fast as looking
-// them up by their arguments.
+// fewInBucket is the largest number of rules for which judging all rules is as fast as a lookup by
+// arguments.
 const fewInBucket = 4
 
 // dropFewArgs moves the rules in args to rules if the bucket has only few rules.
@@ -220,8 +221,8 @@ func (b *bucket) argIndexFor(slot int32) *argIndex {
 	return &b.args[len(b.args)-1]
 }
 
-// end is a literal end of a value by which a condition can be looked up: the number of bytes,
-// and whether they are the end or the beginning of the value.
+// end is a literal text at one end of a value, used as a key for a condition. It holds the number
+// of bytes, and whether they are at the end or at the beginning of the value.
 type end struct {
 	size   int
 	suffix bool
@@ -240,8 +241,9 @@ func (c *condition) lookupEnd() end {
 	return end{size: suffixes, suffix: true}
 }
 
-// eachGuise calls visit with the literal beginning and end of every glob of a pattern. The
-// index ignores the case of ASCII letters only, so each is cut at the first other character.
+// eachGuise calls visit with the literal beginning and the literal end of every glob of a pattern.
+// It cuts each literal at the first character that is not ASCII, because the index ignores the case
+// of ASCII letters only.
 func (p *pattern) eachGuise(visit func(prefix, suffix string)) {
 	ends := func(prefix, suffix string) {
 		for i := range len(prefix) {

@@ -8,12 +8,12 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// errMoved means that the policy's text is not the text that the rule was read from.
+// errMoved means that the text of the policy has changed since the rule was read.
 var errMoved = errors.New("the policy has changed since it was read; nothing is written")
 
-// PlaceAbove returns the text of one or more rules as it must be written above rule r of the
-// policy. If r comes from an extended text, or has the key above itself, the new rules get the key
-// above.
+// PlaceAbove returns the text of one or more rules in the form that must be written above rule r of
+// the policy. If r comes from an extended text, or has the key above itself, the new rules get the
+// key above.
 func (p *Policy) PlaceAbove(r Rule, text string) (string, error) {
 	if r.Index < 0 || r.Index >= len(p.sources) || p.sources[r.Index].Rule != r {
 		return "", errMoved
@@ -24,11 +24,11 @@ func (p *Policy) PlaceAbove(r Rule, text string) (string, error) {
 	return text, nil
 }
 
-// InsertAbove puts text, a rule or several, above rule r of the policy, whose text is src, and above
-// the comment lines directly above r. Every byte of src stays; the text takes on src's line ends
-// and indentation. It must consist of whole lines without multi-line strings, as NarrowRule writes
-// it. If r is a rule that the policy extends, the text goes below the [[extends]], and its rules
-// get the key above.
+// InsertAbove puts text, which holds one or more rules, above rule r in src, the text of the
+// policy. The rules go above the comment lines directly above r. Every byte of src stays. The new
+// text gets src's line ends and indentation. The new text must consist of whole lines without
+// multi-line strings; NarrowRule writes such a text. If r is a rule that the policy extends, the
+// new text goes below the [[extends]], and the new rules get the key above.
 //
 // The error means that r is not in src, or that the result is not a valid policy.
 func (p *Policy) InsertAbove(src []byte, r Rule, text string) ([]byte, error) {

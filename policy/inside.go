@@ -7,15 +7,15 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// coversPattern reports whether p surely matches whatever q surely matches, in every reading of
-// a value. A false may be wrong; a true never is.
+// coversPattern reports whether p surely matches every value that q surely matches, in every
+// reading of the value. The result true is certain; the result false may be wrong.
 func (p *pattern) coversPattern(q *pattern) bool {
 	written := p.asWritten.glob.String()
 	if len(written) > 1 && strings.Trim(written, "*") == "" {
 		return true
 	}
 	if p.pathLike != q.pathLike || p.local != q.local || q.spells && !p.spells {
-		return false // one pattern is compared with a text that the other never sees
+		return false // one pattern is compared with a text with which the other pattern is not compared
 	}
 	either := p.effects | q.effects
 	for h := reading.Transforms(0); ; h++ {
@@ -28,8 +28,9 @@ func (p *pattern) coversPattern(q *pattern) bool {
 	}
 }
 
-// coversGuise is coversPattern for two guises under the same transformations. It does not look
-// at g.home: coversPattern also compares the guises in which ~ is replaced by the home.
+// coversGuise does what coversPattern does, for two guises under the same transformations. It
+// ignores g.home, because coversPattern also compares the guises in which ~ is replaced by the
+// home.
 func (f *guise) coversGuise(g *guise) bool {
 	if f.quoted != g.quoted || f.file != g.file {
 		return false // the two guises are compared with different texts
@@ -37,9 +38,9 @@ func (f *guise) coversGuise(g *guise) bool {
 	return coversGlob(f.glob, g.glob) || f.home != nil && coversGlob(f.home, g.glob)
 }
 
-// coversGlob reports whether outer matches whatever inner matches. A glob that ends in stars
-// still matches when a text grows at its end by characters that the stars stand for. So it is
-// enough that outer ends in such stars and matches the text in front of inner's stars.
+// coversGlob reports whether outer matches whatever inner matches. If a glob ends in stars, a
+// matching text still matches with more characters at its end. So it is enough that outer ends in
+// such stars and matches the text in front of inner's stars.
 func coversGlob(outer, inner *glob.Pattern) bool {
 	o, i := outer.String(), inner.String()
 	text, ends := strings.TrimRight(i, "*"), 0
@@ -59,8 +60,8 @@ func coversGlob(outer, inner *glob.Pattern) bool {
 		len(outer.LiteralPrefix()) == len(strings.TrimRight(o, "*"))
 }
 
-// intersectGlobs lists globs that match only what both lists match. It leaves out what it
-// cannot express, so the result may be empty although some texts match both.
+// intersectGlobs lists globs that match only what both lists match. The result may be incomplete or
+// empty, because one glob cannot always express what both lists match.
 func intersectGlobs(asked, wanted []string, home string) (both []string) {
 	outer, inner := compilePatterns(asked, home), compilePatterns(wanted, home)
 	taken := map[string]bool{}

@@ -10,37 +10,37 @@ import (
 // Source is a rule as its author wrote it, for analyses of a policy.
 type Source struct {
 	Rule
-	// Subject is the subject of the calls that the rule decides. It is NoSubject if the rule
-	// decides no calls, because it judges replies or lists (On) or alters content.
+	// Subject is the subject of the calls that the rule decides. Subject is NoSubject if the rule
+	// decides no calls: a rule about replies or lists (On), or a rule that alters content.
 	Subject Subject
-	About   Subject  // the subject in the rule's text, also if Subject is NoSubject
+	About   Subject  // the subject in the rule's text, even if Subject is NoSubject
 	Names   []string // the subject's globs; one must match
-	Servers []string // globs; one must match; nil when the rule is about every server
+	Servers []string // globs on server names; one must match; nil if the rule is about every server
 	Args    []ArgSource
 	Where   []WhereSource
 	Calls   []Stated // conditions on the call as a whole, including Servers and When
 	Not     Exceptions
-	Further Further  // what the rule says about arguments that its conditions do not name
-	When    *When    // nil when the rule holds at any time
-	Finds   []string // kinds of finds; one must be found, or "*"; nil if the rule has no find
-	// From is the entry of extends that the rule comes from; "" for a rule of the file itself.
-	// Start and End are offsets in the text of that entry.
+	Further Further  // what the rule says about arguments without a condition
+	When    *When    // nil if the rule applies at any time
+	Finds   []string // kinds of finds; one of them must be found; "*" is any kind; nil if the rule has no find
+	// From is the entry of extends that the rule comes from; "" for a rule of the file itself. For
+	// a rule of an entry, Start and End are offsets in the text of the entry.
 	From string
-	// Anchor is the name of an extended rule for the key above; "" for a rule of the file itself and
-	// for one that no rule can stand above.
+	// Anchor is the name by which the key above names an extended rule. It is "" for a rule of the
+	// file itself, and for a rule that the key above cannot name.
 	Anchor string
 	// Start and End are the offsets of the rule in the file, including its [[rule]] header.
 	Start, End int
-	// FolderNames are the names of [folders] that the rule uses. Its globs hold the folders
-	// themselves.
+	// FolderNames are the names of the lists of [folders] that the rule uses. The rule's globs hold
+	// the folders themselves.
 	FolderNames []string
 }
 
-// TakesRulesAbove reports whether a rule of the file can stand directly above this one: it is the
-// file's own, or one that the key above can name.
+// TakesRulesAbove reports whether a rule of the file can stand directly above this rule. It can if
+// this rule is the file's own, or if the key above can name this rule.
 func (s *Source) TakesRulesAbove() bool { return s.From == "" || s.Anchor != "" }
 
-// EndOfOwn returns the index behind the last rule of the file itself, in the list of all rules.
+// EndOfOwn returns the index after the last rule of the file itself in the list of all rules.
 func EndOfOwn(sources []Source) int {
 	for i := len(sources); i > 0; i-- {
 		if sources[i-1].From == "" {
@@ -51,15 +51,16 @@ func EndOfOwn(sources []Source) int {
 }
 
 // RefusesTheRest reports whether a rule of the file itself denies every call of its subject,
-// without conditions. As the last rule it denies all that the rules above do not allow.
+// without conditions. If it is the last rule, it denies all calls that the rules above do not
+// match.
 func (s *Source) RefusesTheRest() bool {
 	return s.From == "" && s.Action == Deny && s.Subject != NoSubject &&
 		len(s.Calls)+len(s.Args)+len(s.Where) == 0 && !s.Further.Only && !s.Not.HasExceptions() &&
 		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
-// AfterKinds returns the kinds of data that a session must have seen before the rule decides; 0 if
-// the rule has no such condition.
+// AfterKinds returns the kinds of data in the rule's key after: the session must have seen them. It
+// returns 0 if the rule has no such key.
 func (s *Source) AfterKinds() (kinds Seen) {
 	for _, c := range s.Calls {
 		if after, ok := c.test.(*afterSeen); ok {
@@ -73,7 +74,7 @@ func (s *Source) AfterKinds() (kinds Seen) {
 // them, even if its conditions hold.
 type Exceptions struct {
 	Names []string    // globs on the same texts as the subject's globs
-	Calls []Stated    // globs on the call as a whole
+	Calls []Stated    // conditions on the call as a whole
 	Args  []ArgSource // globs on arguments
 }
 
@@ -83,7 +84,7 @@ func (e *Exceptions) HasExceptions() bool { return len(e.Names)+len(e.Calls)+len
 // ArgSource is one args.<name> condition.
 type ArgSource struct {
 	Path  []string // the names below args
-	Globs []string // one of them must match
+	Globs []string // one must match
 	Pos   Position
 }
 
@@ -161,8 +162,7 @@ func (s *Source) WatchesUnnamedArgs() bool {
 	return s.Further.watchesUnnamedArgs(s.Action, s.ArgumentPaths())
 }
 
-// ArgumentPaths returns the arguments that conditions and exceptions are on (see
-// EveryArgument).
+// ArgumentPaths returns the arguments that have conditions or exceptions (see EveryArgument).
 func (s *Source) ArgumentPaths() (paths [][]string) {
 	for _, a := range s.Args {
 		paths = append(paths, a.Path)
@@ -176,7 +176,7 @@ func (s *Source) ArgumentPaths() (paths [][]string) {
 	return paths
 }
 
-// RuleKey returns the rule key of a subject: "tool", "resource", and so on; "" for none.
+// RuleKey returns the rule key of a subject: "tool", "resource", and so on; "" for NoSubject.
 func (s Subject) RuleKey() string {
 	if s == NoSubject || s > MethodSubject {
 		return ""
@@ -184,5 +184,5 @@ func (s Subject) RuleKey() string {
 	return subjectKey(s)
 }
 
-// SubjectOf returns the subject with a rule key; NoSubject if there is none.
+// SubjectOf returns the subject with a rule key; NoSubject if no subject has the key.
 func SubjectOf(key string) Subject { return Subject(slices.Index(subjectKeys, key) + 1) }

@@ -10,25 +10,32 @@ import (
 // Such code ranges over the table keys, so that it handles every key or fails, and never
 // ignores a new key.
 type key struct {
-	name   string
-	behind string // the key that this key follows in a rule; "" for the key of the previous row
-	early  bool   // in a written rule the key directly follows the subject
+	name string
+	// In the order of a written rule: the key after which this key comes; "" for the key of the
+	// previous row.
+	behind string
+	early  bool // in a written rule the key comes directly after the subject
 
-	table scope                                            // the scope of a key that takes a table; else fileScope
-	pair  func(p *parser, e toml.Expression)               // reads a pair of a key that takes a table
-	field func(p *parser, k ruleKey, e toml.Expression)    // reads the value of any other key
-	check func(p *parser, r *ruleSource)                   // reports errors that only a whole rule shows; may be nil
-	write func(r *ruleSource, line func(key, toml string)) // writes the key if the rule has it; nil if the key "action" writes it, too
+	// The scope of the pairs, for a key whose value is a table; fileScope for any other key.
+	table scope
+	// Reads one pair of the table; only for a key whose value is a table.
+	pair  func(p *parser, e toml.Expression)
+	field func(p *parser, k ruleKey, e toml.Expression) // reads the value of any other key
+	// Reports errors that show only when the rule is complete; may be nil.
+	check func(p *parser, r *ruleSource)
+	// Writes the key if the rule has it; nil if the function write of "action" also writes this
+	// key.
+	write func(r *ruleSource, line func(key, toml string))
 
-	// narrow changes the key in the rule that keeps a person's answer. If narrow is nil, the new
-	// rule has the key as the rule that asked has it; so only narrow can drop a key.
+	// narrow changes the key in the new rule that keeps a person's answer. If narrow is nil, the
+	// new rule gets the key as in the rule that asked. A key can be dropped only by narrow.
 	narrow func(n *narrower) error
 
-	call *CallKey // for a condition on the call as a whole
+	call *CallKey // only for a condition on the call as a whole
 }
 
-// ruleKey is the index of a key in the table. The key of a subject has the number of the
-// subject. A key that no code names needs no constant.
+// ruleKey is the index of a key in the table. The key of a subject has the same number as the
+// subject. A key needs a constant only if code names it.
 type ruleKey uint8
 
 const (
@@ -66,14 +73,16 @@ const (
 
 var (
 	keys        []key
-	ruleKeys    []string  // the names of keys
+	ruleKeys    []string  // the names of the keys, by ruleKey
 	written     []ruleKey // the order of keys in a written rule
 	subjectKeys []string
 )
 
-// The functions in the table use the table, which Go forbids in a variable's initial value.
+// The table is filled in init: its functions use the table, and Go forbids such a cycle in a
+// variable's initial value.
 func init() {
-	// Each row that has a constant names it, so that a row in another place does not compile.
+	// A row whose key has a constant uses this constant as its index. If the row stands in the
+	// wrong place, the code does not compile.
 	addKeys([]key{
 		actionKey:      {name: "action", field: (*parser).readAction, write: (*ruleSource).writeAction},
 		toolKey:        subjectRow("tool", toolKey),
@@ -119,7 +128,7 @@ func init() {
 			narrow: (*narrower).dropApproval},
 		approvalsKey: {name: "approvals", behind: "approvers", field: (*parser).readApprovals, check: checkWithApprovers(approvalsKey)},
 		notSelfKey:   {name: "not_self", behind: "approvals", field: (*parser).readNotSelf, check: checkWithApprovers(notSelfKey)},
-		// A caller has several names, roles and groups, of which one must match.
+		// A caller can have several names, roles and groups. One of them must match.
 		callRow(key{name: "who", behind: "server", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the caller is", Unknown: "who calls is not known",
 			Hint: "\"who\" in the fixture says it", Recorded: true, set: func(f *Facts) *NameSet { return &f.Who }}}),
 		callRow(key{name: "role", behind: "who", early: true, field: readGlobKey, call: &CallKey{Glob: true, Is: "the caller's roles are", Unknown: "the caller's roles are not known",
@@ -153,7 +162,8 @@ func addKeys(rows ...key) {
 	subjectKeys = ruleKeys[toolKey:argsKey]
 }
 
-// KeyOrder returns the keys of a rule in the order of the table, changed by behind.
+// KeyOrder returns the names of the keys in the order of a written rule: the order of the table,
+// changed by the fields behind and early.
 func KeyOrder() []string {
 	var order []string
 	for i := range keys {
@@ -166,7 +176,7 @@ func KeyOrder() []string {
 	return order
 }
 
-// findKey returns the key of a name; noKey if there is none.
+// findKey returns the key with a name, or noKey.
 func findKey(name string) ruleKey {
 	for i := range keys {
 		if name == keys[i].name {

@@ -12,38 +12,39 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// findKinds are the kinds of finds that rules can name: those of the detectors, and what the gate
-// finds without one. A rule with any other word would never match.
+// findKinds are the kinds of finds that rules can name: the kinds of the detectors, and the kinds
+// that the gate finds without a detector. A rule with any other word would never match.
 var findKinds = func() []string {
 	words := inspect.KindWords()
 	return slices.Insert(words, slices.Index(words, string(inspect.Unscreened)), "marker", "fence", "schema", "link")
 }()
 
-// planned are kinds that the language knows and that nothing finds yet.
+// planned are kinds that rules may name, but that no detector finds yet.
 var planned = []string{
 	"lookalike", "shadow", "names-tool", "personal", "health",
 }
 
-// onlyOn tells where a kind is found, for the kinds that are not found everywhere.
+// onlyOn holds the kinds that are found only in calls, replies or lists, and tells in which. Every
+// other kind is found everywhere.
 var onlyOn = map[string][]On{"link": {OnReply, OnList}, "schema": {OnCall, OnReply}}
 
-// anyKind is the word for all kinds.
+// anyKind is the word "*", which stands for all kinds.
 const anyKind = "*"
 
-// findWords are the words that find takes.
+// findWords are the words that the key find accepts.
 var findWords = append(FindingKinds(), anyKind)
 
-// FindingKinds returns the words that find takes, except "*".
+// FindingKinds returns the words that the key find accepts, except "*".
 func FindingKinds() []string { return slices.Clone(findKinds) }
 
-// found is the condition that something of some kinds was found.
+// found is the condition of the key find: a detector has found one of the named kinds.
 type found struct {
 	words  []string // as written
-	alters bool     // the rule alters calls, so the rules below are judged too
+	alters bool     // the rule alters calls, so the rules below must also be judged
 	pos    Position
 }
 
-// hasKind reports whether the condition is about a kind.
+// hasKind reports whether the condition names a kind.
 func (t *found) hasKind(kind string) bool {
 	return slices.Contains(t.words, kind) || slices.Contains(t.words, anyKind)
 }
@@ -71,8 +72,8 @@ func (t *found) meet(c *Call) {
 
 func (t *found) miss(c *Call) { c.Finds, c.Screened = nil, true }
 
-// asWhole is the implied condition of a rule about replies or lists without a find: such a rule
-// judges the reply or entry as a whole, and not single finds.
+// asWhole is a condition that is not written: a rule about replies or lists without a find has it.
+// Such a rule judges the reply or the entry as a whole, and not single finds.
 type asWhole struct{}
 
 var whole = Stated{Key: "find", Text: "nothing: the whole is judged", test: asWhole{}}
@@ -88,7 +89,7 @@ func (r *ruleSource) callConditions() []Stated {
 	return append(slices.Clip(r.calls), whole)
 }
 
-// findCondition returns the rule's find; nil if it has none.
+// findCondition returns the condition of the rule's key find; nil if the rule has no find.
 func (r *ruleSource) findCondition() *found {
 	if s := r.conditionFor("find"); s != nil {
 		return s.test.(*found)
@@ -116,8 +117,8 @@ func (p *parser) readFind(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.positionOf(e.Key[0].Start)}})
 }
 
-// checkFind reports kinds that no detector finds in what the rule judges. In a rule about calls
-// it also reports the action allow, and a subject whose calls no detector looks into.
+// checkFind reports a kind that no detector finds in what the rule judges. In a rule about calls
+// checkFind also reports the action allow, and a subject whose calls no detector reads.
 func (p *parser) checkFind(r *ruleSource) {
 	at := p.given[foundKey] - 1
 	if at < 0 {
@@ -142,8 +143,8 @@ func (p *parser) checkFind(r *ruleSource) {
 	}
 }
 
-// refuseFind refuses to write an allow after a rule with a find asked: an allow cannot have the
-// condition, and would be wider without it.
+// refuseFind returns an error if the rule that asked has a find and the new rule is an allow. An
+// allow cannot have a find, and without it the allow would cover more calls.
 func (n *narrower) refuseFind() error {
 	if n.asked.findCondition() != nil && n.rule.Action == Allow {
 		return errors.New("the rule asks because of a finding, and an allow cannot have that condition")

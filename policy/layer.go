@@ -7,12 +7,12 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// A policy may have other policies above it, called layers: an organisation's, a project's.
-// Each layer judges the call by itself, but does not decide a call that none of its rules
-// matches. The strictest answer holds. So a layer can only make answers stricter, and a call
-// that the policy itself does not allow is never allowed.
+// A policy may have other policies above it, called layers, such as an organisation's or a
+// project's. Each layer judges the call by itself. A layer does not decide a call that none of its
+// rules matches. The strictest answer wins. So a layer can only make answers stricter: if the
+// policy itself does not allow a call, no layer allows it.
 
-// decideLayers returns the answer of a policy and of the layers above it.
+// decideLayers returns the strictest answer of the policy and of the layers above it.
 func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left) {
 	if len(p.options.Above) == 0 {
 		return p.decideOwnRules(c, left)
@@ -35,9 +35,9 @@ func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left)
 	return d, left
 }
 
-// overrulesDecision reports whether d, a layer's answer, replaces other. If both ask a person,
-// the layer's rule is named, because the person's answer about the other rule would not be
-// enough.
+// overrulesDecision reports whether d, the answer of a layer, replaces other. If both answers ask a
+// person, d replaces other unless other asks more strictly. Then the Decision names the layer's
+// rule, because an answer about the other rule would not be enough.
 func (d *Decision) overrulesDecision(other *Decision) bool {
 	if d.Action != other.Action {
 		return d.Action < other.Action
@@ -49,14 +49,14 @@ func (d *Decision) overrulesDecision(other *Decision) bool {
 // answers; Rules, Sources and the steps of a Trace are the policy's own.
 func (p *Policy) Layers() []*Policy { return p.options.Above }
 
-// LayerName returns the name of the policy as a layer; "" for a policy that is no layer.
+// LayerName returns the name of the layer; "" for a policy that is not a layer.
 func (p *Policy) LayerName() string { return p.options.Layer }
 
-// FileName returns the name of the policy's text in positions.
+// FileName returns the file name in the policy's positions and errors.
 func (p *Policy) FileName() string { return p.file }
 
-// setRevision sets the digest of the texts that the policy was read from and of the layers. sums are
-// the digests of the texts, that of the policy's own first.
+// setRevision sets the policy's revision: a digest of the texts that the policy was read from, and
+// of the layers. sums holds the digests of the texts; the digest of the policy's own text is first.
 func (p *Policy) setRevision(sums [][sha256.Size]byte) {
 	sum := sums[0]
 	if len(sums)+len(p.options.Above) > 1 {

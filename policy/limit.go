@@ -6,28 +6,28 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// LimitTable is one [[limit]]: how often calls of tools are allowed, whichever rules allow
+// LimitTable is one [[limit]]: how often calls of tools are allowed, no matter which rules allow
 // them. It applies in addition to the rules, and allows nothing by itself.
 type LimitTable struct {
-	// Rule has the limit's place, description and rate. Its action is for the calls beyond the
-	// rate and for no others. Its index comes after the indexes of the rules.
+	// Rule has the limit's place, description and rate. The action of Rule applies only to the
+	// calls beyond the rate. The index of Rule comes after the indexes of the rules.
 	Rule
 	Tools   []string // globs; one must match; nil for every tool
 	Servers []string // globs on server names; one must match; nil for every server
-	// Start and End are the offsets of the table in the file, including its header.
+	// Start and End are the offsets of the table in the file. The table includes its header.
 	Start, End int
-	From       string // the entry of extends that the table comes from; "" for the file's own
+	From       string // the entry of extends that the table comes from; "" for a table of the file itself
 
 	tools, servers anyOf
 }
 
-// LimitTables returns the policy's own [[limit]] tables; the tables of extended texts come
-// last.
+// LimitTables returns the [[limit]] tables of the policy, without those of its layers. The tables
+// of extended texts come last.
 func (p *Policy) LimitTables() []LimitTable { return slices.Clone(p.limits) }
 
-// CoversCall reports whether an allowed call counts against the limit. A server whose name is
-// not known may be any server. A built-in tool of an agent counts by its own name and by the
-// name of its class.
+// CoversCall reports whether an allowed call counts against the limit. If the server's name is not
+// known, the call counts as a call to any server. A built-in tool of an agent counts by its own
+// name and by the name of its class.
 func (l *LimitTable) CoversCall(c *Call) bool {
 	named := func(name string) bool {
 		class := builtinOf(c, name).Class
@@ -37,8 +37,8 @@ func (l *LimitTable) CoversCall(c *Call) bool {
 		(l.servers == nil || c.Server == "" || l.servers.matchText(c.Server))
 }
 
-// formatTOML returns the table as TOML without its description. texts holds the values of the
-// rate, the sum and so on.
+// formatTOML returns the table as TOML without its description. texts holds the TOML of the rate,
+// the sum and the other parts.
 func (l *LimitTable) formatTOML(texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, row := range []struct {
@@ -52,9 +52,9 @@ func (l *LimitTable) formatTOML(texts map[string]string) string {
 	return "[[limit]]\n" + policytext.InlineTable(pairs) + tableOf(limitNames, texts)
 }
 
-// addLimits gives the policy its limits. It keeps only one of several equal limits. The key of
-// a layer's limit gets the layer's name, so that it never equals the key of a limit in the
-// policy below.
+// addLimits gives the policy its limits. It keeps only one of several equal limits. It adds the
+// layer's name to the key of a layer's limit, so that this key never equals the key of a limit in
+// the policy below.
 func (p *Policy) addLimits(limits []LimitTable) {
 	for _, l := range limits {
 		l.Rate.Key += p.options.Layer

@@ -12,29 +12,29 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Narrowed is the rule that keeps a person's answer. It is put above the rule that asked.
+// Narrowed is the new rule that keeps a person's answer. It stands above the rule that asked.
 type Narrowed struct {
-	Text   string  // TOML of the rule, for InsertAbove
-	Policy *Policy // the policy with the rule in its place; it has no revision
+	Text   string  // the new rule as TOML, for InsertAbove
+	Policy *Policy // the policy with the new rule in its place; this policy has no revision
 
 	Name   string   // the subject's glob
-	Server string   // "" when the rule is about every server
-	Cwd    string   // the folder where the call's relative paths have to start; "" for any
+	Server string   // "" if the rule is about every server
+	Cwd    string   // the folder where the call's relative paths must start; "" for any folder
 	Limits []Limit  // conditions on arguments
-	Not    []string // the rule's exceptions, as in a policy: those of the rule that asked
-	Open   []string // arguments of the call that the rule says nothing about
+	Not    []string // the exceptions of the rule that asked, in the syntax of policies
+	Open   []string // arguments of the call that the rule does not restrict
 
 	rule ruleSource
 }
 
-// SetDescription sets the description of the rule, which has none before.
+// SetDescription sets the description of the rule. The rule had no description before.
 func (n *Narrowed) SetDescription(text string) {
 	n.rule.Description = text
 	n.Text = n.rule.formatTOML()
 }
 
-// ArgsOnlyNames returns the names in the rule's args_only, and whether the rule has args_only:
-// then the rule does not match a call with any other further argument.
+// ArgsOnlyNames returns whether the rule has args_only, and the names in args_only. A rule with
+// args_only does not match a call with an unnamed argument that is not in names.
 func (n *Narrowed) ArgsOnlyNames() (names []string, only bool) {
 	return n.rule.further.Names, n.rule.further.Only
 }
@@ -45,29 +45,29 @@ type Limit struct {
 	Globs []string // globs; one must match
 }
 
-// ArgumentName returns the argument as a policy writes it below args: path, "a.b",
+// ArgumentName returns the argument's name in the syntax of policies, without "args.": path, "a.b",
 // options.mode.
 func (l Limit) ArgumentName() string { return policytext.DottedKey(l.Path[0], l.Path[1:]...) }
 
-// NarrowRule writes the rule that allows or denies a call from now on, after a person answered
-// the question of rule r. The new rule keeps every condition of r and names the call's own tool
-// and server. The scope decides what else the new rule names:
+// NarrowRule writes the rule that allows or denies a call from now on, after a person answered the
+// question of rule r. The new rule keeps every condition of r and names the call's own tool and
+// server. The scope decides about the other conditions of the new rule:
 //
 //   - Exact: every argument, with the call's value, and in an allow also with its JSON type;
 //   - File: every argument that is a path or URL, with the call's value; or the URI;
 //   - Folder: the folder of every argument that is a path or URL; or the folder of the URI;
 //   - Tool: nothing more.
 //
-// A suspicious argument would keep an allow with conditions from matching, so it is named in
-// every scope, with its values. An allow about commands or relative paths is bound to the
-// folder of the call, except with the scope Tool.
+// An allow with conditions does not match a call with a suspicious argument that it does not name.
+// So in every scope the new rule names each suspicious argument, with its values. An allow about
+// commands or relative paths is bound to the folder of the call, except with the scope Tool.
 //
-// So r matches whatever the new rule matches, in any reading, and the new rule changes only
+// So r matches every call that the new rule matches, in any reading. The new rule changes only the
 // answers to calls that r asked about.
 //
-// The error tells a person why no such rule can be written: globs cannot name a star, a
-// question mark, an empty text, a list, an object or null, and cannot demand that two globs on
-// one argument both match.
+// The error tells a person why no such rule can be written: globs cannot name a star, a question
+// mark, an empty text, a list, an object or null, and cannot demand that two globs on one argument
+// both match.
 func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, error) {
 	if r.Index >= 0 && r.Index < len(p.sources) && p.sources[r.Index].from != "" && p.anchorOf(r.Index) == "" {
 		return nil, fmt.Errorf("the rule comes from %s, which the policy extends; write one of your own above it", p.sources[r.Index].from)
@@ -75,8 +75,8 @@ func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	return p.narrowRule(r, c, s, a)
 }
 
-// Grant returns the rule that NarrowRule would write to allow, for an answer that is not kept
-// in the policy. The rule that asked may also come from an extended text.
+// Grant returns the allow rule that NarrowRule would write, for an answer that is not kept in the
+// policy. For Grant, the rule that asked may also come from an extended text.
 func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
 	return p.narrowRule(r, c, s, Allow)
 }
@@ -152,7 +152,7 @@ type narrower struct {
 	home  string
 	scope Scope
 
-	anchor string // the name of the rule in asked, for the key above
+	anchor string // the name of the rule that asked, for the key above
 	rule   ruleSource
 	limits []Limit
 	open   []string
@@ -172,7 +172,7 @@ func (n *narrower) narrowKeys() error {
 	return nil
 }
 
-// keepPlace lets the rule stand above the extended rule that asked.
+// keepPlace gives the new rule the key above, if the rule that asked is an extended rule.
 func (n *narrower) keepPlace() error {
 	if n.asked.from != "" {
 		n.rule.above = n.anchor
@@ -194,19 +194,20 @@ func (n *narrower) dropLimit() error {
 	return nil
 }
 
-// dropAsk removes the key ask, because the new rule asks nobody.
+// dropAsk removes the key ask, because an allow or a deny asks no one.
 func (n *narrower) dropAsk() error {
 	n.rule.OutOfBand = false
 	return nil
 }
 
-// dropPreview removes the key preview, because the new rule asks nobody.
+// dropPreview removes the key preview, because an allow or a deny asks no one.
 func (n *narrower) dropPreview() error {
 	n.rule.Preview = false
 	return nil
 }
 
-// narrowName gives the rule the call's name; for a resource, the URI or its folder.
+// narrowName sets the rule's glob to the call's name. For a resource the glob is the URI or the
+// URI's folder.
 func (n *narrower) narrowName() error {
 	name := n.call.Names[0]
 	key := subjectKey(n.call.Subject)
@@ -262,8 +263,8 @@ func (n *narrower) bindServer() error {
 	return nil
 }
 
-// narrowArguments gives the rule its conditions on arguments: first on the call's arguments, in
-// their order, and then the other conditions of the rule that asked.
+// narrowArguments sets the rule's conditions on arguments. First come the conditions on the call's
+// arguments, in the order of the call, and then the remaining conditions of the rule that asked.
 func (n *narrower) narrowArguments() error {
 	if n.call.Subject != ToolSubject && n.call.Subject != PromptSubject {
 		return nil
@@ -319,8 +320,8 @@ func (n *narrower) narrowArguments() error {
 // errStar is the error for an argument that a rule cannot name.
 var errStar = errors.New(`the call has an argument called "` + everyName + `", and a rule cannot name it: in a rule "` + everyName + `" means every argument`)
 
-// limitSuspects names the suspicious arguments that would keep the rule from matching this very
-// call, with their values.
+// limitSuspects adds conditions on the suspicious arguments of this call, with their values.
+// Without these conditions, the rule would not match the call.
 func (n *narrower) limitSuspects() error {
 	if !n.rule.watchesUnnamedArgs() || n.rule.further.Only {
 		return nil
@@ -348,8 +349,8 @@ func (n *narrower) addLimit(path, globs []string) {
 	n.limits = append(n.limits, Limit{Path: path, Globs: globs})
 }
 
-// bindType adds a condition on the JSON type of an exact value, because a glob does not tell 1,
-// "1" and ["1"] apart. A rule that denies gets no such condition and stays wide.
+// bindType adds a condition on the JSON type of an exact value, because a glob does not tell 1, "1"
+// and ["1"] apart. A deny does not get this condition, because a deny may match more calls.
 func (n *narrower) bindType(path []string, kind string) {
 	key := findConstraint("type")
 	if n.scope > File || n.rule.Action != Allow || kind == "" ||
@@ -359,8 +360,8 @@ func (n *narrower) bindType(path []string, kind string) {
 	n.rule.where = append(slices.Clip(n.rule.where), whereSource{path: path, key: key, text: quoteTOML(kind)})
 }
 
-// scopeGlobs returns the globs that the scope demands of an argument; nil if none. named means
-// that the rule has a condition on the argument.
+// scopeGlobs returns the globs that the scope requires for an argument; nil if the scope requires
+// none. named means that the rule has a condition on the argument.
 func (n *narrower) scopeGlobs(a *argument, named bool) (globs []string, err error) {
 	switch n.scope {
 	case Exact:

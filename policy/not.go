@@ -9,11 +9,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// exceptions holds the exceptions of a rule: the rule does not match a call that meets one of
-// them, even if the rule's conditions hold. Doubt makes the rule stricter: an allow does not
-// match a possible exception, and a deny or a prompt does.
+// exceptions holds the exceptions of a rule. The rule does not match a call that meets one of its
+// exceptions, even if the rule's conditions hold. If it is uncertain whether the call meets an
+// exception, an allow does not match, and a deny or a prompt matches.
 type exceptions struct {
-	subject  ruleKey  // the subject key of the patterns, such as tool
+	subject  ruleKey  // the subject key that the patterns belong to, such as tool
 	patterns []string // globs on the same texts as the subject's globs
 	written  []string // the patterns as in the file, with each ${NAME} of [folders]; nil if no pattern has such a name
 	calls    []Stated
@@ -22,13 +22,13 @@ type exceptions struct {
 
 func (e *exceptions) hasExceptions() bool { return len(e.patterns)+len(e.calls)+len(e.args) > 0 }
 
-// except is a callTest that holds if the callTest in it does not.
+// except is a callTest that gives the opposite result of the callTest in it.
 type except struct{ callTest }
 
 func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
-// oppositeAction returns an action for which doubt counts the other way: Deny for Allow, Allow
-// for every other action.
+// oppositeAction returns an action for which an uncertain result counts in the opposite way: Deny
+// for Allow, and Allow for every other action.
 func oppositeAction(a Action) Action {
 	if a == Allow {
 		return Deny
@@ -120,7 +120,8 @@ func exceptionNames() (names []string) {
 	return names
 }
 
-// checkNot reports exceptions of another subject, and arguments that are named twice.
+// checkNot reports exceptions that belong to another subject than the rule's, and arguments that
+// have two exceptions.
 func (p *parser) checkNot(r *ruleSource) {
 	at := p.given[notKey] - 1
 	if at < 0 {

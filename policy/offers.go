@@ -8,10 +8,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// OffersEntry reports whether some call of a list entry could be allowed or asked about. c is a
-// call as DecideReply takes it: only its server, its subject and one name are known. A true may
-// be wrong; after a false every such call is denied, whatever it carries and whenever it is
-// made.
+// OffersEntry reports whether the policy could answer a call of a list entry with an allow or a
+// question. c is a call as for DecideReply: only its server, its subject and one name are known.
+// The result true may be wrong. The result false is certain: every such call is denied, whatever
+// its arguments and time are.
 func (p *Policy) OffersEntry(c *Call) bool {
 	if malformedReason(c) != "" {
 		return false
@@ -29,7 +29,7 @@ func (p *Policy) offersEntry(c *Call) bool {
 	name := c.Names[0]
 	v := view{policy: p, call: c, left: effort.Max}
 	all, known := v.uriReadings(name)
-	all = all[:min(len(all), 64)] // 64 readings are enough: an allow must match every reading
+	all = all[:min(len(all), 64)] // 64 readings are enough, because an allow must match every reading
 	for i := range p.rules {
 		r := &p.rules[i]
 		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.AltersContent() || !v.matchesName(r, name) {
@@ -67,8 +67,9 @@ func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	return v.policy.readers[resourceSlot].Read(nil, name, &v.fold, &v.left), true
 }
 
-// matchEveryCall reports whether the conditions on a call as a whole hold for every call to a
-// server. Only the server's name is known; a condition on any other fact is a maybe.
+// matchEveryCall reports whether the rule's conditions on the call as a whole hold for every call
+// to a server. Only the server's name is known; for a condition on any other fact the result is
+// Maybe.
 func (r *rule) matchEveryCall(c *Call) where.Match {
 	all := where.Yes
 	for _, t := range r.calls {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-// On tells what a rule judges. The zero value is calls.
+// On tells what a rule judges: calls, replies, lists or uploads. The zero value means calls.
 type On uint8
 
 // The values of On.
@@ -15,13 +15,13 @@ const (
 	OnCall   On = iota
 	OnReply     // the reply to a call
 	OnList      // one entry of a list: an offered tool, prompt or resource
-	OnUpload    // content that a request brings to the service of the agent's model: the result of a call, or words
+	OnUpload    // content in a request to the agent's model service: the result of a call, or words
 
 	OnCount = iota // number of the values above
 )
 
-// WordsMethod is the method of a Call that stands for words on their way to a model: the words of
-// the user and of the agent itself, which are not the result of a tool.
+// WordsMethod is the Method of a Call that stands for words on the way to a model. These are the
+// words of the user and of the agent itself, but not the results of tools.
 const WordsMethod = "model/words"
 
 var onWords = []string{"call", "reply", "list", "upload"}
@@ -34,8 +34,8 @@ func (on On) String() string {
 	return fmt.Sprintf("On(%d)", uint8(on))
 }
 
-// onActions are the actions that a rule may have, by what it judges. A rule about calls may
-// also redact if it is about a server's requests to the client (checkOn).
+// onActions are the actions that a rule may have, by On. A rule about calls may also redact if the
+// calls are a server's requests to the client (checkOn).
 var onActions = [...][]Action{
 	OnCall:   {Allow, Deny, Prompt},
 	OnReply:  {Allow, Warn, Fence, Redact, Prompt, Deny},
@@ -68,7 +68,7 @@ func (p *parser) readOn(k ruleKey, e toml.Expression) {
 	p.currentRule().On = On(on)
 }
 
-// onSubjects are the subjects that rules about replies, lists and uploads can have.
+// onSubjects are the subjects that rules about replies, lists and uploads may have.
 var onSubjects = [...]struct {
 	subjects []Subject
 	why      string
@@ -78,7 +78,8 @@ var onSubjects = [...]struct {
 	OnUpload: {[]Subject{ToolSubject, MethodSubject}, `what goes to a model is the result of a tool, or method = "` + WordsMethod + `"`},
 }
 
-// checkOn refuses actions and keys that have no meaning for what the rule judges.
+// checkOn reports actions and keys that have no meaning in a rule about calls, replies, lists or
+// uploads (r.On).
 func (p *parser) checkOn(r *ruleSource) {
 	fail := func(k ruleKey, msg, hint string) {
 		at := p.given[k] - 1
@@ -124,8 +125,8 @@ func (p *parser) checkOn(r *ruleSource) {
 	}
 }
 
-// checkWithoutSubject refuses keys that have no meaning in a rule about all replies or all list
-// entries.
+// checkWithoutSubject reports keys that have no meaning in a rule without a subject, which is about
+// all replies or all list entries.
 func (p *parser) checkWithoutSubject(r *ruleSource) {
 	hint := "a rule without a subject is about all that comes back; name a tool or a prompt"
 	if r.On == OnUpload {

@@ -10,24 +10,25 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// Pack is a list of further things to look for, read from a file that the policy names.
+// Pack is a list of additional things that the detectors look for. It comes from a file that the
+// policy names.
 type Pack interface {
-	Kind() string // the kind as a rule's find spells it: "pack:tickets"
+	Kind() string // the word for the pack in a rule's find: "pack:tickets"
 	Text() []byte // the text of the pack's file
 }
 
-// PackFile is one entry of a policy's packs.
+// PackFile is one entry of the policy's key packs.
 type PackFile struct {
-	File string // as written; relative to the folder of Pos.File
+	File string // the path as written, relative to the folder of Pos.File
 	Pos  Position
 }
 
-// packPrefix is the prefix of the kinds of packs.
+// packPrefix begins every kind that comes from a pack.
 const packPrefix = "pack:"
 
 const packsForm = `write packs = ["company.toml"]`
 
-// readPacks reads the entries of the key packs, which stands above every rule.
+// readPacks reads the entries of the key packs.
 func (p *parser) readPacks(e toml.Expression) {
 	start, end := e.Key[0].Start, e.Key[len(e.Key)-1].End
 	switch {
@@ -49,11 +50,11 @@ func (p *parser) readPacks(e toml.Expression) {
 	})
 }
 
-// PackFiles returns the entries of a policy's packs, even if the rest of the policy does not
+// PackFiles returns the entries of the policy's key packs, even if the rest of the policy does not
 // load.
 func PackFiles(file string, src []byte) []PackFile {
 	if !bytes.Contains(src, []byte("packs")) && bytes.IndexByte(src, '\\') < 0 {
-		return nil // the key cannot be there, not even with escapes
+		return nil // the text cannot have the key packs, not even with escapes
 	}
 	p := parser{file: file, doc: toml.New(src)}
 	defer p.doc.Close()
@@ -68,7 +69,7 @@ func PackFiles(file string, src []byte) []PackFile {
 	}
 }
 
-// loadPacks reads the packs, and checks that every pack in a rule's find exists.
+// loadPacks reads the packs, and reports a rule's find that names a missing pack.
 func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 	kinds := FindingKinds()
 	for _, x := range f.packFiles {
@@ -89,7 +90,7 @@ func (f *fileSource) loadPacks(o Options) (packs []Pack, errs Errors) {
 			packs, kinds = append(packs, pack), append(kinds, pack.Kind())
 		}
 	}
-	if len(errs) > 0 { // a find may name the pack that did not load
+	if len(errs) > 0 { // a find may name a pack that did not load, so the finds are not checked
 		return nil, errs
 	}
 	for i := range f.rules {
@@ -112,10 +113,11 @@ func (r *ruleSource) findWords() []string {
 	return nil
 }
 
-// IsKind reports whether a word could be a kind in a rule's find.
+// IsKind reports whether a rule's find may have the word: a kind of FindingKinds, or a word of the
+// form of a pack's kind.
 func IsKind(word string) bool { return slices.Contains(findKinds, word) || isPackKind(word) }
 
-// isPackKind reports whether a word could be the kind of a pack.
+// isPackKind reports whether a word has the form of a pack's kind.
 func isPackKind(word string) bool {
 	return strings.HasPrefix(word, packPrefix) && len(word) > len(packPrefix)
 }
@@ -129,8 +131,7 @@ func (p *Policy) Packs() []Pack {
 	return all
 }
 
-// KindsOn returns the words, except "*", that find takes in rules that judge on: calls, replies
-// or lists.
+// KindsOn returns the words, except "*", that the key find accepts in rules with this On.
 func (p *Policy) KindsOn(on On) []string {
 	all := slices.DeleteFunc(FindingKinds(), func(kind string) bool {
 		where := onlyOn[kind]

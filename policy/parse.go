@@ -11,14 +11,14 @@ import (
 	"github.com/clawai/clawai/policy/internal/toml"
 )
 
-// parseSource reads the rules of a policy. It reports everything that is wrong
-// with the text and then returns no rules: a policy loads whole or not at all.
+// parseSource reads the rules of a policy. It reports every error in the text. After an error it
+// returns no rules, because a policy is loaded completely or not at all.
 func parseSource(file string, src []byte) ([]ruleSource, Errors) {
 	f, errs := parseFile(file, src, nil)
 	return f.rules, errs
 }
 
-// fileSource is the content of a policy's file.
+// fileSource is the parsed content of a policy's file.
 type fileSource struct {
 	rules   []ruleSource
 	limits  []LimitTable
@@ -28,14 +28,14 @@ type fileSource struct {
 	level   Level
 	folders []FolderList
 
-	environment environment // the zero value: the file names none
+	environment environment // the zero value if the file has no key env
 
 	packFiles []PackFile
-	anchored  bool // some rule has the key above
+	anchored  bool // at least one rule has the key above
 }
 
-// parseFile reads the whole file of a policy: rules, limits, extends and the other tables. The lists
-// of the owner replace the file's own lists with the same names.
+// parseFile reads the whole file of a policy: rules, limits, extends and the other tables. A list
+// in owners replaces the file's own list of [folders] with the same name.
 func parseFile(file string, src []byte, owners []FolderList) (fileSource, Errors) {
 	p := parser{ownersFolders: owners, file: file, doc: toml.New(src), stated: map[string]Stated{}, given: make([]int, len(keys)), whole: make([]bool, len(keys))}
 	defer p.doc.Close()
@@ -47,7 +47,8 @@ func parseFile(file string, src []byte, owners []FolderList) (fileSource, Errors
 		p.fail(0, 2, "the file is UTF-16", "save it as UTF-8")
 		return fileSource{}, p.errs
 	}
-	p.rules = make([]ruleSource, 0, bytes.Count(src, []byte("[[rule]]"))) // saves copies: a rule is large
+	// One allocation, because a rule is large and growing the slice would copy the rules.
+	p.rules = make([]ruleSource, 0, bytes.Count(src, []byte("[[rule]]")))
 	p.readExpressions()
 	if len(p.errs) > 0 {
 		p.errs.sortByPosition()
@@ -58,66 +59,66 @@ func parseFile(file string, src []byte, owners []FolderList) (fileSource, Errors
 
 // parser holds the state of reading a policy.
 type parser struct {
-	file string // the policy's name in positions
+	file string // the policy's file name in positions
 	doc  *toml.Document
 	errs Errors
 	fileSource
 	scope scope
 
-	extended  bool     // the key extends is given, as a list
-	extending bool     // the table at the end of extends is being read
-	packed    bool     // the key packs is given
-	prefix    []string // of an argsScope, whereScope or notScope: the header's path below args, where or not
-	table     ruleKey  // the key of a partsScope
-	tables    bool     // the policy has a table in a rule, so FirstConflict must check it
+	extended  bool     // the file has the key extends, as a list
+	extending bool     // the parser is reading the last [[extends]] in extends
+	packed    bool     // the file has the key packs
+	prefix    []string // in an argsScope, whereScope or notScope: the path in the header after args, where or not
+	table     ruleKey  // the key whose table is read, in a partsScope
+	tables    bool     // a rule has a table in it, so FirstConflict must be asked
 
-	// State of the current rule, which is the last of rules:
+	// The state of the current rule, the last in rules:
 	open      bool
-	acts      bool   // its action is valid
-	broken    bool   // part of it is invalid TOML: missing keys are not reported
-	given     []int  // by key: offset of each key, plus 1; 0 when it is not given
-	arguments int    // number of conditions on arguments, including wrong ones
-	typed     int    // number of conditions below where, including wrong ones
-	whole     []bool // by key, for when and limit: the key is given as one value
+	acts      bool   // the rule's action is valid
+	broken    bool   // part of the rule is invalid TOML, so missing keys are not reported
+	given     []int  // by ruleKey: offset of the key, plus 1; 0 if the rule does not have the key
+	arguments int    // number of conditions on arguments, including invalid ones
+	typed     int    // number of conditions below where, including invalid ones
+	whole     []bool // by ruleKey, for when and limit: the rule has the key as one value
 	when      whenParts
-	limit     limitParts // also for a [[limit]]
+	limit     limitParts // the parts of the rule's limit, or of a [[limit]]
 
-	globs []string // the globs of the list that is being read; reused
+	globs []string // the globs of the current list; a reused buffer
 
-	stated map[string]Stated // cache for keys that take globs, by source text: rules repeat themselves
+	stated map[string]Stated // cache of conditions by source text, because rules often have equal conditions
 
-	limiting bool // the table at the end of limits is being read
+	limiting bool // the parser is reading the last [[limit]] in limits
 
-	named       []string          // the keys read so far in the table at the end of trusts or cages
-	cageHeaders []toml.Expression // the header of each table in cages
-	flowing     int               // offset of [flow], plus 1; 0 if there is none
+	named       []string          // the keys so far in the table that is read, the last in trusts or cages
+	cageHeaders []toml.Expression // the header of each table in cages, in the same order
+	flowing     int               // offset of the header [flow], plus 1; 0 if there is none
 	levelled    bool              // [flow] has a level
 
-	foldered      bool         // [folders] is given
-	ownersFolders []FolderList // lists that replace those of the file
-	known         []FolderList // both, when knownLists was called
+	foldered      bool         // the file has a table [folders]
+	ownersFolders []FolderList // lists of [folders] that replace the lists of the file
+	known         []FolderList // ownersFolders and the file's lists; set by knownLists
 }
 
-// scope is the table that the pairs below a header belong to.
+// scope tells to which table the pairs after a header belong.
 type scope uint8
 
 const (
 	fileScope    scope = iota
-	ruleScope          // [[rule]]
-	argsScope          // [rule.args] and below
-	whereScope         // [rule.where] and below
-	partsScope         // [rule.when], [rule.limit]
-	notScope           // [rule.not] and below
+	ruleScope          // the pairs after [[rule]]
+	argsScope          // the pairs after [rule.args], or after a header below it
+	whereScope         // the pairs after [rule.where], or after a header below it
+	partsScope         // the pairs after [rule.when] or [rule.limit]
+	notScope           // the pairs after [rule.not], or after a header below it
 	limitScope         // [[limit]]
-	trustScope         // [server.NAME] and below
+	trustScope         // the pairs after [server.NAME], or after a header below it
 	flowScope          // [flow]
 	foldersScope       // [folders]
 	cageScope          // [server.NAME.sandbox]
 	extendsScope       // [[extends]]
-	refusedScope       // a header that was reported: its pairs are not reported
+	refusedScope       // the pairs after an invalid header: they are not reported, because the header was
 )
 
-// readExpressions reads the text expression by expression. After invalid TOML it goes on at the
+// readExpressions reads the text expression by expression. After invalid TOML it continues at the
 // next rule.
 func (p *parser) readExpressions() {
 	for {
@@ -147,7 +148,7 @@ func (p *parser) readExpressions() {
 	}
 }
 
-// nextRule returns the offset of the next line that begins with [[; -1 if there is none.
+// nextRule returns the offset of the next line that begins with [[; -1 if no line does.
 func nextRule(src []byte, offset int) int {
 	for {
 		n := bytes.IndexByte(src[offset:], '\n')
@@ -215,7 +216,7 @@ func (p *parser) readGlob(name label, at []toml.KeyPart, v toml.Value) (string, 
 	return s, true
 }
 
-// wrongType reports a value that its key does not take.
+// wrongType reports a value of a type that its key does not accept.
 func (p *parser) wrongType(name label, want string, at []toml.KeyPart, v toml.Value, hint string) {
 	start, end, known := v.Span()
 	if !known {
@@ -239,7 +240,7 @@ func (p *parser) positionOf(offset int) Position {
 	return Position{File: p.file, Line: line, Column: column}
 }
 
-// reportSyntax reports invalid TOML. The rule around it cannot be checked as a whole.
+// reportSyntax reports invalid TOML. Then the checks of the whole rule are skipped.
 func (p *parser) reportSyntax(offset int, msg string) {
 	p.broken = true
 	r, size := utf8.DecodeRune(p.doc.Src[offset:])

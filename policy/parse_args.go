@@ -9,7 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// maxArgDepth is the largest depth of a condition below args, the same as the depth of a frame.
+// maxArgDepth is the largest depth of a condition below args. It equals the largest depth of a
+// frame.
 const maxArgDepth = 64
 
 // readArgs reads a pair whose key begins with args.
@@ -27,13 +28,14 @@ func (p *parser) readArgs(e toml.Expression) {
 	p.eachPair(nil, e.Value, p.readArgument)
 }
 
-// eachPair calls read with each pair of an inline table in a rule, below the path prefix.
+// eachPair calls read with each pair of an inline table in a rule. The path of each pair begins
+// with prefix.
 func (p *parser) eachPair(prefix []string, v toml.Value, read func(path []string, at []toml.KeyPart, v toml.Value)) {
 	p.tables = true
 	v.EachPair(func(key []toml.KeyPart, inner toml.Value) { read(argPath(prefix, key), key, inner) })
 }
 
-// readArgument reads the condition on one argument, or a table of conditions.
+// readArgument reads the condition on one argument, or a table of such conditions.
 func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	p.arguments++
 	if len(path) > maxArgDepth {
@@ -60,7 +62,7 @@ func (p *parser) readArgument(path []string, at []toml.KeyPart, v toml.Value) {
 	r.args = append(r.args, argSource{path: path, globs: globs, written: written, pos: p.positionOf(at[0].Start)})
 }
 
-// readGlobs reads one glob or a list of globs; nil after an error.
+// readGlobs reads one glob or a list of globs. It returns nil after an error.
 func (p *parser) readGlobs(name label, at []toml.KeyPart, v toml.Value) []string {
 	if v.IsString() {
 		if s, ok := p.readGlob(name, at, v); ok {
@@ -99,8 +101,8 @@ func (p *parser) checkArgs(r *ruleSource) {
 	p.checkArguments(r.args)
 }
 
-// checkArguments reports an argument that is named twice, or together with one of its own
-// members.
+// checkArguments reports an argument that has two conditions, and an argument that has a condition
+// and also one on its own member.
 func (p *parser) checkArguments(args []argSource) {
 	if len(args) < 2 {
 		return
@@ -124,7 +126,7 @@ func (p *parser) failArgument(b argSource, msg string, a argSource) {
 		Hint: fmt.Sprintf("%s is on line %d; a list of globs says that one must match", argName(a.path), a.pos.Line)})
 }
 
-// argPath returns a path of names below args.
+// argPath returns the path below args for a key after the header's path.
 func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)
@@ -134,5 +136,5 @@ func argPath(prefix []string, key []toml.KeyPart) []string {
 	return path
 }
 
-// argName returns a path as a policy writes it.
+// argName returns a path as TOML with "args" in front.
 func argName(path []string) string { return policytext.DottedKey("args", path...) }

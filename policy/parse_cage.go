@@ -63,7 +63,7 @@ func (p *parser) readCageLevel(t *CageTable, e toml.Expression) {
 	case at < int(CageOff):
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", text), suggestWord(text, cageWords[CageOff:], choice))
 	default:
-		t.Level = CageLevel(at) //nolint:gosec // the index of one of four words
+		t.Level = CageLevel(at) //nolint:gosec // at is an index of one of four words
 		t.text += "\nlevel = " + policytext.Quote(text)
 	}
 }
@@ -108,8 +108,8 @@ func (p *parser) readCageList(t *CageTable, e toml.Expression, read func(string)
 	return all
 }
 
-// ParsePlace reads a place of a sandbox that does not come from a policy, and returns it in the
-// form that a policy uses.
+// ParsePlace reads a place of a sandbox that comes from outside a policy. It returns the place in
+// the form that policies use.
 func ParsePlace(text string) (string, error) {
 	place, msg, _ := cagePlace(text)
 	if msg != "" {
@@ -118,9 +118,9 @@ func ParsePlace(text string) (string, error) {
 	return place, nil
 }
 
-// cagePlace reads a place in the form that the constraint under takes. It also takes ./ for the
-// folder that the server starts in. It cuts off /** at the end, because a folder includes
-// everything below it anyway.
+// cagePlace reads a place in the form of the constraint under. It also accepts ./ for the folder in
+// which the server starts. It removes /** at the end, because a folder always includes everything
+// below it.
 func cagePlace(text string) (place, msg, hint string) {
 	place = strings.TrimSuffix(text, "/**")
 	switch {
@@ -141,7 +141,7 @@ func cagePlace(text string) (place, msg, hint string) {
 	return place, "", ""
 }
 
-// cageWritable reads a place that may be written.
+// cageWritable reads a place that the server may write.
 func cageWritable(text string) (place, msg, hint string) {
 	place, msg, hint = cagePlace(text)
 	if place == "/" || place == "~" {
@@ -171,7 +171,7 @@ func cageVariable(text string) (name, msg, hint string) {
 	return text, "", ""
 }
 
-// closeCages checks each [server.NAME.sandbox] as a whole, at the end of the file.
+// closeCages checks each complete [server.NAME.sandbox], at the end of the file.
 func (p *parser) closeCages() {
 	for i := range p.cages {
 		if e := p.cageHeaders[i]; p.cages[i].Level == 0 && len(p.errs) == 0 {

@@ -42,7 +42,7 @@ func (p *parser) argsOpen(k ruleKey, e toml.Expression) {
 	}
 }
 
-// checkFurther reports an args_only or args_open that has no meaning in its rule.
+// checkFurther returns a check that reports an args_only or args_open without effect in its rule.
 func checkFurther(k ruleKey) func(p *parser, r *ruleSource) {
 	return func(p *parser, r *ruleSource) {
 		at, name := p.given[k]-1, ruleKeys[k]

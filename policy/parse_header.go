@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// fileTables are the names of a policy's tables.
+// fileTables are the names of the tables that a policy may have.
 var fileTables = []string{"rule", "limit", "server", "flow", "folders", "extends"}
 
 const onlyTables = "a policy holds only [[rule]], [[limit]] and [[extends]] tables, [server.NAME], [flow] and [folders]"
@@ -79,7 +79,7 @@ func (p *parser) ruleTable(e toml.Expression) {
 	}
 }
 
-// filePair reads a pair that stands in no table.
+// filePair reads a pair at the top of the file, before any table.
 func (p *parser) filePair(e toml.Expression) {
 	first := e.Key[0]
 	name := first.Name
@@ -107,8 +107,8 @@ func (p *parser) filePair(e toml.Expression) {
 	}
 }
 
-// takeKey returns the key of a pair in a table of the file, and notes it in p.named. It returns false
-// for a key that is unknown, is a table, or was given before.
+// takeKey returns the key of a pair in a table of the file, and notes it in p.named. It returns
+// false for a key that is unknown, that is a table, or that the table already has.
 func (p *parser) takeKey(e toml.Expression, table string, known []string) (word string, ok bool) {
 	first, last := e.Key[0], e.Key[len(e.Key)-1]
 	switch word = first.Name; {
@@ -147,7 +147,7 @@ func (p *parser) endTable() {
 	p.closeExtension()
 }
 
-// closeRule makes the checks that need a whole rule.
+// closeRule makes the checks that need the complete rule.
 func (p *parser) closeRule() {
 	if !p.open {
 		return
@@ -167,8 +167,8 @@ func (p *parser) closeRule() {
 	}
 }
 
-// checkNamed reports a key about arguments that names no argument, or whose rule's subject has
-// no arguments.
+// checkNamed reports a key about arguments if the key names no argument, or if the rule's subject
+// has no arguments.
 func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 	at, name := p.given[k]-1, ruleKeys[k]
 	if at < 0 {
@@ -187,6 +187,6 @@ func (p *parser) checkNamed(k ruleKey, named int, hint string) {
 // failRule reports an error at the current rule's header.
 func (p *parser) failRule(msg, hint string) {
 	start := p.currentRule().start
-	end := min(start+len("[[rule]]"), len(p.doc.Src)) // a misspelt header may be shorter
+	end := min(start+len("[[rule]]"), len(p.doc.Src)) // min, because a misspelt header may be shorter than "[[rule]]"
 	p.fail(start, end, msg, hint)
 }

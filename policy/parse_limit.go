@@ -15,7 +15,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// maxRate is the largest number of calls that a limit counts, because each call is remembered.
+// maxRate is the largest number of calls that a limit can count. It is bounded because clawai
+// remembers each counted call.
 const maxRate = 10_000
 
 var rateUnits = []struct {
@@ -28,14 +29,14 @@ var rateUnits = []struct {
 	{"day", 24 * time.Hour},
 }
 
-// limitParts is the limit that is being read.
+// limitParts holds the parts of the limit that the parser is reading.
 type limitParts struct {
 	Rate
-	texts map[string]string // TOML of the parts, by name
-	check func()            // checks the rate; nil if no rate could be read
+	texts map[string]string // each part as TOML, by name
+	check func()            // checks the rate; nil if no valid rate was read
 }
 
-// limitPart reads one part of a limit that is a table.
+// limitPart reads one part of a limit in the form of a table.
 func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Value) {
 	if !v.IsString() {
 		p.storePart(word, "")
@@ -60,7 +61,7 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 	case "per":
 		words := perWords
 		if p.limiting {
-			words = words[PerTool:] // without per, all calls are counted together
+			words = words[PerTool:] // without per, the limit counts all calls together
 		}
 		p.limit.Per = Per(len(perWords) - len(words) + choose(words))
 	default:
@@ -97,7 +98,7 @@ func (p *parser) readRate(name label, v toml.Value) {
 		noRate()
 		return
 	}
-	p.limit.check = func() { // called when it is known what the limit counts
+	p.limit.check = func() { // closeLimit calls check, because only then the parser knows what the limit counts
 		const nothing = `to allow nothing, write action = "deny"`
 		l := &p.limit
 		switch {
@@ -128,7 +129,7 @@ func (p *parser) readSum(name label, v toml.Value) {
 
 var sumPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^args(\.[A-Za-z0-9_-]+){1,8}$`) })
 
-// closeLimit checks the limit of a rule and sets its key.
+// closeLimit checks the complete limit of a rule and sets its key.
 func (p *parser) closeLimit(r *ruleSource) {
 	at := p.given[limitKey] - 1
 	if at < 0 {
@@ -159,7 +160,7 @@ func (p *parser) closeLimit(r *ruleSource) {
 	r.Rate.Key = r.fingerprint()
 }
 
-// tableOf returns an inline table of the names that texts has, in the order of names.
+// tableOf returns the parts in texts as a TOML inline table, in the order of names.
 func tableOf(names []string, texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, n := range names {
@@ -170,8 +171,8 @@ func tableOf(names []string, texts map[string]string) string {
 	return policytext.InlineTable(pairs)
 }
 
-// fingerprint returns a digest of the rule's meaning: its place and description do not count. For
-// each name of [folders] in the rule, the folders of that name do count.
+// fingerprint returns a digest of the rule's meaning. The rule's place and description do not
+// change the digest. The folders in the lists of [folders] that the rule uses do change it.
 func (r *ruleSource) fingerprint() string {
 	bare := *r
 	bare.Description = ""

@@ -49,13 +49,13 @@ func (p *parser) limitGlobs(k ruleKey, e toml.Expression) (texts []string, globs
 	p.given[k] = e.Key[0].Start + 1
 	texts = p.readGlobs(label{key: k}, e.Key, e.Value)
 	for _, text := range texts {
-		g, _ := glob.Compile(text) // checked by readGlobs
+		g, _ := glob.Compile(text) // no error: readGlobs has checked the text
 		globs = append(globs, g)
 	}
 	return texts, globs
 }
 
-// closeTable checks a [[limit]] as a whole and sets its key.
+// closeTable checks a complete [[limit]] and sets its key.
 func (p *parser) closeTable() {
 	if !p.limiting {
 		return

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// coveredMethods maps a method to the rule key that judges it, which sees more than the method.
+// coveredMethods maps a method to the rule key that judges it. That key sees more of the call than
+// the key method.
 var coveredMethods = map[string]string{
 	"tools/call":               "tool",
 	"resources/read":           "resource",
@@ -19,9 +20,9 @@ var coveredMethods = map[string]string{
 	"elicitation/create":       "elicitation",
 }
 
-// refuseMethod returns why a method glob could never apply; "" if it could. It refuses a
-// covered method only if the glob is its name: `*` is valid, and does not apply to covered
-// methods.
+// refuseMethod returns the reason why a method glob could never match; "" if it could match. It
+// refuses a glob that is exactly the name of a covered method. `*` is valid, but does not match
+// covered methods.
 func refuseMethod(pattern string) (msg, hint string) {
 	name := strings.ToLower(pattern)
 	if key, ok := coveredMethods[name]; ok {

@@ -11,15 +11,15 @@ import (
 
 var askWords = []string{"out-of-band"}
 
-// label names a key in an error.
+// label names a key in an error message.
 type label struct {
 	key  ruleKey
-	path []string // the names below the key
+	path []string // the names after the key
 }
 
 func (l label) String() string { return policytext.DottedKey(ruleKeys[l.key], l.path...) }
 
-// markGiven notes that the current rule has a key.
+// markGiven records that the current rule has the key k.
 func (p *parser) markGiven(k ruleKey, at toml.KeyPart) {
 	if p.given[k] == 0 {
 		p.given[k] = at.Start + 1
@@ -64,7 +64,7 @@ func (p *parser) readDescription(k ruleKey, e toml.Expression) {
 	p.currentRule().Description = e.Value.Text()
 }
 
-// readAbove reads the description of the extended rule that the rule stands above.
+// readAbove reads the key above: the description of the extended rule above which this rule stands.
 func (p *parser) readAbove(k ruleKey, e toml.Expression) {
 	r := p.currentRule()
 	switch {
@@ -79,7 +79,8 @@ func (p *parser) readPinned(k ruleKey, e toml.Expression) {
 	p.currentRule().Pinned = p.readBool(k, e)
 }
 
-// readPreview reads preview = true: the person who is asked sees what the command would do.
+// readPreview reads preview = true: the person who answers the question sees what the command would
+// do.
 func (p *parser) readPreview(k ruleKey, e toml.Expression) {
 	p.currentRule().Preview = p.readBool(k, e)
 }
@@ -109,7 +110,7 @@ func (p *parser) readAction(k ruleKey, e toml.Expression) {
 	r.Action = Action(a)
 }
 
-// readAsk reads ask = "out-of-band": clawai itself asks the person, because an agent might fill
+// readAsk reads ask = "out-of-band": clawai itself must ask the person, because an agent might fill
 // in the client's form.
 func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 	choice := fmt.Sprintf("it can be %q", listWords(askWords))
@@ -124,10 +125,10 @@ func (p *parser) readAsk(k ruleKey, e toml.Expression) {
 	p.currentRule().OutOfBand = true
 }
 
-// checkAsk reports ask in a rule that asks nobody.
+// checkAsk reports the key ask in a rule that is not a prompt.
 func (p *parser) checkAsk(r *ruleSource) { p.refuseUnasked(askKey, r) }
 
-// checkPreview reports preview in a rule that asks nobody.
+// checkPreview reports the key preview in a rule that is not a prompt.
 func (p *parser) checkPreview(r *ruleSource) { p.refuseUnasked(previewKey, r) }
 
 func (p *parser) refuseUnasked(k ruleKey, r *ruleSource) {
@@ -154,8 +155,8 @@ func (p *parser) readSubject(k ruleKey, e toml.Expression) {
 	}
 }
 
-// unknownKey reports a key that rules do not have. A key that is spelled almost like action or
-// a subject counts as given, so that one mistake is one error.
+// unknownKey reports a key that rules do not have. If the key is a misspelling of action or of a
+// subject, unknownKey treats the right key as given, so that one mistake gives only one error.
 func (p *parser) unknownKey(at toml.KeyPart) {
 	name := at.Name
 	if k := findKey(nearestWord(name, ruleKeys)); k < argsKey {

@@ -7,7 +7,7 @@ import (
 	"github.com/clawai/clawai/internal/text/spelling"
 )
 
-// maxSuggest is the longest word worth comparing.
+// maxSuggest is the length of the longest word for which nearestWord searches.
 const maxSuggest = 32
 
 // suggestWord returns a hint with the nearest of the words, or fallback if no word is near.
@@ -18,7 +18,7 @@ func suggestWord(word string, words []string, fallback string) string {
 	return fallback
 }
 
-// nearestWord returns the word that was probably meant; "" if none is near.
+// nearestWord returns the word that the author probably meant; "" if no word is near.
 func nearestWord(word string, words []string) string {
 	word = strings.ToLower(word)
 	if word == "" || len(word) > maxSuggest {

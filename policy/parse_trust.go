@@ -50,7 +50,7 @@ func (p *parser) openTrust(e toml.Expression) {
 			return
 		}
 		t.Tool = name[3]
-		t.tool, _ = glob.Compile(t.Tool) // checked above
+		t.tool, _ = glob.Compile(t.Tool) // no error: the glob was checked above
 	}
 	for i := range p.trusts {
 		if o := &p.trusts[i]; o.Server == t.Server && o.Tool == t.Tool {
@@ -130,7 +130,7 @@ func (p *parser) readTrait(t *TrustTable, at int, e toml.Expression) {
 	t.text += "\n" + name + " = " + text
 }
 
-// readPin reads how the server's lists are compared with the approved lists.
+// readPin reads the key pin: how the server's lists are compared with the approved lists.
 func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	choice := "write " + listWords(policytext.QuoteAll(pinWords[PinOff:]))
 	switch at := slices.Index(pinWords, e.Value.Text()); {
@@ -141,12 +141,12 @@ func (p *parser) readPin(t *TrustTable, e toml.Expression) {
 	case at < int(PinOff):
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown pin %q", e.Value.Text()), suggestWord(e.Value.Text(), pinWords[PinOff:], choice))
 	default:
-		t.Pin = Pin(at) //nolint:gosec // the index of one of six words
+		t.Pin = Pin(at) //nolint:gosec // at is an index of one of six words
 		t.text += "\npin = " + policytext.Quote(e.Value.Text())
 	}
 }
 
-// readArgumentNames reads the names of arguments below a key of a table.
+// readArgumentNames reads the value of a key of a table: the names of arguments.
 func (p *parser) readArgumentNames(t *TrustTable, key string, e toml.Expression) []string {
 	form := `write decides = ["to", "cc"]`
 	if key == "weighs" {
@@ -205,10 +205,10 @@ func (p *parser) flowField(e toml.Expression) {
 		p.fail(e.Start, e.End, fmt.Sprintf("unknown level %q", e.Value.Text()), suggestWord(e.Value.Text(), levelWords, choice))
 		return
 	}
-	p.level = Level(i) //nolint:gosec // the index of one of four words
+	p.level = Level(i) //nolint:gosec // i is an index of one of four words
 }
 
-// closeFlow checks [flow] as a whole, at the end of the file.
+// closeFlow checks the complete table [flow], at the end of the file.
 func (p *parser) closeFlow() {
 	if p.flowing > 0 && !p.levelled && len(p.errs) == 0 {
 		p.fail(p.flowing-1, p.flowing-1+len("[flow]"), "[flow] without a level", flowForm)

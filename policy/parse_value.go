@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// valueForm is the form of a constraint's value.
+// valueForm is the form of a constraint's value in TOML, and so its type in Go.
 type valueForm uint8
 
 const (
@@ -30,13 +30,14 @@ var formWords = [...]string{
 	"a string, a list of strings or a table of lists",
 }
 
-// inTOML returns a value as TOML. It is a function because most values are never written.
+// inTOML is a function that returns a value as TOML. It is a function because most values are never
+// written.
 type inTOML func() string
 
-// quoteTOML returns a text as TOML.
+// quoteTOML returns a function for the TOML of a text.
 func quoteTOML(s string) inTOML { return func() string { return policytext.Quote(s) } }
 
-// sourceTOML returns a value as it stands in the file.
+// sourceTOML returns a function for the source text of a value.
 func sourceTOML(v toml.Value) inTOML {
 	text := v.SourceText()
 	return func() string { return text }
@@ -105,7 +106,7 @@ func (p *parser) readTexts(name label, at []toml.KeyPart, v toml.Value) (list []
 	return list, listTOML(list)
 }
 
-// listTOML returns a list of texts as TOML.
+// listTOML returns a function for the TOML of a list of texts.
 func listTOML(list []string) inTOML {
 	return func() string { return policytext.FormatList(policytext.QuoteAll(list)) }
 }
@@ -200,9 +201,8 @@ func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml
 	}
 }
 
-// readWords reads one of the words in all, or a list of such words. wrong returns the message
-// for any other word. Kinds of packs are accepted here; they are checked when the packs are
-// read.
+// readWords reads one of the words in all, or a list of such words. wrong returns the message for
+// any other word. readWords accepts every kind of a pack; loadPacks checks these kinds later.
 func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice func() string, wrong func(word string) string) (words []string) {
 	name := label{key: k}
 	word := func(v toml.Value) {

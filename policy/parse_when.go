@@ -18,12 +18,12 @@ var (
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-// whenParts is the when that is being read.
+// whenParts holds the parts of the when that the parser is reading.
 type whenParts struct {
 	When
-	texts map[string]string // TOML of the parts, by name
-	days  bool              // days is given, valid or not
-	tried bool              // some part is given, valid or not
+	texts map[string]string // each part as TOML, by name
+	days  bool              // the rule has days, valid or not
+	tried bool              // the rule has at least one part of when, valid or not
 }
 
 func (p *parser) whenPair(e toml.Expression)  { p.readParts(whenKey, e) }
@@ -91,7 +91,7 @@ func (p *parser) readPart(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// whenPart reads one part and returns it as TOML; "" if it is wrong.
+// whenPart reads one part of when and returns it as TOML; "" if the part is invalid.
 func (p *parser) whenPart(word string, name label, at []toml.KeyPart, v toml.Value) string {
 	w := &p.when.When
 	switch word {
@@ -219,7 +219,7 @@ func (p *parser) dayRange(name label, v toml.Value) string {
 	}
 }
 
-// closeWhen checks the when of a rule, and fills in what is missing.
+// closeWhen checks the complete when of a rule, and fills in missing parts.
 func (p *parser) closeWhen(r *ruleSource) {
 	at := p.given[whenKey] - 1
 	if at < 0 {

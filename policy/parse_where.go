@@ -25,20 +25,23 @@ type whereSource struct {
 	made  where.Constraint
 }
 
-// constraintKey is one key of where in the language.
+// constraintKey describes one kind of constraint: the last name of where.<name>.<key>.
 type constraintKey struct {
-	name     string
-	form     valueForm
-	settings []string // for a form that may be a table: the keys of the table; any other value belongs to the first key
+	name string
+	form valueForm
+	// If the value may be a table: the keys of the table; a value that is not a table belongs to
+	// the first key.
+	settings []string
 	make     func(value any, o *Options) (where.Constraint, error)
-	// local reports whether a constraint depends on Options (the home, the disk), so that
-	// compileConstraint must build it again; if nil, no constraint of the key does. For servers on
-	// Windows compileConstraint builds all constraints of a key with local again.
+	// local reports whether a constraint depends on Options (the home, the disk). compileConstraint
+	// must build such a constraint again. If local is nil, no constraint of the key depends on
+	// Options. For servers on Windows, compileConstraint builds every constraint of a key with
+	// local again.
 	local       func(where.Constraint) bool
-	path, whole bool // see constraint
+	path, whole bool // see the fields of the same name in constraint
 }
 
-// constraintKeys are all constraints, in the order of their lists.
+// constraintKeys holds one row for each kind of constraint.
 var constraintKeys = []constraintKey{
 	{name: "under", form: textsForm, local: alwaysTrue, path: true, make: func(v any, o *Options) (where.Constraint, error) { return disk.NewUnder(v.([]string), o.Home, o.Disk) }},
 	{name: "host", form: textsForm, make: textsMaker(web.NewHosts)},
@@ -55,7 +58,7 @@ var constraintKeys = []constraintKey{
 	{name: "present", form: booleanForm, whole: true, make: booleanMaker(scalar.NewPresent)},
 }
 
-// emptyOptions is for building a constraint before the options are known.
+// emptyOptions is used to build a constraint for a check, before the options are known.
 var emptyOptions Options
 
 func alwaysTrue(where.Constraint) bool { return true }
@@ -102,8 +105,8 @@ func findConstraint(name string) *constraintKey {
 	return nil
 }
 
-// isTableValue reports whether a table is the value of the constraint, and not a further step
-// of the path to an argument.
+// isTableValue reports whether the table is the value of the constraint. If it is not, the keys of
+// the table belong to the path to an argument.
 func (k *constraintKey) isTableValue(v toml.Value) bool {
 	if k == nil || k.form != listsForm {
 		return k != nil && k.form == settingsForm && !v.HasTable()
@@ -131,9 +134,9 @@ func (p *parser) readWhere(e toml.Expression) {
 	}
 }
 
-// readConstraint reads a pair below where: the last name is the constraint, and the names
-// before it lead to the argument. A table is a further step of the path, unless the constraint
-// takes a table.
+// readConstraint reads a pair below where. The last name of the path is the constraint, and the
+// names before it lead to the argument. If the value is a table, its keys belong to the path too,
+// unless the constraint accepts a table.
 func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) {
 	p.typed++
 	start, end := at[0].Start, at[len(at)-1].End
@@ -167,7 +170,7 @@ func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) 
 func (p *parser) unknownConstraint(path []string, at []toml.KeyPart) {
 	part := at[len(at)-1]
 	last := path[len(path)-1]
-	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is more likely a misspelling of the constraint host
+	if command := findConstraint("command"); slices.Contains(command.settings, last) && last != "hosts" { // hosts is probably a misspelling of the constraint host
 		argument := slices.Clone(path[:len(path)-1])
 		name := argument
 		if len(argument) == 1 || argument[len(argument)-1] != command.name {
@@ -224,9 +227,9 @@ func (p *parser) checkConstraints(all []whereSource) {
 	}
 }
 
-// spellsJSON reports whether the constraint is about the text itself, even if the text holds
-// JSON: about its type or presence, about a list of texts, or by a regular expression that
-// begins like JSON.
+// spellsJSON reports whether the constraint judges the spelling of a text even if the text holds
+// JSON. Such a constraint is about the type or the presence of the argument, lists texts, or has a
+// regular expression that begins like JSON.
 func (w *whereSource) spellsJSON() bool {
 	switch w.key.name {
 	case "type", "present", "one_of":
@@ -237,8 +240,8 @@ func (w *whereSource) spellsJSON() bool {
 	return false
 }
 
-// beginsAsJSON reports whether an expression begins with a bracket or a brace, after optional
-// flags and an optional anchor.
+// beginsAsJSON reports whether a regular expression begins with a bracket or a brace. Flags and an
+// anchor may come before.
 func beginsAsJSON(expr string) bool {
 	if flags, rest, closed := strings.Cut(strings.TrimPrefix(expr, "(?"), ")"); closed && strings.HasPrefix(expr, "(?") && flags != "" && strings.Trim(flags, "imsU") == "" {
 		expr = rest
@@ -256,7 +259,7 @@ func beginsAsJSON(expr string) bool {
 func (c *compiler) compileConstraint(w *whereSource) *constraint {
 	made := w.made
 	if w.key.local != nil && (c.windows || w.key.local(made)) {
-		made, _ = w.key.make(w.value, c.options) // its value was checked when it was read
+		made, _ = w.key.make(w.value, c.options) // no error: the parser has checked the value
 	}
 	return &constraint{Constraint: made, path: w.key.path, whole: w.key.whole, spells: w.spellsJSON()}
 }

@@ -13,37 +13,37 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// pattern is a glob on an argument or a URI, with the forms that it has under the
-// transformations of values.
+// pattern is a glob on an argument or a URI. The transformations of values also change the glob, so
+// a pattern has several forms (guises).
 type pattern struct {
 	asWritten guise
-	others    []guise            // one for each set of transformations that changes the glob
+	others    []guise            // one guise for each set of transformations that changes the glob
 	effects   reading.Transforms // the transformations that change the glob
-	pathLike  bool               // values are read as paths for this glob
-	absolute  bool               // a path from an unknown base could lie under the glob
-	homeless  bool               // the glob begins at a home that is not known
+	pathLike  bool               // the policy reads values as paths for this glob
+	absolute  bool               // a path whose base is not known could lie under the glob
+	homeless  bool               // the glob begins with ~, and the home is not known
 	spells    bool               // the glob is about texts that hold JSON
-	blank     bool               // the glob has blanks
-	boolean   bool               // the glob is true or false, which a server may also read out of other words
-	aliased   bool               // some guise has globs in also
-	closes    bool               // the glob is in a deny or a prompt
+	blank     bool               // the glob has blanks in it
+	boolean   bool               // the glob is true or false; a server may also read other words as true or false
+	aliased   bool               // at least one guise has globs in also
+	closes    bool               // the glob is in a deny or a prompt rule
 	local     bool               // the glob begins at the folder where relative paths start
 }
 
-// guise is the form of a pattern under a set of transformations.
+// guise is the form that a pattern has after a set of transformations.
 type guise struct {
 	transforms reading.Transforms
 	glob       *glob.Pattern
 	home       *glob.Pattern   // for a pattern that begins with ~: the same path below the owner's home; else nil
-	rest       *glob.Pattern   // for a pattern that begins with **/: the part after that; else nil
-	also       []*glob.Pattern // further globs that the pattern may mean; only in a deny or a prompt
-	quoted     bool            // decoding produced wildcards in the glob
-	file       bool            // the glob was a file: URI and is now a path: only paths match
+	rest       *glob.Pattern   // for a pattern that begins with **/: the rest of the pattern; else nil
+	also       []*glob.Pattern // additional globs that the pattern may mean; only in a deny or a prompt rule
+	quoted     bool            // a transformation decoded the glob, and wildcards came out
+	file       bool            // the glob was a file: URI and is now a path, so only paths can match
 }
 
 var errBaseWord = errors.New(reading.BaseWord + " stands at the beginning, before a / or alone")
 
-// newPattern compiles a glob. closes means that the glob is in a deny or a prompt.
+// newPattern compiles a glob. closes means that the glob is in a deny or a prompt rule.
 func newPattern(text, home string, closes bool) (*pattern, error) {
 	g, err := glob.Compile(text)
 	if err != nil {
@@ -65,7 +65,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 	}
 	p.pathLike, p.absolute = p.pathLike || p.local, p.absolute || p.local
 	p.asWritten = p.newGuise(g, text, home, 0, closes)
-	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset but the empty one, ascending
+	for h := -p.effects & p.effects; h != 0; h = (h - p.effects) & p.effects { // every subset of p.effects except the empty one, in ascending order
 		g, _ = glob.Compile(reading.TransformGlob(text, h, home)) // no error: no transformation makes a pattern empty
 		p.others = append(p.others, p.newGuise(g, text, home, h, closes))
 	}
@@ -74,7 +74,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 
 func checkBaseWord(text string) error {
 	if strings.IndexByte(text, reading.BaseWord[0]) < 0 {
-		return nil // the usual case
+		return nil // true of most globs: no transformation changes them
 	}
 	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
 		return errBaseWord
@@ -82,7 +82,7 @@ func checkBaseWord(text string) error {
 	return nil
 }
 
-// inFolder reports whether a glob is a relative path with a folder in it: src/**.
+// inFolder reports whether a glob is a relative path that begins with a folder: src/**.
 func inFolder(text string) bool {
 	folder, _, found := strings.Cut(text, "/")
 	return found && !strings.Contains(folder, "**") && !strings.ContainsFunc(folder, unicode.IsSpace) && !reading.SpellsJSON(text)
@@ -108,7 +108,7 @@ func (p *pattern) newGuise(g *glob.Pattern, text, home string, h reading.Transfo
 	return f
 }
 
-// guiseFor returns the pattern's guise for a reading that the transformations h made.
+// guiseFor returns the pattern's guise for a reading after the transformations h.
 func (p *pattern) guiseFor(h reading.Transforms) *guise {
 	if h &= p.effects; h != 0 {
 		for i := range p.others {
@@ -125,8 +125,8 @@ func (f *guise) matchText(s string, left *effort.Left) bool {
 	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// prepareText returns the text that a reading is compared as; false if the reading cannot
-// match.
+// prepareText returns the text that is compared with the guise instead of s. It returns false if
+// the reading cannot match.
 func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
@@ -137,7 +137,7 @@ func (f *guise) prepareText(s string) (string, bool) {
 	return s, true
 }
 
-// mayMean reports whether a reading may be another name for something that the guise matches.
+// mayMean reports whether s may be another name of something that the guise matches.
 func (f *guise) mayMean(s string, left *effort.Left) bool {
 	if len(f.also) == 0 || s == "" {
 		return false
@@ -147,7 +147,7 @@ func (f *guise) mayMean(s string, left *effort.Left) bool {
 	return ok && slices.ContainsFunc(f.also, func(g *glob.Pattern) bool { return left.MatchGlob(g, s) })
 }
 
-// patternEffort is the effort to look at one pattern of a condition.
+// patternEffort is the effort for one pattern of a condition, apart from the cost of its match.
 const patternEffort = 8
 
 // matchReading compares one reading with the pattern.
@@ -178,8 +178,8 @@ func (p *pattern) matchReading(r *reading.Reading, left *effort.Left) where.Matc
 	return where.No
 }
 
-// matchPlaces compares the pattern with the places that a relative path or a file: URI leads
-// to, in all spellings of the folder that the path starts at.
+// matchPlaces compares the pattern with the places to which a relative path or a file: URI leads.
+// It uses all spellings of the folder at which the path starts.
 func (p *pattern) matchPlaces(r *reading.Reading, left *effort.Left) where.Match {
 	if len(r.Places) == 0 || !p.pathLike && !p.closes || r.Places[0].Own && !p.local {
 		return where.No
@@ -214,7 +214,7 @@ func (p *pattern) matchPlace(place *reading.Place, left *effort.Left) where.Matc
 	return where.No
 }
 
-// mayMean reports whether a reading may be another name for something that the pattern matches.
+// mayMean reports whether the reading may be another name of something that the pattern matches.
 func (p *pattern) mayMean(r *reading.Reading, left *effort.Left) bool {
 	f := p.guiseFor(r.Transforms)
 	return f.mayMean(r.Text, left) || f.mayMean(r.Unslashed, left) || p.guiseFor(r.Transforms|reading.Located).mayMean(r.Normal, left)
@@ -227,21 +227,21 @@ func verdictOf(b bool) where.Match {
 	return where.No
 }
 
-// condition is one args.<name> matcher, the URI glob of a resource rule, or a typed constraint.
-// Of its patterns one must match.
+// condition is a condition on one argument (args.<name>), the URI globs of a resource rule, or a
+// typed constraint. One of its patterns must match.
 type condition struct {
 	slot     int32
 	patterns []*pattern
-	sieve    *sieve // of all conditions on the slot; nil: all patterns are compared
-	word     int    // of the sieve's sets of patterns: the first one for this condition
+	sieve    *sieve // the sieve of all conditions on the slot; if nil, all patterns are compared
+	word     int    // number of the condition's first set of patterns in the sieve
 	typed    *constraint
-	not      bool // an exception: holds if none of the patterns matches
+	not      bool // the condition is an exception: it holds if none of the patterns matches
 }
 
-// matchReading judges one reading for a rule with the action a. A refused reading (its meaning
-// is not certain) never matches an allow and always matches a deny or a prompt. But if the
-// refused value is perhaps only a text (PathOnly), or lies in the JSON of a text, this holds
-// only for a condition about paths.
+// matchReading judges one reading for a rule with the action a. A refused reading is one whose
+// meaning is not certain. It never matches an allow and always matches a deny or a prompt. There is
+// an exception: if the refused value may be only a text (PathOnly), or lies in the JSON of a text,
+// then this is true only for a condition about paths.
 func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):
@@ -252,7 +252,7 @@ func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left
 		return where.No
 	}
 	left.Spend(patternEffort * len(c.patterns))
-	if c.sieve == nil || r.UnknownBase { // the text of a path from an unknown base does not show the path's place
+	if c.sieve == nil || r.UnknownBase { // compare all patterns: a path without a known base does not show where it leads
 		return matchPatterns(c.patterns, r, left)
 	}
 	best, set := where.No, seen.pickReading(c.sieve, r)[c.word:]

@@ -11,50 +11,51 @@ import (
 	"github.com/clawai/clawai/policy/where/disk"
 )
 
-// views are kept for later calls. They belong to no policy: a pool in a policy would keep a
-// replaced policy in memory for two garbage collections.
+// views keeps views for later calls. Policies do not have pools of their own, because such a pool
+// would keep a replaced policy in memory for two garbage collections.
 var views = sync.Pool{New: func() any { return new(view) }}
 
-// Options holds what a policy must know about the machine and the calls that it is for.
+// Options holds what a policy must know about its machine and about the calls that it will judge.
 type Options struct {
-	Home string    // the owner's home, for ~; if "", every path at ~ is a maybe
-	Disk disk.Disk // where.<name>.under asks it; if nil, each answer is a maybe
+	Home string    // the owner's home folder, for ~; if "", a match of a path with ~ is only Maybe
+	Disk disk.Disk // where.<name>.under looks at the disk; if nil, each of its answers is Maybe
 
-	// OS is the system of the machine that the policy is for. If OS is not Windows, proofs
-	// about the rules leave Windows out. Each call states where its server runs.
+	// OS is the system of the policy's machine. If OS is not Windows, proofs about the rules ignore
+	// Windows. Each call states the system of its own server.
 	OS string
 
-	// Extend follows an entry of extends: it compares the hash, if the entry has one, and returns the
-	// text, and the name of the text in positions. If Extend is nil, a file with extends does not load.
+	// Extend reads an entry of extends. It compares the text with the entry's hash, if there is
+	// one. It returns the text, and the file name for positions. If Extend is nil, a file with
+	// extends is not loaded.
 	Extend func(Extension) (name string, src []byte, err error)
 
-	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs does not load.
+	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs is not loaded.
 	Pack func(PackFile) (Pack, error)
 
 	// Layer is the name of a policy that is a layer ("organisation", "project"): it can only make
 	// the answers of other policies stricter, and it does not decide calls that none of its rules
-	// matches. A policy that is no layer ("") denies these calls.
+	// matches. A policy that is not a layer ("") denies these calls.
 	Layer string
 	Above []*Policy // the layers above this policy, the outermost first
-	// Draft means that the policy is not in force. It may be meant for an organisation, so it may
-	// have the key env, which otherwise only an organisation's policy may have.
+	// Draft means that the policy is not in force. A draft may have the key env, because it may be
+	// meant for an organisation. Without Draft, only an organisation's policy may have env.
 	Draft bool
 
-	// HideDenied leaves an entry out of a list if no call of it could be allowed or asked about
-	// (OffersEntry), as a rule with on = "list" would.
+	// HideDenied removes an entry from a list if no call of the entry could be allowed or asked
+	// about (OffersEntry). A rule with on = "list" can do the same.
 	HideDenied bool
 
-	// Calls are the calls that the policy is read for, if they are known. Rules about other
-	// tools and servers are checked and not compiled, and the policy denies every other call.
-	// nil: the policy may be asked about any call.
+	// Calls are the only calls that the policy will judge, if they are known. Rules about other
+	// tools and servers are checked but not compiled, and the policy denies every other call. If
+	// Calls is nil, the policy may judge any call.
 	Calls []Call
 
-	windows bool // judges calls to servers on Windows; see forSystem
-	judges  On   // what the policy judges
+	windows bool // the policy judges calls to servers on Windows; see forSystem
+	judges  On   // the policy judges calls, replies, lists or uploads
 }
 
-// Policy is a compiled policy. It is immutable and safe for concurrent use. The
-// zero value has no rules and denies.
+// Policy is a compiled policy. It is immutable and safe for concurrent use. The zero value has no
+// rules and denies every call.
 type Policy struct {
 	sources     []ruleSource
 	rules       []rule
@@ -69,21 +70,21 @@ type Policy struct {
 	readers     []argReader                  // by slot
 	file        string
 	revision    string
-	timed       bool     // some rule has a when, also of a layer or about replies and lists
-	labelled    bool     // some rule has an after
-	identity    []string // the keys of rules that ask who makes the call, or where
-	environment string   // the environment that the policy itself names; "" if it names none
-	hinted      bool     // some rule has a condition on the call that a fixture may leave open
-	asksDisk    bool     // some rule has an under, or a command that depends on the disk
+	timed       bool     // a rule has a when; includes the rules of layers, and rules about replies and lists
+	labelled    bool     // a rule has an after
+	identity    []string // the keys of conditions on the caller or the environment, such as "group"
+	environment string   // the value of the policy's own key env; "" if the policy has none
+	hinted      bool     // a rule has a condition on the call that a fixture may leave undecided
+	asksDisk    bool     // a rule has an under, or a command that depends on the disk
 	options     Options
 	windows     lazy             // the same policy for servers on Windows
 	screens     [OnCount]*Policy // the same policy for replies, lists and uploads; nil if no rule is about them
-	searches    [OnCount]search  // by On: the result of Screens, and the rules that it comes from
+	searches    [OnCount]search  // by On: the result of Screens, and the rules that give this result
 }
 
 // Parse reads a policy, checks it and compiles it. file is the policy's name in positions. The
-// policy keeps src, so the caller must not change src afterwards. The error is an Errors and holds
-// everything that is wrong with the file.
+// policy keeps src, so the caller must not change src afterwards. The error is an Errors with every
+// mistake in the file.
 func Parse(file string, src []byte, o Options) (*Policy, error) {
 	all, errs := parseFile(file, src, nil)
 	if len(errs) == 0 {
@@ -128,18 +129,18 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// Revision returns the first twelve hexadecimal digits of the SHA-256 of the policy's text. If
-// the policy extends texts, has packs or stands under layers, the digest covers these too.
+// Revision returns the first twelve hexadecimal digits of a SHA-256 digest. The digest covers the
+// policy's text, and also the texts that the policy extends, its packs and its layers, if there are
+// any.
 func (p *Policy) Revision() string { return p.revision }
 
-// Decide judges a call by every reading of it; the strictest answer wins.
+// Decide judges every reading of a call. The strictest answer wins.
 func (p *Policy) Decide(c *Call) Decision {
 	d, _ := p.decideLayers(c, effort.Max)
 	return d
 }
 
-// decideOwnRules returns the policy's own answer, without its layers', and the effort that is
-// left.
+// decideOwnRules returns the answer of the policy without its layers, and the effort that is left.
 func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Left) {
 	if c.Subject == NoSubject && c.Malformed == "" && p.options.judges != OnCall {
 		return p.decideUnknown(c), left
@@ -164,7 +165,7 @@ func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Lef
 	for i, name := range names {
 		o := v.judgeName(name)
 		if i >= len(respelled) && len(respelled) > 0 && o.rule < 0 && o.reason == "" {
-			continue // the rules know the tool only by its other spelling
+			continue // no rule knows the tool by this spelling, so the other spelling decides
 		}
 		if v.policy.mergeOutcome(&worst, o) {
 			d = v.toDecision(worst)
@@ -186,13 +187,13 @@ func (p *Policy) decideOwnRules(c *Call, left effort.Left) (Decision, effort.Lef
 	return d, left
 }
 
-// DecideAll judges several calls that are allowed or denied together, and returns the strictest
-// decision. Without calls it denies.
+// DecideAll judges several calls that must be allowed or denied together. It returns the strictest
+// decision, or a deny if there are no calls.
 func (p *Policy) DecideAll(cs []Call) Decision {
 	var worst, d Decision
 	var rates []Charge
 	var alters []Alteration
-	left := effort.Max // for all calls: they came in one frame
+	left := effort.Max // one limit for all calls, because they came in one frame
 	for i := range cs {
 		d, left = p.decideLayers(&cs[i], left)
 		for _, c := range d.Rates {
@@ -215,7 +216,7 @@ func (p *Policy) DecideAll(cs []Call) Decision {
 	return worst
 }
 
-// malformedReason returns why no rule may allow a call, or "".
+// malformedReason returns the reason why no rule may allow a call; "" if there is none.
 func malformedReason(c *Call) string {
 	switch {
 	case c.Malformed != "":

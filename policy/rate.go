@@ -11,13 +11,15 @@ type Rate struct {
 	Count int           // largest number of calls; 0 if amounts are summed
 	Sum   string        // the argument whose amounts are summed, as args.amount; "" if calls are counted
 	Max   int64         // largest sum, in millionths
-	Every time.Duration // the limit holds in any period of this length
-	Per   Per           // what is counted together
-	Over  Action        // the action for further calls: Deny or Prompt
-	Key   string        // digest of the rule's text, the same at any place in the file; never empty in a limit
+	Every time.Duration // the limit applies to every period of this length
+	Per   Per           // which calls are counted together
+	Over  Action        // the action for the calls beyond the limit: Deny or Prompt
+	// Digest of the rule's text; the rule's place in the file does not change it; never empty if
+	// there is a limit.
+	Key string
 }
 
-// HasLimit reports whether there is a limit.
+// HasLimit reports whether the rate sets a limit.
 func (r *Rate) HasLimit() bool { return r.Count > 0 || r.Sum != "" }
 
 // MaxAmount returns the largest allowed sum as a decimal number; "" if calls are counted.
@@ -28,7 +30,7 @@ func (r *Rate) MaxAmount() string {
 	return writeAmount(r.Max)
 }
 
-// AtMost returns the limit in words: at most 20 a minute.
+// AtMost returns the limit in words, such as "at most 20 a minute".
 func (r *Rate) AtMost() string {
 	unit := map[time.Duration]string{time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}[r.Every]
 	if r.Sum != "" {
@@ -37,11 +39,11 @@ func (r *Rate) AtMost() string {
 	return fmt.Sprintf("at most %d %s", r.Count, unit)
 }
 
-// Per tells what a limit counts together.
+// Per tells which calls a limit counts together.
 type Per uint8
 
-// The values of Per: a limit counts all calls that meet the rule together, or the calls of each
-// tool, or of each server.
+// The values of Per. A limit counts all calls that match the rule together, or the calls of each
+// tool, or the calls to each server.
 const (
 	PerRule Per = iota
 	PerTool
@@ -53,14 +55,15 @@ var perWords = []string{"rule", "tool", "server"}
 // String returns the word that policies use.
 func (p Per) String() string { return perWords[p] }
 
-// Charge is one call that counts against the limit of one rule, or against a [[limit]].
+// Charge is one call that counts against one limit: the limit of a rule, or a [[limit]].
 type Charge struct {
 	Rule   *Rule
-	Call   int   // index among the calls that were judged together
-	Amount int64 // 1 if calls are counted, else the amount in millionths, or NoAmount
+	Call   int   // index of the call among the calls that the policy judged together
+	Amount int64 // 1 if the limit counts calls, else the amount in millionths, or NoAmount
 }
 
-// listCharges returns the limits of rules and of the policy that v's call counts against.
+// listCharges returns one Charge for each limit that the current call counts against: limits of
+// rules and [[limit]] tables.
 func (v *view) listCharges() (charges []Charge) {
 	add := func(r *Rule) { charges = append(charges, Charge{Rule: r, Amount: r.Rate.callAmount(v.call)}) }
 	for _, id := range v.noted {

@@ -13,9 +13,10 @@ import (
 )
 
 // Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
-// policies of their own. Each of these policies passes everything that matches none of its rules.
+// separate policies. Each of these policies passes the content that matches none of its rules.
 
-// compileScreens compiles the policies for replies, for lists and for uploads, if there are such rules.
+// compileScreens compiles the separate policies for replies, for lists and for uploads. It compiles
+// such a policy only if there are rules for it.
 func (p *Policy) compileScreens() (errs Errors) {
 	for on := OnReply; on < OnCount; on++ {
 		o := p.options
@@ -35,7 +36,7 @@ func (p *Policy) compileScreens() (errs Errors) {
 	return errs
 }
 
-// hasRulesOn reports whether a rule judges what the parameter on names: calls, replies or lists.
+// hasRulesOn reports whether the policy has a rule with this On.
 func (p *Policy) hasRulesOn(on On) bool {
 	for i := range p.sources {
 		if p.sources[i].On == on {
@@ -48,10 +49,9 @@ func (p *Policy) hasRulesOn(on On) bool {
 // passesUnmatched reports whether the policy passes a call that matches none of its rules.
 func (p *Policy) passesUnmatched() bool { return p.options.Layer != "" || p.options.judges != OnCall }
 
-// PolicyFor returns the policy for what the parameter on names; nil if no rule judges that. The
-// policies for replies and lists are for analyses. These call Decide or Trace for one kind of
-// finds at a time, with a Screened Call: Finds holds that kind, or is empty for the reply as a
-// whole.
+// PolicyFor returns the policy for calls, replies, lists or uploads; nil if no rule has this On.
+// Analyses use the policies for replies and lists. They call Decide or Trace for one kind of finds
+// at a time, with a Screened Call: Finds holds the one kind, or is empty for the reply as a whole.
 func (p *Policy) PolicyFor(on On) *Policy {
 	if on == OnCall {
 		return p
@@ -59,17 +59,16 @@ func (p *Policy) PolicyFor(on On) *Policy {
 	return p.screens[on]
 }
 
-// AltersAlike reports whether two policies have the same packs, and the same rules that judge on
-// (calls, replies or lists) in the same order. It compares a rule about calls only if the rule
-// alters content.
+// AltersAlike reports whether two policies have the same packs, and the same rules with this On in
+// the same order. It compares a rule about calls only if the rule alters content.
 func (p *Policy) AltersAlike(q *Policy, on On) bool {
 	return slices.Equal(p.screenFingerprints(on), q.screenFingerprints(on)) && slices.EqualFunc(p.packs, q.packs, func(a, b Pack) bool {
 		return bytes.Equal(a.Text(), b.Text())
 	})
 }
 
-// screenFingerprints returns the fingerprints of the rules that judge on; for calls, only of
-// the rules that alter content.
+// screenFingerprints returns the fingerprints of the rules with this On. With OnCall, it returns
+// only those of the rules that alter content.
 func (p *Policy) screenFingerprints(on On) (all []string) {
 	for i := range p.sources {
 		if r := &p.sources[i]; r.On == on && (on != OnCall || r.Action.AltersContent()) {
@@ -79,10 +78,11 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 	return all
 }
 
-// Screens returns the kinds of findings that the rules, also those of the layers, name in find: only
-// these must be looked for. ruled is true if calls have a rule with find, if replies have any rule, or
-// if lists have any rule, a pinned server or the option HideDenied. If the policy was read for some
-// calls (Options.Calls), a rule about calls counts only if it can match one of these calls.
+// Screens returns the kinds of findings that the rules name in find, including the rules of the
+// layers. The detectors need to look only for these kinds. ruled is true if calls have a rule with
+// find, if replies have any rule, or if lists have any rule, a pinned server or the option
+// HideDenied. If the policy was read for some calls (Options.Calls), a rule about calls counts only
+// if it can match one of these calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
@@ -90,33 +90,34 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	return s.kinds, s.ruled
 }
 
-// search holds the kinds that the rules about calls, replies or lists name, and these rules. It is
-// gathered once, because every message needs it.
+// search holds the kinds that the rules with one On name, and these rules. It is built once,
+// because every message needs it.
 type search struct {
 	once   sync.Once
 	kinds  []string
 	ruled  bool
-	finds  concerns // rules with a find
-	wholes concerns // rules without a find
+	finds  concerns // the rules with a find
+	wholes concerns // the rules without a find
 }
 
-// concern is a rule with the compiled globs on its subject. They suffice to see that the rule
-// is not about a call.
+// concern is a rule with the compiled globs on its subject. The globs are enough to see that the
+// rule does not match a call.
 type concern struct {
 	source *ruleSource
 	names  anyOf
 }
 
-// concerns are rules, and for each server those that may be about it.
+// concerns holds rules, and for each server the rules that may match calls to the server.
 type concerns struct {
 	all    []concern
 	served atomic.Pointer[map[string][]concern]
 }
 
-// maxServed is the maximum number of servers that are kept. Most processes have few.
+// maxServed is the largest number of servers in the cache. Most processes have only a few servers.
 const maxServed = 64
 
-// forServer returns the rules that may be about the server of a call. It returns nil and false if that is not kept.
+// forServer returns the rules that may match a call to the call's server. It returns nil and false
+// if the cache does not have them.
 func (cs *concerns) forServer(c *Call) (list []concern, kept bool) {
 	before := cs.served.Load()
 	if before != nil {
@@ -129,7 +130,9 @@ func (cs *concerns) forServer(c *Call) (list []concern, kept bool) {
 	if before != nil {
 		maps.Copy(after, *before)
 	}
-	cs.served.CompareAndSwap(before, &after) // another call may have been faster: then the next one finds out again
+	// If another call has stored its list first, this list is lost, and a later call computes it
+	// again.
+	cs.served.CompareAndSwap(before, &after)
 	return list, true
 }
 
@@ -149,7 +152,7 @@ func (p *Policy) gatherSearch(s *search, on On) {
 		for i := range layer.sources {
 			r := &layer.sources[i]
 			if on == OnCall && layer.options.Calls != nil && !layer.rules[i].compiled {
-				continue // the rule is about no call that the policy was read for
+				continue // the rule matches no call that the policy was read for
 			}
 			if r.On != on {
 				continue
@@ -172,7 +175,8 @@ func (p *Policy) gatherSearch(s *search, on On) {
 }
 
 // FindsIn reports whether a rule with a find may match a call, by its subject and its server. If
-// not, what the call carries cannot change the decision. In doubt it returns true.
+// the result is false, findings in the call cannot change the decision. In doubt FindsIn returns
+// true.
 func (p *Policy) FindsIn(c *Call) bool {
 	return p.searchOn(OnCall).finds.mayConcern(c)
 }
@@ -192,8 +196,8 @@ func (cs *concerns) mayConcern(c *Call) bool {
 	return false
 }
 
-// mayName reports whether the rule may be about a name of a call, or about the class of the
-// tool with that name. For a resource it returns true, because a URI has several readings.
+// mayName reports whether the rule may match a name of the call, or the class of the tool that the
+// call names. For a resource it returns true, because a URI has several readings.
 func (r *concern) mayName(c *Call) bool {
 	if r.source.subject == NoSubject || c.Subject == ResourceSubject {
 		return true
@@ -209,20 +213,20 @@ func (r *concern) mayName(c *Call) bool {
 	return false
 }
 
-// DecideReply judges the reply to calls, or list entries as the calls that would name them. kinds
-// are the kinds of finds in the reply or entry.
+// DecideReply judges the reply to calls. It also judges list entries; then calls are the calls that
+// would name the entries. kinds are the kinds of finds in the reply or entry.
 //
-// Each kind is judged by itself, and so is the reply as a whole. The first rule that matches
-// decides: for a kind a rule with a find, for the whole a rule without one. The strictest deny or
-// prompt of these answers holds, and alterations add up (Decision.Alters, also with a prompt).
+// DecideReply judges each kind by itself, and the reply as a whole. The first matching rule with a
+// find decides about a kind; the first matching rule without a find decides about the whole. The
+// strictest of these answers wins, and all alterations apply (Decision.Alters, also with a prompt).
 // Content that matches no rule passes. A decision of Allow names no rule, even if an allow rule
 // matched some kind. So an allow for one kind never lets through what a rule refuses for another
 // kind.
 //
-// The conditions of a rule are about the answered call. A call without a subject is not known: each
-// rule may be about it, unless its server or its time rules this out. For such a call, and if a
-// condition cannot be decided, a rule that denies, asks or alters applies, and an allow does not.
-// An empty list of calls means one call that is not known.
+// The conditions of a rule are about the call that the reply answers. A call without a subject is
+// unknown: each rule may match it, unless the call's server or time excludes the rule. If the call
+// is unknown, or if a condition cannot be decided, a rule that denies, asks or alters applies, and
+// an allow does not apply. An empty list of calls means one call that is not known.
 func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 	if on == OnCall {
 		return Decision{Reason: "calls are judged before they are made"}
@@ -268,8 +272,8 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 
 // AlterReply returns every change that a rule about replies, in the policy or in a layer, may make
 // to the reply to these calls. kinds are the kinds of finds in the reply. Neither other rules nor
-// arguments exclude a change. It is for a reply that a person lets through: what a rule would take
-// out must stay out.
+// arguments exclude a change. It is for a reply that a person allows: text that a rule would remove
+// must not go through.
 func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
 	q := p.screens[OnReply]
 	if q == nil {
@@ -309,7 +313,7 @@ func (p *Policy) judgesWhole(on On, calls []Call) bool {
 	return len(calls) == 0
 }
 
-// mergeReading adds the decision on one reading of the i-th call.
+// mergeReading merges the decision on one reading of the i-th call into d.
 func (d *Decision) mergeReading(other *Decision, i int) {
 	alters := d.Alters
 	for _, a := range other.Alters {
@@ -322,8 +326,8 @@ func (d *Decision) mergeReading(other *Decision, i int) {
 	}
 }
 
-// decideUnknown judges the reply to a call of which at most the server and the time are known.
-// Every rule that these two facts do not exclude may be about the call.
+// decideUnknown judges the reply to an unknown call: at most the call's server and time are known.
+// Every rule that these two facts do not exclude may match the call.
 func (p *Policy) decideUnknown(c *Call) Decision {
 	v := view{policy: p, call: c}
 	d, worst := Decision{Action: Allow}, none
@@ -346,13 +350,14 @@ func (p *Policy) decideUnknown(c *Call) Decision {
 	return d
 }
 
-// mayConcern reports whether the rule may be about a call: no known fact of the call excludes it.
+// mayConcern reports whether the rule may match a call: no known fact of the call excludes the
+// rule.
 func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// mayName reports whether a rule may be about the names in a call. Only another subject, or another
-// tool, prompt or method, excludes that.
+// mayName reports whether a rule may match the names in a call. It returns false only if the
+// subject, or the tool, prompt or method, is another one.
 func (v *view) mayName(r *rule, src *ruleSource) bool {
 	c := v.call
 	if c.Subject == NoSubject || len(c.Names) == 0 {
@@ -367,8 +372,8 @@ func (v *view) mayName(r *rule, src *ruleSource) bool {
 	})
 }
 
-// addAlterations adds the changes that rules make. If the call was not screened for the finds
-// that a rule removes, the decision becomes a deny.
+// addAlterations adds the changes that rules make. The decision becomes a deny if a rule removes
+// finds, but the detectors have not screened the call.
 func (v *view) addAlterations(d *Decision) {
 	for _, id := range v.noted {
 		src := &v.policy.sources[id]

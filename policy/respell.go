@@ -9,17 +9,19 @@ import (
 // may replace some characters and cut long names, so that two names look alike.
 type Spelling uint8
 
-// The spellings.
+// The values of Spelling.
 const (
-	AsWritten Spelling = iota // the server's own name
-	Dotless                   // a "_" may be a "." in the server's name
-	Cut                       // as Dotless, and the server's name may be longer
-	Folded                    // capitals may be small letters in the tool's name, and the other way round
+	AsWritten Spelling = iota // the name is the server's own name
+	Dotless                   // a "_" may stand for a "." in the server's name
+	Cut                       // like Dotless, and the server's name may be longer
+	// A capital may stand for a small letter in the server's name, and a small letter for a
+	// capital.
+	Folded
 )
 
-// listRespellings returns the other names that rules have for the call's tool if the call's
-// name may differ from the server's. The call is judged under each of these names too, so that
-// a denial by the server's own name holds.
+// listRespellings returns the names by which rules know the call's tool, if the client may have
+// changed the server's name. The policy judges the call also under each of these names, so that a
+// deny of the server's own name applies.
 func (p *Policy) listRespellings(c *Call) (names []string) {
 	if c.Spelling == AsWritten || c.Subject != ToolSubject {
 		return nil
@@ -40,7 +42,7 @@ func (p *Policy) listRespellings(c *Call) (names []string) {
 	return names
 }
 
-// respellName finds a name that a glob matches and that the client may have written as name.
+// respellName finds a name that the glob matches and that the client may have changed to name.
 func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false
@@ -50,16 +52,17 @@ func respellName(glob, name string, s Spelling) (other string, found bool) {
 	return string(out), found && string(out) != name
 }
 
-// respeller matches a glob with the rest of a name, and writes the name as the glob spells it.
+// respeller matches a glob with a name, character by character, and writes the name in the spelling
+// of the glob.
 type respeller struct {
 	name string
 	cut  bool
 	fold bool
-	dead map[[2]int]bool // lengths of the rests of the glob and of the name that do not match
+	dead map[[2]int]bool // lengths of rests of the glob and of the name that are known not to match
 }
 
 func (r *respeller) matchGlob(glob string, out []byte) ([]byte, bool) {
-	rest := r.name[min(len(out), len(r.name)):] // both spellings have the same length
+	rest := r.name[min(len(out), len(r.name)):] // both spellings of the name have the same length
 	key := [2]int{len(glob), len(rest)}
 	if r.dead[key] {
 		return nil, false
@@ -104,7 +107,7 @@ func (r *respeller) matchRest(glob, rest string, out []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// lowerByte returns a letter of ASCII as a small one.
+// lowerByte changes an ASCII capital to a small letter.
 func lowerByte(b byte) byte {
 	if b >= 'A' && b <= 'Z' {
 		b += 'a' - 'A'

@@ -10,48 +10,49 @@ type Position struct {
 // Rule is one [[rule]] as its author wrote it. The compiled form is not exported.
 type Rule struct {
 	Action      Action
-	On          On // what the rule judges: calls, replies or list entries
+	On          On // the rule is about calls, replies, list entries or uploads
 	Pos         Position
 	Description string
-	Index       int  // place in the policy, from 0
-	OutOfBand   bool // a person must be asked by other means than the client's own form
+	Index       int  // the rule's place among the rules of the policy, from 0
+	OutOfBand   bool // a person must be asked in another way than by the client's own form
 	Pinned      bool // a person's answer must not write a rule above it
-	Preview     bool // a person who is asked sees what the command would do (docs/preview.md)
+	Preview     bool // the person who answers sees what the command would do (docs/preview.md)
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 
-	// Approval lists the people at a team's centre who may allow the call; if nil, the person at
-	// this machine may. A rule with an Approval is OutOfBand, too.
+	// Approval lists the people at a team's centre who may allow the call. If it is nil, the person
+	// at this machine may allow the call. A rule with an Approval is also OutOfBand.
 	Approval *Approval
 }
 
 // Decision is a policy's answer. The zero value is a deny without a rule.
 type Decision struct {
 	Action  Action
-	Rule    *Rule  // the rule that decided; nil if none matched
+	Rule    *Rule  // the rule that decided; nil if no rule matched
 	Reading string // the reading that decided, if it is not the value as sent
-	Reason  string // the reason if no rule states it: malformed call, refused reading
+	Reason  string // the reason for an answer that no rule gives: malformed call, refused reading
 
-	// Rates are the limits that the calls count against, unless they are denied: the limits of
-	// every rule that decided, or may have decided, a reading of a call, and the policy's own.
+	// Rates are the limits that the calls count against if the calls are not denied. They are the
+	// limits of the policy, and the limit of every rule that decided, or may have decided, a
+	// reading of a call.
 	Rates []Charge
 
 	Kind string // for a reply: the kind of finds that decided; "" for the reply as a whole
 
-	// Alters are the changes that rules make to a reply or to the texts of a call by a server,
-	// unless it is denied.
+	// Alters are the changes that rules make, if the message is not denied. The message is a reply,
+	// or a call by a server with texts.
 	Alters []Alteration
 }
 
 // Alteration is one rule's change to a reply, or to a call by a server.
 type Alteration struct {
-	Rule *Rule  // its Action says how the text is changed
-	Kind string // the kind of finds that is changed, in all places; "" for the reply as a whole
+	Rule *Rule  // the rule; its Action tells how the text is changed
+	Kind string // the kind of finds whose text is changed everywhere; "" for the reply as a whole
 	Call int    // index of the call among the calls that were judged together
 }
 
-// rank is the strictness of an outcome, by its action. Of two questions, an out-of-band one is
-// stricter, because fewer people may answer it, and one for a team's centre is the strictest. The
-// zero value denies.
+// rank orders outcomes by the strictness of their actions. An out-of-band question is stricter than
+// another question, because fewer people may answer it. A question for a team's centre is the
+// strictest question. The zero value denies.
 type rank uint8
 
 const (
@@ -70,7 +71,7 @@ func (r *Rule) rank() rank {
 	case r.Action == Allow:
 		return allows
 	case r.Action.AltersContent():
-		return none // the rule is noted, and does not decide whether the content goes on
+		return none // the rule only alters the content; another rule decides about the message
 	case r.Approval != nil:
 		return asksApprovers
 	case r.OutOfBand:
@@ -89,14 +90,14 @@ func (r rank) toAction() Action {
 	return Prompt
 }
 
-// isStricter reports whether d is stricter than other, so that d holds.
+// isStricter reports whether d is stricter than other, so that d wins.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.rank() < other.Rule.rank()
 }
 
-// merge adds another decision about the same message: the stricter one holds. Two decisions that
-// ask different approvers become a deny.
+// merge adds another decision about the same message to d: the stricter decision wins. Two
+// decisions that ask different approvers become a deny.
 func (d *Decision) merge(other *Decision) {
 	switch {
 	case d.Action == Prompt && other.Action == Prompt && d.Rule.clashes(other.Rule):

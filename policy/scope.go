@@ -4,16 +4,16 @@ import (
 	"fmt"
 )
 
-// Scope tells how wide the rule is that keeps a person's answer: which calls it covers besides
-// the answered call. The zero value is the narrowest.
+// Scope tells how many calls a rule covers that keeps a person's answer, besides the answered call.
+// The zero value is the narrowest scope.
 type Scope uint8
 
-// The scopes, narrowest first.
+// The scopes; the narrowest is first.
 const (
-	Exact  Scope = iota // this call
-	File                // the same tool on the files and addresses that the call names, whatever its other arguments are
-	Folder              // the same tool in the folder that the call is about
-	Tool                // the same tool or prompt, within the rule that asked
+	Exact  Scope = iota // only calls like the answered call
+	File                // the same tool with the files and addresses of the call, whatever the other arguments are
+	Folder              // the same tool in the folder of the call's paths
+	Tool                // the same tool or prompt, under the conditions of the rule that asked
 )
 
 var scopeWords = []string{"exact", "file", "folder", "tool"}

@@ -7,24 +7,28 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// sieve finds the few patterns that a reading could match, of all long conditions on one argument. From each glob
-// of a pattern it takes three bytes in a row that every matching text contains. One scan of the
-// bytes of a reading then replaces a comparison with every pattern. It may return patterns that
-// do not match, but it must return every pattern that may.
+// sieve finds the few patterns that a reading could match, among all long conditions on one
+// argument. It keeps three consecutive bytes of each glob of a pattern; every text that matches the
+// glob contains these bytes. So one pass over the bytes of a reading replaces a comparison with
+// every pattern. A sieve must return every pattern that may match. It may return other patterns
+// too.
 type sieve struct {
-	patterns []*pattern // of all these conditions; those of each begin at a multiple of 64
+	patterns []*pattern // the patterns of all these conditions; those of each condition begin at a multiple of 64
 	once     sync.Once
-	always   []uint64           // patterns that are always compared, because not only the bytes of a text decide: a bit for each
-	some     [1 << 6]uint64     // a bit for the hash of each key; most bytes of a text need no further look
-	byBytes  map[triple][]int32 // patterns by key
+	// One bit for each pattern: set if the pattern is always compared, because more than the bytes
+	// of a text decides.
+	always []uint64
+	// One bit for the hash of each key; for most bytes of a text this table already excludes a key.
+	some    [1 << 6]uint64
+	byBytes map[triple][]int32 // indexes of the patterns, by key
 }
 
-// triple is three bytes in a row.
+// triple is three consecutive bytes.
 type triple uint32
 
 func (t triple) hashOf() uint32 { return uint32(t) * 0x9e3779b1 >> 20 }
 
-// Numbers of patterns between which a condition is sifted.
+// A condition is put into a sieve if the number of its patterns lies between these bounds.
 const (
 	fewPatterns  = 8
 	manyPatterns = 256
@@ -38,7 +42,8 @@ func (s *sieve) addPatterns(patterns []*pattern) (word int) {
 	return word
 }
 
-// build is called before the first comparison: most arguments that a policy names are never compared.
+// build builds the tables of the sieve before the first comparison. It is not done earlier, because
+// most arguments that a policy names are never compared.
 func (s *sieve) build() {
 	s.byBytes, s.always = map[triple][]int32{}, make([]uint64, len(s.patterns)/64)
 	for i, p := range s.patterns {
@@ -58,8 +63,8 @@ func (s *sieve) build() {
 	}
 }
 
-// sieveKeys returns one key for each glob that a reading may be compared with. It returns false if
-// a glob has no key, or if more than the text decides whether the pattern matches.
+// sieveKeys returns one key for each glob that may be compared with a reading. It returns false if
+// a glob has no key, or if the text alone does not decide whether the pattern matches.
 func (p *pattern) sieveKeys() (keys []triple, plain bool) {
 	if p.local || p.homeless || p.boolean || !p.asWritten.addKeys(&keys) {
 		return nil, false
@@ -89,9 +94,8 @@ func (f *guise) addKeys(keys *[]triple) bool {
 	return true
 }
 
-// keyOf returns three bytes in a row that a text must contain to match the glob. It takes them from
-// the longest literal behind the first wildcard, if there is one, because many rules begin with the
-// same folders.
+// keyOf returns three consecutive bytes that every text that matches the glob contains. It prefers
+// the longest literal after the first wildcard, because many rules begin with the same folders.
 func keyOf(g *glob.Pattern) (key triple, found bool) {
 	longest, rest := "", g.String()[len(g.LiteralPrefix()):]
 	for from, i := 0, 0; i <= len(rest); i++ {
@@ -113,8 +117,8 @@ func keyOf(g *glob.Pattern) (key triple, found bool) {
 	return triple(longest[at]) | triple(longest[at+1])<<8 | triple(longest[at+2])<<16, true
 }
 
-// picks are the patterns of a sieve that one reading could match: a bit for each. Most conditions of a call are compared
-// with the same reading.
+// picks holds the patterns of a sieve that one reading could match, one bit for each pattern. picks
+// keeps the result, because most conditions of a call are compared with the same reading.
 type picks struct {
 	sieve *sieve
 	of    *reading.Reading
@@ -131,7 +135,8 @@ func (p *picks) pickReading(s *sieve, r *reading.Reading) []uint64 {
 	return p.set
 }
 
-// saysSame reports whether two readings have the same texts, as a path has that is also read as a text.
+// saysSame reports whether two readings have the same texts. This happens when a path is also read
+// as a text.
 func saysSame(a, b *reading.Reading) bool {
 	return len(a.Places)+len(b.Places) == 0 && a.Text == b.Text && a.Raw == b.Raw && a.Unslashed == b.Unslashed && a.Normal == b.Normal
 }
@@ -145,14 +150,14 @@ func (p *picks) addReading(r *reading.Reading) {
 	}
 	for i := range r.Places {
 		text := r.Places[i].Text
-		if text == r.Text { // only the last bytes, with the slash, are new
+		if text == r.Text { // only the last bytes, the slash and two before it, are new
 			text = text[max(0, len(text)-2):]
 		}
 		p.addText(text, "/")
 	}
 }
 
-// addText adds the patterns that could match the text, with or without end behind it.
+// addText adds the patterns that could match the text, or the text with end after it.
 func (p *picks) addText(text, end string) {
 	if len(text) < 2 {
 		text, end = text+end, ""
@@ -172,7 +177,7 @@ func (p *picks) addText(text, end string) {
 	}
 }
 
-// hasKey reports whether t may be a key.
+// hasKey reports whether t may be a key. The result false is certain.
 func (s *sieve) hasKey(t triple) bool {
 	h := t.hashOf()
 	return s.some[h>>6%uint32(len(s.some))]&(1<<(h&63)) != 0

@@ -2,40 +2,44 @@ package policy
 
 import "slices"
 
-// ruleSource is one [[rule]] as written, checked for shape but not compiled.
+// ruleSource is one [[rule]] as written. Its syntax is checked, but it is not compiled.
 type ruleSource struct {
 	Rule
 	subject    Subject
 	patterns   []string     // the subject's globs; one must match; never empty
 	written    []string     // the patterns as in the file, with each ${NAME} of [folders]; nil if no pattern has such a name
-	names      []string     // the names of folders that the rule uses
-	lists      []FolderList // the lists that names can stand for
+	names      []string     // the names of the lists of [folders] that the rule uses
+	lists      []FolderList // all lists of [folders] that the rule may use
 	calls      []Stated     // conditions on the call as a whole, in the order of the keys
 	args       []argSource
 	where      []whereSource
 	further    Further
 	not        exceptions
-	limit      string // TOML of the limit; "" without one
+	limit      string // the limit as TOML; "" if the rule has none
 	start, end int    // offsets of the whole [[rule]] table in the file
-	from       string // the entry of extends that the rule comes from; "" for the file's own
-	entries    int    // number of [[extends]] above the rule in the file, including the one that brings the rule; 0 for a rule from a list
-	above      string // name of the extended rule that this rule must stand above (anchorNames); "" if the rule stays in its place
+	from       string // the entry of extends that the rule comes from; "" for a rule of the file itself
+	// How many [[extends]] are above the rule in the file; includes the [[extends]] that the rule
+	// comes from; 0 for a rule from a list.
+	entries int
+	// The value of the key above: name of an extended rule (anchorNames); "" if the rule has no
+	// such key.
+	above string
 }
 
-// hasConditions reports whether the rule demands more of a call than its subject.
+// hasConditions reports whether the rule has conditions on a call besides its subject.
 func (r *ruleSource) hasConditions() bool {
 	return len(r.calls)+len(r.args)+len(r.where) > 0 || r.further.Only || r.not.hasExceptions()
 }
 
-// watchesUnnamedArgs reports whether the rule looks at arguments that it does not name.
+// watchesUnnamedArgs reports whether the rule judges arguments that it does not name.
 func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
-		return false // the usual case: most rules deny
+		return false // true of most rules, which deny
 	}
 	return r.further.watchesUnnamedArgs(r.Action, r.argumentPaths())
 }
 
-// argumentPaths returns the arguments that conditions and exceptions are on.
+// argumentPaths returns the arguments that have a condition or an exception.
 func (r *ruleSource) argumentPaths() (paths [][]string) {
 	for _, a := range r.args {
 		paths = append(paths, a.path)
@@ -49,8 +53,8 @@ func (r *ruleSource) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// namesArgument reports whether a condition or exception is on the argument, or on an argument
-// that contains it.
+// namesArgument reports whether the rule has a condition or an exception on the argument, or on an
+// argument that contains it.
 func (r *ruleSource) namesArgument(path []string) bool {
 	return slices.ContainsFunc(r.argumentPaths(), func(to []string) bool { return len(to) <= len(path) && slices.Equal(to, path[:len(to)]) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// startOf returns the folder in which a call's relative paths start; "" if it is not known.
+// startOf returns the folder at which a call's relative paths start; "" if it is not known.
 func startOf(c *Call) string {
 	if c.Elsewhere {
 		return ""
@@ -18,10 +18,10 @@ func startOf(c *Call) string {
 	return c.Cwd
 }
 
-// bindFolder binds an allow about commands or relative paths to the folder in which the call
-// starts: the same text names another program or file in another folder. If that folder is not
-// known, a command with a relative word is an error; paths are accepted, because a server on
-// another machine has its own folders.
+// bindFolder adds the call's folder as a condition to an allow about commands or relative paths,
+// because the same text names another program or file in another folder. If the folder is not
+// known, a command with a relative word is an error. Relative paths are accepted then, because a
+// server on another machine has its own folders.
 func (n *narrower) bindFolder() error {
 	if n.rule.Action != Allow || n.call.Subject != ToolSubject || n.scope == Tool {
 		return nil
@@ -40,12 +40,12 @@ func (n *narrower) bindFolder() error {
 	return nil
 }
 
-// dependsOnFolder reports whether the call means something else in another folder. It also
-// returns the first word of the call's commands for which this is true; "" if there is none.
+// dependsOnFolder reports whether the call would mean something else in another folder. It also
+// returns the first word of a command because of which it would; "" if there is no such word.
 func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	tool := n.call.Names[0]
 	binds = startsWork(tool)
-	args, _ := readArguments(n.call.Args) // no error: the arguments have been read before
+	args, _ := readArguments(n.call.Args) // no error: the arguments were read before
 	for i := range args {
 		binds = binds || reading.ClassOf(args[i].name) != reading.TextName && slices.ContainsFunc(args[i].texts, mayBeFile)
 	}
@@ -68,20 +68,20 @@ func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	return binds, relative
 }
 
-// workWords are words in the names of tools that start work of the project: a task, a build,
-// its tests.
+// workWords are words in the names of tools that start work which the project defines: a task, a
+// build, tests.
 var workWords = []string{"run", "exec", "execute", "start", "launch", "invoke", "task", "build", "script", "deploy", "make", "test", "tests", "eval"}
 
-// startsWork reports whether a tool, by its name, starts something that a file in the project's
-// folder defines: a task, a build.
+// startsWork reports whether a tool's name shows that the tool starts something which a file in the
+// project's folder defines, such as a task or a build.
 func startsWork(tool string) bool {
 	words := textclass.LetterWords(tool)
 	queries := slices.ContainsFunc(words, func(w string) bool { return w != "execute" && textclass.EffectsOf([]string{w})&textclass.Queries != 0 })
 	return !queries && len(words) > 0 && (slices.Contains(workWords, words[0]) || slices.Contains(workWords, words[len(words)-1]))
 }
 
-// mayBeFile reports whether a text may be the name of a file in the folder, whatever the
-// argument is called: one word with a folder or a file extension.
+// mayBeFile reports whether a text may be the name of a file in the folder: one word with a folder
+// or a file extension. The name of the argument does not matter.
 func mayBeFile(text string) bool {
 	if strings.ContainsAny(text, " \t\r\n") || hasRoot(text) || hasHost(text) {
 		return false
@@ -92,7 +92,7 @@ func mayBeFile(text string) bool {
 }
 
 // hasHost reports whether a text is a URL with a host. src:///a has no host: it is a file in a
-// folder src:.
+// folder with the name "src:".
 func hasHost(text string) bool {
 	scheme, behind, found := strings.Cut(text, "://")
 	return found && scheme != "" && strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == "" && behind != "" && behind[0] != '/'
@@ -104,25 +104,26 @@ func RunsArgument(tool, name string) bool {
 	return textclass.RunsText(tool) || slices.ContainsFunc(commandNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// commandNames are parts of the names of arguments whose text is run.
+// commandNames are parts of argument names. The text of such an argument is run as a command.
 var commandNames = []string{"command", "cmd", "script", "exec", "shell", "code", "run"}
 
 // scriptEnds are the extensions of files that an interpreter runs.
 var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd", ".mk", ".r", ".jar"}
 
-// interpreters are programs that run the file in their first operand, even without an
+// interpreters are programs that run the file in their first operand, even if the file has no
 // extension.
 var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "pypy", "node", "deno", "bun", "perl", "ruby", "php", "lua", "tclsh", "rscript",
 	"julia", "osascript", "pwsh", "source", "."}
 
-// RelativeWord returns the first word of a command that names a program or a file of the folder
-// in which the command runs; "" if there is none.
+// RelativeWord returns the first word of a command that names a program or a file in the folder
+// where the command runs; "" if there is no such word.
 func RelativeWord(text string) string {
-	runs := false // the previous word is an interpreter, or an option of one
+	runs := false // the previous word is an interpreter or an option of an interpreter
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>()=,", r) }) {
 		low := strings.ToLower(w)
 		file := runs && !strings.HasPrefix(w, "-")
-		runs = runs && strings.HasPrefix(w, "-") && !strings.ContainsAny(w, "cem") || // -c, -e and -m take no file
+		// After -c, -e and -m no file follows.
+		runs = runs && strings.HasPrefix(w, "-") && !strings.ContainsAny(w, "cem") ||
 			slices.Contains(interpreters, strings.TrimRight(low[strings.LastIndexByte(low, '/')+1:], "0123456789.")) || w == "."
 		switch {
 		case hasRoot(w), strings.Contains(w, "://"):

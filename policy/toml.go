@@ -2,7 +2,7 @@ package policy
 
 import "github.com/clawai/clawai/policy/policytext"
 
-// formatTOML returns a rule as a person would write it.
+// formatTOML returns a rule as TOML, in the form in which people write rules.
 func (r *ruleSource) formatTOML() string {
 	var pairs []policytext.Pair
 	for _, k := range written {

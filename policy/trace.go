@@ -8,68 +8,68 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Trace holds what every rule says about a call, and why. It is for people and analyses: it
-// takes far longer than Decide and asks every rule.
+// Trace holds the result of every rule for a call, and the reasons. It is for people and analyses.
+// A trace judges every rule, so it takes far longer than Decide.
 type Trace struct {
 	Decision Decision        // the action and the rule of Decide
-	Values   []ArgumentValue // the values of the call that the rules about this subject read
+	Values   []ArgumentValue // the call's values that the rules about this subject read
 	Steps    []Step          // one for each rule of the policy, in order
-	// Cut means that judging took more work than a trace may cost: the decision holds, and the
-	// steps show only what was seen until then.
+	// Cut means that the trace stopped at its limit of work. The decision is valid, but the steps
+	// show only the results until then.
 	Cut bool
 }
 
 // Step is the result of one rule.
 type Step struct {
 	Rule int // index of the rule
-	// Match tells whether the rule matched an undecided reading; if no reading was undecided,
-	// whether it matches any.
+	// Match tells whether the rule matched a reading that was still undecided. If no reading was
+	// undecided, Match tells whether the rule matches any reading.
 	Match where.Match
-	// Reached means that the rule's name fits and that some reading was still undecided when the
-	// walk came to the rule. A rule that matches but is not reached decides nothing here: rules
-	// above it decided every reading.
+	// Reached means that the rule's name fits and that at least one reading was still undecided
+	// when the walk came to the rule. A rule that matches but is not reached decides nothing,
+	// because rules above it decided every reading.
 	Reached bool
-	// At is the condition that kept the rule from matching, or that could not be decided, in
-	// the attempt that came closest. It is zero if the rule matches, and if the rules were not
-	// asked at all.
+	// At is the condition that did not match or could not be decided. If the walk judged the rule
+	// several times, At is from the attempt that came closest to a match. At is zero if the rule
+	// matches, and if no rule was judged.
 	At Condition
-	// Took is a reading that the rule matched, surely or perhaps; nil if the rule has no
-	// condition on an argument that was read in more than one way.
+	// Took is a reading that the rule matched, with Yes or Maybe. It is nil if no argument with a
+	// condition of the rule has more than one reading.
 	Took *Reading
 }
 
 // ConditionKind is a kind of condition of a rule.
 type ConditionKind uint8
 
-// The kinds, in the order in which a rule's conditions are looked at.
+// The kinds, in the order in which the walk judges the conditions of a rule.
 const (
 	Unasked         ConditionKind = iota // the rule matches, or was not judged
 	SubjectKind                          // the rule is about another subject, for example about tools if the call reads a resource
 	NameGlob                             // tool = "..."
-	CallCondition                        // on the call as a whole: server = "...", when = { ... }
+	CallCondition                        // a condition on the call as a whole: server = "...", when = { ... }
 	ArgumentGlob                         // args.<name> = "..."
 	Constraint                           // where.<name>.<key> = ...
-	FurtherArgument                      // an argument that no condition names, and args_only
-	OtherOn                              // the rule judges something else, for example replies and not calls
+	FurtherArgument                      // an argument without a condition, or args_only
+	OtherOn                              // the rule has another On than the policy, for example replies and not calls
 )
 
-// Condition is one condition of a rule, and what it was compared with.
+// Condition is one condition of a rule, and the value that was compared with it.
 type Condition struct {
 	Kind ConditionKind
-	Not  bool     // an exception: none of the globs in Want may match
+	Not  bool     // the condition is an exception: none of the globs in Want may match
 	Key  string   // the key of a CallCondition
-	Path []string // of an argument: the names below args, or below where
+	Path []string // for a condition on an argument: the names below args or where
 	Want []string // the globs as written, one of which must match; or the subject's key; or the TOML of a constraint, an args_only, or a call key that takes no glob
-	// Got is the text that a name or a condition on the call was compared with; "" if the call
-	// does not say. For a further argument it is the reason why the argument counts
+	// Got is the text that was compared with a name or a condition on the call; "" if the call does
+	// not have it. For a further argument Got is the reason why the argument is suspicious
 	// (reading.Suspicion).
 	Got string
-	// Reading is the reading of an argument or a URI that the condition was compared with; nil
-	// if the call has no such argument.
+	// Reading is the reading of an argument or a URI that was compared with the condition; nil if
+	// the call has no such argument.
 	Reading *Reading
 }
 
-// ReachedRules returns the rules that matched, surely or perhaps, a reading that was still
+// ReachedRules returns the rules that matched, with Yes or Maybe, a reading that was still
 // undecided when the walk came to them.
 func (t *Trace) ReachedRules() []int {
 	var rules []int
@@ -87,8 +87,8 @@ func (t *Trace) ReachedRules() []int {
 const traceEffort = 4 * effort.Max
 
 // Trace judges a call as Decide does, but walks through all rules and keeps the result of each
-// rule. It walks every reading to the last rule, even where Decide stops because nothing can
-// change the answer any more.
+// rule. It judges every reading by all rules. Decide stops earlier, when nothing can change the
+// answer any more.
 func (p *Policy) Trace(c *Call) Trace {
 	t, _ := p.traceWithDecision(c, traceEffort)
 	t.Decision = p.Decide(c)
@@ -130,11 +130,12 @@ type tracer struct {
 	call   *Call
 	trace  *Trace
 	all    []int32 // the rules about the call's subject
-	depth  []int   // by rule: number of conditions that its best attempt met, plus 1
+	depth  []int   // by rule: the number of conditions that its best attempt met, plus 1
 	name   string
 }
 
-// beginName notes the rules about other subjects and other names before the walk begins.
+// beginName records the results of the rules about other subjects and other names. The walk does
+// not judge these rules.
 func (t *tracer) beginName(v *view, name string) {
 	t.name, t.all, v.tool = name, t.all[:0], builtinOf(t.call, name)
 	for i := range t.trace.Steps {
@@ -165,7 +166,7 @@ func bothNames(own, class string) string {
 	return own + " (" + class + ")"
 }
 
-// traceRule records a rule whose name fits: the pending readings that it matches, and those
+// traceRule records a rule whose name fits: the pending readings that the rule matches, and those
 // that it may match.
 func (t *tracer) traceRule(v *view, id int32, main *span, readings []reading.Reading, pending, sure, perhaps uint64) {
 	r, s := &t.policy.rules[id], &t.trace.Steps[id]
@@ -217,16 +218,17 @@ func (r *rule) readsSlot(slot int32) bool {
 	return false
 }
 
-// obstacle is the condition at which an attempt of a rule ended.
+// obstacle is the condition at which one attempt of a rule ended.
 type obstacle struct {
-	kind  ConditionKind // Unasked: no obstacle
+	kind  ConditionKind // Unasked if the attempt met no obstacle
 	index int           // index of a condition on an argument, or on the call
 	got   *reading.Reading
-	found *furtherArgs // for a further argument
-	depth int          // one more than the number of conditions met before
+	found *furtherArgs // only for a further argument
+	depth int          // the number of conditions that the attempt met, plus 1
 }
 
-// findObstacle returns the condition at which a rule failed, or that made it a maybe.
+// findObstacle returns the condition because of which a rule did not match, or matched only with
+// Maybe.
 func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pending uint64, m where.Match) obstacle {
 	at := obstacle{depth: 1}
 	if m == where.Yes {
@@ -262,9 +264,10 @@ func (v *view) findObstacle(r *rule, main *span, readings []reading.Reading, pen
 	return at
 }
 
-// pickReading returns the reading that a condition on an argument other than the main one was
-// compared with; nil if the call does not have the argument. If the walk judges all readings at
-// once, it returns the first that does not match, or the first of all.
+// pickReading returns the reading that the walk compared with a condition on an argument other than
+// the main one. It returns nil if the call does not have the argument. If the walk judges all
+// readings at once, pickReading returns the first reading that does not match, or else the first
+// reading.
 func (v *view) pickReading(c *condition, a Action) *reading.Reading {
 	s := v.findSpan(c.slot)
 	if s == nil {
@@ -290,7 +293,8 @@ func (r *ruleSource) compiledCondition(i int) (s *Stated, not bool) {
 	return &r.not.calls[i-len(all)], true
 }
 
-// describeCondition describes the condition at which a rule failed, as its author wrote it.
+// describeCondition describes the condition because of which a rule did not match, as its author
+// wrote it.
 func (t *tracer) describeCondition(rule int, at obstacle) Condition {
 	src := &t.policy.sources[rule]
 	c := Condition{Kind: at.kind}

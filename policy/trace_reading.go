@@ -6,23 +6,23 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// ArgumentValue is one value of an argument, or the URI of a resource, if a rule that may match
-// the call has a condition on it.
+// ArgumentValue is one value of an argument, or the URI of a resource. A trace has it if a rule
+// that may match the call has a condition on it.
 type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
-	Readings []Reading // at least one; readings with the same text and refusal are listed once
+	Readings []Reading // at least one reading; of readings with the same text and refusal only the first
 }
 
 // Reading is one way in which a server could understand a value.
 type Reading struct {
-	Text    string   // the compared text
+	Text    string   // the text that was compared with the conditions
 	Sent    string   // the text as sent
 	How     []string // the steps that made Text, in words and in order; nil if Text is as sent
-	Absent  bool     // a server may find no such value
-	Refused string   // why the reading allows nothing and meets every deny and prompt; else ""
+	Absent  bool     // a server may find no value for the argument
+	Refused string   // for a refused reading, which no allow and every deny and prompt matches: the reason; else ""
 }
 
-// maxTraced is the largest number of readings that a trace shows of one call.
+// maxTraced is the largest number of readings of one call that a trace shows.
 const maxTraced = 1 << 10
 
 // copyReading copies a reading, because the view reuses its memory.
@@ -75,7 +75,7 @@ func (t *tracer) addValues(v *view) {
 	}
 }
 
-// collectPaths collects the path of each slot.
+// collectPaths sets bySlot to the path of each slot in the tree n.
 func (n *argNames) collectPaths(above []string, bySlot map[int32][]string) {
 	if n.slot != 0 {
 		bySlot[n.slot] = above

@@ -6,18 +6,18 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// trie maps literal text, read from its start or from its end, to lists of numbers (rules or
-// buckets). It ignores ASCII case.
+// trie maps literal texts to lists of numbers (rules or buckets). A trie reads its texts either
+// from the start or from the end. It ignores ASCII case.
 type trie struct {
 	root     node
 	backward bool
 }
 
 type node struct {
-	label string // the bytes between the parent and this node, lower case
+	label string // the bytes between the parent and this node, in lower case
 	heads string // the first byte of each child's label
 	kids  []*node
-	ids   []int32 // ascending
+	ids   []int32 // in ascending order
 }
 
 func (t *trie) foldKey(s string) string {
@@ -86,7 +86,7 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 			return lists
 		}
 		i, head := 0, t.byteAt(s, at)
-		if n.heads[0] != head { // usually there is only one child
+		if n.heads[0] != head { // a fast path, because most nodes have only one child
 			if i = strings.IndexByte(n.heads, head); i < 0 {
 				return lists
 			}
@@ -99,7 +99,8 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	}
 }
 
-// matchesLabel reports whether s has the label at the distance at from its start (or end).
+// matchesLabel reports whether s has the label at the offset at, counted from the end at which the
+// trie starts.
 func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Trust tells how far a property is true of a tool or a server, from the laxest to the
-// strictest. The zero value means that nothing was said.
+// Trust tells how far a property applies to a tool or a server, from the laxest to the strictest.
+// The zero value means that no table sets the property.
 type Trust uint8
 
 // The values of Trust. Private is only for secret_data.
@@ -20,11 +20,11 @@ const (
 	Forbidden
 )
 
-// Traits are the properties of a server's tools that concern people other than the owner, and
-// data that these people should not get.
+// Traits are properties of a server's tools that concern people other than the owner, or data that
+// other people should not get.
 type Traits struct {
-	PublicSource    Trust // the tool returns text that anybody may have written
-	SecretData      Trust // the tool returns data that must not leave
+	PublicSource    Trust // the tool returns text that may come from anyone
+	SecretData      Trust // the tool returns data that people other than the owner must not get
 	PublicSink      Trust // the tool writes where other people read
 	DangerousWrites Trust // the tool's changes can do harm
 }
@@ -34,7 +34,7 @@ func (t *Traits) trustFields() [4]*Trust {
 	return [4]*Trust{&t.PublicSource, &t.SecretData, &t.PublicSink, &t.DangerousWrites}
 }
 
-// FillUnsaid returns t, with the values of defaults where t says nothing.
+// FillUnsaid returns t with the values of defaults for the traits that t does not set.
 func (t Traits) FillUnsaid(defaults Traits) Traits {
 	for i, to := range t.trustFields() {
 		if *to == Unsaid {
@@ -52,38 +52,38 @@ func (t Traits) Join(other Traits) Traits {
 	return t
 }
 
-// TrustTable is one [server.NAME], or one [server.NAME.tool."GLOB"]. It is no rule and
-// allows nothing.
+// TrustTable is one [server.NAME], or one [server.NAME.tool."GLOB"]. It is not a rule and allows
+// nothing.
 type TrustTable struct {
 	Pos    Position
 	Server string // the server's name, exactly
 	Tool   string // a glob; "" for the server as a whole
 	Traits Traits
-	// Decides are the names of the arguments that decide where a call goes; nil if nothing is
-	// said.
+	// Decides are the names of the arguments that decide where a call goes; nil if the table does
+	// not have the key.
 	Decides []string
-	// Weighs are the names of the arguments that are asked about unless the user typed their
-	// values, such as amounts; nil if nothing is said.
+	// Weighs are the names of arguments such as amounts. A person is asked about them unless the
+	// user typed their values. nil if the table does not have the key.
 	Weighs []string
-	Pin    Pin    // of the server as a whole
-	From   string // the entry of extends that the table comes from; "" for the file's own
+	Pin    Pin    // for the server as a whole
+	From   string // the entry of extends that the table comes from; "" for a table of the file itself
 
 	tool *glob.Pattern
 	text string // the table as TOML
 }
 
-// Pin tells how strictly a server's lists must be the approved ones (docs/pins.md), from the
-// laxest. The zero value means that nothing was said.
+// Pin tells how strictly a server's lists must equal the approved lists (docs/pins.md), from the
+// laxest. The zero value means that no table sets a pin.
 type Pin uint8
 
 // The values of Pin.
 const (
 	_         Pin = iota
-	PinOff        // nothing is checked
-	PinRecord     // changes are recorded, and pass
-	PinFirst      // the first lists are approved without a question; later lists as with PinAsk
-	PinAsk        // a person approves changes; until then the approved version holds
-	PinLock       // only lists in the project's lock pass; nobody is asked
+	PinOff        // lists are not compared
+	PinRecord     // changes are recorded, and the lists pass
+	PinFirst      // the first lists are approved without a question; later lists are handled as with PinAsk
+	PinAsk        // a person must approve a change; until then the agent gets the approved version
+	PinLock       // only lists in the project's lock pass; no one is asked
 )
 
 var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
@@ -91,8 +91,8 @@ var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
 // String returns the word that policies use.
 func (p Pin) String() string { return pinWords[p] }
 
-// Pin returns the pin in the first table of a server that has one. If a layer's pin is
-// stricter, it returns that pin. A server whose name is not known is not pinned.
+// Pin returns the pin in the first table of a server that has a pin. If a layer's pin is stricter,
+// Pin returns the layer's pin. A server whose name is not known has no pin.
 func (p *Policy) Pin(server string) (pin Pin) {
 	for _, q := range append([]*Policy{p}, p.options.Above...) {
 		at := slices.IndexFunc(q.trusts, func(t TrustTable) bool { return t.Server == server && t.Pin > 0 && server != "" })
@@ -110,11 +110,11 @@ func (p *Policy) HasPins() bool {
 	})
 }
 
-// Level tells what happens to calls that could carry out data that a session has seen. The zero
-// value means that nothing is checked.
+// Level tells what happens to calls that could carry out data that a session has seen. With the
+// zero value no call is checked.
 type Level uint8
 
-// The levels, from the laxest.
+// The levels; the laxest is first.
 const (
 	Off Level = iota
 	Watch
@@ -127,7 +127,7 @@ func (l Level) String() string { return levelWords[l] }
 
 var levelWords = []string{"off", "watch", "ask", "strict"}
 
-// FlowLevel returns the level of the policy, or of a layer if that is stricter.
+// FlowLevel returns the strictest of the levels of the policy and its layers.
 func (p *Policy) FlowLevel() Level {
 	level := p.level
 	for _, layer := range p.options.Above {
@@ -146,17 +146,16 @@ func (t *TrustTable) String() string { return strings.ReplaceAll(t.text, "\n", "
 // own tables.
 func (p *Policy) TrustTables() []TrustTable { return slices.Clone(p.trusts) }
 
-// ToolTraits holds the values of the tables about a tool of a server.
+// ToolTraits holds the values that the tables set for a tool of a server.
 type ToolTraits struct {
-	Own     Traits   // values of the policy's tables; Unsaid where they have none
-	Floor   Traits   // values of the tables of its layers: the answer is never laxer than these
+	Own     Traits   // values of the policy's own tables; Unsaid for a trait without a value
+	Floor   Traits   // values of the tables of the layers: the result is never laxer than these values
 	Decides []string // nil if no table has the key
 	Weighs  []string // nil if no table of the policy or of its layers has the key
 }
 
-// ToolTrust returns the traits that the tables give to a tool. Each name is a reading of the same
-// call, and the strictest value holds. Without names it returns the traits of the server as a
-// whole.
+// ToolTrust returns the traits that the tables give to a tool. All names are readings of the same
+// call, and the strictest value wins. Without names it returns the traits of the server as a whole.
 func (p *Policy) ToolTrust(server string, names []string) ToolTraits {
 	s := p.ownToolTrust(server, names)
 	for _, layer := range p.options.Above {
@@ -193,7 +192,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 			continue
 		}
 		s.Weighs = append(s.Weighs, said.Weighs...)
-		for j, to := range s.Own.trustFields() { // a trait keeps a value only if every reading has one
+		for j, to := range s.Own.trustFields() { // a trait has a value only if it has one in every reading
 			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
 				*to = max(*to, *said.Own.trustFields()[j])
 			} else {
@@ -204,8 +203,8 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 	return s
 }
 
-// trustOf takes each value from the first of the tool's tables that has it, or else from the
-// server's table.
+// trustOf returns the values for a tool. Each value is from the first table of the tool that has
+// the value, or else from the server's table.
 func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {
@@ -225,8 +224,9 @@ func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	return s
 }
 
-// compareTrust returns how many tables about servers the next policy has lost, where a lower flow
-// level counts as one more, and whether both policies have the same tables.
+// compareTrust compares the tables about servers in p and next. lost is the number of tables that
+// next does not have; a lower flow level in next counts as one more. same reports whether both
+// policies have the same tables.
 func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {
 		if !slices.ContainsFunc(next.trusts, func(t TrustTable) bool { return t.text == p.trusts[i].text }) {

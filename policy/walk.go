@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// view is one call taken apart, with the buffers for this work.
+// view holds the parts of one call, and the buffers for them.
 type view struct {
 	policy *Policy
 	call   *Call
@@ -25,42 +25,43 @@ type view struct {
 	fold     reading.CaseFolder
 	base     *reading.Base // the Base of cwd; nil if it is not known
 	started  bool          // base.Doubtful has been set for this call
-	cwd      string        // Cwd of the last call in which a path was read
-	home     string        // home of that call's policy
-	os       string        // OS of that call's server
+	cwd      string        // Cwd of the last call that had a path
+	home     string        // the home in the policy of the last call that had a path
+	os       string        // OS of the server of the last call that had a path
 	room     []byte        // buffer for the texts that had escapes
 	left     effort.Left
 	answers  map[asked]where.Match // cached answers of constraints
-	spelled  map[textAsked]bool    // cached answers of conditions, about texts that hold JSON
-	noted    []int32               // rules that have a limit for the call, or that alter content
+	spelled  map[textAsked]bool    // cached answers of conditions about texts that hold JSON
+	noted    []int32               // the rules that matched and have a limit, or alter content
 	// everySlot is the slot of the conditions on "*"; 0 if no rule that may match has one.
 	everySlot int32
-	trace     *tracer // nil: no tracing
+	trace     *tracer // nil if there is no trace
 }
 
 // unit is a range of view.readings: the readings of one string. The rules judge them together.
 type unit struct{ lo, hi int }
 
-// span is the units found for one slot. Their readings are adjacent.
+// span is the units of the values of one slot. The readings of these units are adjacent.
 type span struct {
 	slot   int32
 	units  [2]int // range of view.units
 	lo, hi int    // range of view.readings
-	at     int    // index of the reading that the current walk judges; -1: the walk judges all of them at once
+	at     int    // index of the reading that the current walk judges; -1 if the walk judges all readings at once
 }
 
 func (s *span) size() int { return s.hi - s.lo }
 
-// outcome is an intermediate decision.
+// outcome is the result for one reading or name, before it becomes a Decision.
 type outcome struct {
 	rank    rank
-	rule    int // -1: no rule
+	rule    int // -1 if no rule decided
 	reading *reading.Reading
 	reason  string
 }
 
-// Limits on the work that one call can ask for. Above maxExact combinations of readings the
-// arguments are judged as wholes; above maxAll readings the call is denied.
+// Limits on the work that one call can cause. If there are more than maxExact combinations of
+// readings, the arguments are judged as wholes. If there are more than maxAll readings, the call is
+// denied.
 const (
 	maxExact = 1 << 16
 	maxAll   = 1 << 18
@@ -69,11 +70,11 @@ const (
 // usualRoom is the number of bytes that a view keeps for the texts of the next call.
 const usualRoom = 64 << 10
 
-// releaseCall drops the references to the call and the policy: the next user of the view judges
-// another call, perhaps by other rules.
+// releaseCall removes the references to the call and the policy, because the view will be used for
+// another call, and perhaps for another policy.
 func (v *view) releaseCall() {
 	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
-		all[i] = nil // the used elements come first, and are few
+		all[i] = nil // the used elements are at the front, and there are few
 	}
 	for i, all := 0, v.lists[:cap(v.lists)]; i < len(all) && all[i] != nil; i++ {
 		all[i] = nil
@@ -131,7 +132,7 @@ func (v *view) judgeName(name string) outcome {
 
 // makeReadings makes the readings of the values that have a condition in v.buckets.
 func (v *view) makeReadings() {
-	v.picks.of = nil // another reading may stand in its place
+	v.picks.of = nil // the readings change now, so the picks of the last reading are invalid
 	if len(v.values) > 1 && !slices.IsSortedFunc(v.values, bySlot) {
 		slices.SortStableFunc(v.values, bySlot)
 	}
@@ -186,15 +187,15 @@ func (v *view) readValue(val *value) {
 	}
 }
 
-// allRooted reports whether all readings are paths from the root, so that it does not matter
-// where relative paths start.
+// allRooted reports whether all readings are paths from the root. For such readings it does not
+// matter where relative paths start.
 func allRooted(rs []reading.Reading) bool {
 	return !slices.ContainsFunc(rs, func(r reading.Reading) bool { return r.Text == "" || r.Text[0] != '/' })
 }
 
-// baseFolder returns the folder at which the call's relative paths start; nil if it is not
-// known. doubt means that the caller needs to know whether the folder is in doubt, which takes
-// a look at all arguments.
+// baseFolder returns the folder at which the call's relative paths start; nil if it is not known.
+// doubt means that the caller needs to know whether the folder is in doubt. To find this out,
+// baseFolder looks at all arguments.
 func (v *view) baseFolder(doubt bool) *reading.Base {
 	if home := v.policy.homeFolder(); v.cwd != v.call.Cwd || v.home != home || v.os != v.call.OS {
 		v.base, v.cwd, v.home, v.os = nil, v.call.Cwd, home, v.call.OS
@@ -209,8 +210,8 @@ func (v *view) baseFolder(doubt bool) *reading.Base {
 	return v.base
 }
 
-// changesFolder reports whether an argument may select a folder other than the base: then
-// relative paths may start there.
+// changesFolder reports whether an argument may select a folder other than the base. Relative paths
+// may then start at the other folder.
 func changesFolder(args []byte, base *reading.Base) bool {
 	for name, value := range jsonscan.ValueOf(args).Members() {
 		if !reading.IsWorkFolder(name.Text()) || value.Kind() == jsonscan.Null {
@@ -241,11 +242,11 @@ func (v *view) hasSlotCondition(slot int32) bool {
 	return false
 }
 
-// walkAll walks the rules for every combination of readings. The argument with the most
-// readings is taken one unit at a time, the others one reading at a time. If there are too many
-// combinations, one walk judges all readings of each argument together, and then a condition
-// may be a maybe; the answer can only be stricter. Conditions on "*" are always about all
-// values together.
+// walkAll walks the rules for every combination of readings. In each walk, the argument with the
+// most readings has one unit of readings, and every other argument has one reading. If there are
+// too many combinations, one walk judges all readings of each argument together. A condition may
+// then match only with Maybe, so the answer can only be stricter. Conditions on "*" always judge
+// all values together.
 func (v *view) walkAll(name string) outcome {
 	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}
@@ -289,8 +290,8 @@ func (v *view) walkAll(name string) outcome {
 // other rules.
 func (v *view) isSettled(o outcome) bool { return o.rank == denies && v.trace == nil }
 
-// nextCombination moves the arguments other than main to their next combination of readings. It
-// returns false after the last one.
+// nextCombination moves to the next combination of readings of the arguments other than main. It
+// returns false after the last combination.
 func (v *view) nextCombination(main int) bool {
 	for i := range v.spans {
 		s := &v.spans[i]
@@ -305,13 +306,13 @@ func (v *view) nextCombination(main int) bool {
 	return false
 }
 
-// ruleEffort is the effort to look at a rule.
+// ruleEffort is the effort of judging a rule, apart from its conditions.
 const ruleEffort = 32
 
-// walkRules judges the readings of one unit, from the first rule to the last. At first all
-// readings are undecided. A rule decides the readings that it surely matches, and these are
-// removed. If a rule may match a reading, the rule's action counts, and the reading stays.
-// Readings that are left at the end matched no rule.
+// walkRules judges the readings of one unit, from the first rule to the last. At first all readings
+// are undecided. A rule decides the readings that it matches with Yes, and they are no longer
+// undecided. If a rule matches a reading with Maybe, the rule's action counts, and the reading
+// stays undecided. The readings that are undecided at the end matched no rule with Yes.
 func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	pending, readings := uint64(1), []reading.Reading(nil)
 	if u != nil {
@@ -369,7 +370,7 @@ func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	return worst
 }
 
-// matchesName reports whether a rule is about a name. The name of a resource is its URI, which
+// matchesName reports whether a rule's names fit a name. The name of a resource is its URI, which
 // conditions judge like an argument.
 func (v *view) matchesName(r *rule, name string) bool {
 	if n := len(r.names) + len(r.notNames); n > 1 {
@@ -378,8 +379,7 @@ func (v *view) matchesName(r *rule, name string) bool {
 	return (r.names == nil || v.oneOf(r.names, name)) && !v.oneOf(r.notNames, name)
 }
 
-// oneOf reports whether one of the globs matches a name, or the class of the tool with that
-// name.
+// oneOf reports whether one of the globs matches the name, or the class of the tool with this name.
 func (v *view) oneOf(globs anyOf, name string) bool {
 	for _, g := range globs {
 		if v.left.MatchGlob(g, name) || v.tool.Class != "" && v.left.MatchGlob(g, v.tool.Class) {
@@ -389,8 +389,9 @@ func (v *view) oneOf(globs anyOf, name string) bool {
 	return false
 }
 
-// builtinOf returns the known facts of the tool that a call names. They are empty unless the
-// tool is built into the client: no server's tool has a class, whatever it is called.
+// builtinOf returns the known facts about the tool that a call names. They are empty unless the
+// tool is built into the client. A server's tool has no class, even if its name is that of a
+// built-in tool.
 func builtinOf(c *Call, name string) builtin.Tool {
 	if c.Subject != ToolSubject || c.Method != builtin.Method {
 		return builtin.Tool{}
@@ -398,7 +399,8 @@ func builtinOf(c *Call, name string) builtin.Tool {
 	return builtin.FindTool(c.Server, name)
 }
 
-// matchRule returns the pending readings that a rule matches, and those that it may match.
+// matchRule returns the pending readings that a rule matches with Yes, and those that it matches
+// with Maybe.
 func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pending uint64) (sure, perhaps uint64) {
 	whole := where.Yes
 	for _, t := range r.calls {
@@ -430,8 +432,8 @@ func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pendin
 	return sure, perhaps
 }
 
-// narrowReadings reduces the readings that a rule matches, or may match, to those that pass a
-// condition.
+// narrowReadings removes the readings that do not meet a condition from sure and perhaps, the
+// readings that a rule matches or may match.
 func (v *view) narrowReadings(c *condition, readings []reading.Reading, sure, perhaps uint64, a Action) (uint64, uint64) {
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)

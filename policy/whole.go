@@ -5,8 +5,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeWhole judges a condition on an argument other than the main one, by the reading that the
-// current walk judges, or by all readings (span.at).
+// judgeWhole judges a condition on an argument other than the main one. It uses the reading that
+// the current walk judges (span.at), or all readings.
 func (v *view) judgeWhole(c *condition, a Action) where.Match {
 	s := v.findSpan(c.slot)
 	switch {
@@ -20,8 +20,8 @@ func (v *view) judgeWhole(c *condition, a Action) where.Match {
 	return v.judgeUnit(c, unit{s.lo, s.hi}, a)
 }
 
-// judgeUnit judges a condition by several readings at once. The answer is yes if every reading
-// matches and no if none does.
+// judgeUnit judges a condition by all readings of a unit. It returns Yes if every reading matches,
+// No if no reading matches, and otherwise Maybe.
 func (v *view) judgeUnit(c *condition, u unit, a Action) where.Match {
 	least, most := where.Yes, where.No
 	for i := u.lo; i < u.hi; i++ {

@@ -5,19 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// automaton follows every way to read a pattern at once (Baeza-Yates and Gonnet's shift-and,
-// extended to stars). State i means: the first i elements of the pattern, each a literal
-// character or `?`, are matched. The active states are the bits of a row. Each character of the
-// text costs one pass over the row, so a match costs len(text) × words, whatever the text.
+// automaton matches a text with a pattern and follows all possible matches at the same time
+// (Baeza-Yates and Gonnet's shift-and algorithm, extended to stars). State i means that the first i
+// elements of the pattern are matched; an element is a literal character or a `?`. The active
+// states are the bits of a row. Each character of the text costs one pass over the row. So a match
+// costs at most len(text) × words.
 type automaton struct {
 	words int
 	last  int        // the accepting state
-	deep  []uint64   // states that a `**` keeps on any character
-	step  []uint64   // states that a `*` keeps on any character but "/"
+	deep  []uint64   // states that stay active on any character, because of a `**`
+	step  []uint64   // states that stay active on any character but "/", because of a `*`
 	any   []uint64   // states from which a `?` leads to the next state
 	runes []rune     // the distinct literal characters, sorted
-	masks []uint64   // for each of runes, the states from which it leads to the next state
-	ascii [128]uint8 // character -> its index in runes, plus 1
+	masks []uint64   // for each rune in runes: the states from which the rune leads to the next state
+	ascii [128]uint8 // for each ASCII character: its index in runes, plus 1; 0 if it is not in runes
 }
 
 // stackWords is the largest row length that needs no allocation: it is enough for patterns of
@@ -96,7 +97,7 @@ func (a *automaton) acceptsText(s string) bool {
 	return ok
 }
 
-// runRows is acceptsText that also counts the words of rows that it computed. Tests compare
+// runRows does what acceptsText does, and also counts the words that it computed. A test compares
 // this number with pattern × text.
 func (a *automaton) runRows(s string) (ok bool, work int) {
 	if a.words == 1 {
@@ -120,7 +121,7 @@ func (a *automaton) runRows(s string) (ok bool, work int) {
 	return row[a.last/64]>>(a.last%64)&1 != 0, work
 }
 
-// advanceRow moves a row over one character; false when no state is left.
+// advanceRow moves a row over one character. It returns false when no state is active any more.
 func (a *automaton) advanceRow(row []uint64, r rune) bool {
 	mask := a.maskOf(r)
 	var carry, alive uint64
@@ -140,7 +141,7 @@ func (a *automaton) advanceRow(row []uint64, r rune) bool {
 	return alive != 0
 }
 
-// runWord is runRows for patterns of up to 63 elements, whose row fits in a register.
+// runWord does what runRows does, for patterns of up to 63 elements: their row fits in a register.
 func (a *automaton) runWord(s string) (ok bool, work int) {
 	deep, step, one := a.deep[0], a.step[0], a.any[0]
 	states := uint64(1)
@@ -170,7 +171,8 @@ func (a *automaton) runWord(s string) (ok bool, work int) {
 	return states>>a.last&1 == 1, work
 }
 
-// invalid stands for a byte that is not UTF-8: no literal equals it, not even U+FFFD.
+// invalid stands for a byte that is not UTF-8. No literal character equals invalid, not even
+// U+FFFD.
 const invalid = utf8.MaxRune + 1
 
 func decodeRune(s string) (rune, int) {

@@ -16,7 +16,7 @@ const (
 // Element is one step of a pattern. Analyses build their automata from elements.
 type Element struct {
 	Kind Kind
-	Rune rune // of a Literal
+	Rune rune // the character; only of a Literal
 }
 
 // ParseElements returns the elements of a valid pattern, from left to right.

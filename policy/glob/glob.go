@@ -1,12 +1,11 @@
-// Package glob is the only glob matcher of policies: `*` is any run of characters except "/",
-// `**` (or a longer run of stars) any run, `?` any one character, and everything else stands
-// for itself: brackets, braces and backslashes too. A pattern is matched against the whole
-// text, and case counts.
+// Package glob is the only glob matcher of policies: `*` is any run of characters except "/", `**`
+// (or a longer run of stars) any run, `?` any one character, and every other character is literal,
+// also brackets, braces and backslashes. A pattern is matched against the whole text, and letter
+// case matters.
 //
-// Patterns come from the policy's owner, texts from an attacker. Match therefore takes time
-// proportional to pattern times text, whatever they hold, and must never backtrack. A character
-// is a code point; each byte that is not valid UTF-8 counts as one character that only a
-// wildcard matches.
+// Patterns come from the policy's owner, texts from an attacker. So Match never backtracks, and
+// takes time proportional to pattern times text at most. A character is a code point; each byte
+// that is not valid UTF-8 counts as one character that only a wildcard matches.
 package glob
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/gobwas/glob"
 )
 
-// Errors of an invalid pattern.
+// The errors of Check and Compile for an invalid pattern.
 var (
 	ErrEmpty   = errors.New("empty pattern")
 	ErrInvalid = errors.New("pattern is not valid UTF-8")
@@ -38,15 +37,16 @@ type Pattern struct {
 	core   core   // how the text between prefix and suffix is matched
 	chunks []string
 
-	compiled  atomic.Pointer[glob.Pattern] // for one run of stars; set on first use
-	automaton atomic.Pointer[automaton]    // for mixed runs and a "?"; set on first use
+	compiled atomic.Pointer[glob.Pattern] // the matcher for one run of stars; nil before its first use
+	// The matcher for mixed runs and for patterns with "?"; nil before its first use.
+	automaton atomic.Pointer[automaton]
 }
 
-// core is the way to match the text between prefix and suffix.
+// core names the algorithm that matches the text between prefix and suffix.
 type core uint8
 
 const (
-	never       core = iota // the zero Pattern
+	never       core = iota // the zero Pattern, which matches nothing
 	literalOnly             // no wildcard: prefix is the whole pattern
 	oneRun                  // one run of stars, on which gobwas cannot backtrack
 	deepRuns                // runs of `**`, with literal chunks between
@@ -54,7 +54,7 @@ const (
 	general                 // a `?` somewhere
 )
 
-// Check returns why a text is no pattern, or nil, at a fraction of the cost of Compile.
+// Check returns an error if a text is not a valid pattern. It costs a fraction of Compile.
 func Check(pattern string) error {
 	if pattern == "" {
 		return ErrEmpty
@@ -112,8 +112,8 @@ func splitRuns(s string, n int) []string {
 	return chunks
 }
 
-// compileAutomaton returns the automaton of the middle of a pattern. The automaton is built on
-// first use, for the reason that compileRun names.
+// compileAutomaton returns the automaton of the middle of a pattern. It builds the automaton on
+// first use; the comment of compileRun gives the reason.
 func (p *Pattern) compileAutomaton() *automaton {
 	if a := p.automaton.Load(); a != nil {
 		return a
@@ -159,8 +159,8 @@ func (p *Pattern) Match(s string) bool {
 	case deepRuns:
 		return p.holdsChunks(s)
 	case mixedRuns:
-		// Without a "/" in s every star acts as `**`. With a "/" the order of the chunks is
-		// still a condition that most texts fail.
+		// If s has no "/", every star acts as `**`, so the chunks are enough. If s has a "/", the
+		// automaton decides; the cheap test of the chunks comes first because most texts fail it.
 		return p.holdsChunks(s) && (strings.IndexByte(s, separator) < 0 || p.compileAutomaton().acceptsText(s))
 	case general:
 		return p.compileAutomaton().acceptsText(s)
@@ -169,9 +169,8 @@ func (p *Pattern) Match(s string) bool {
 	}
 }
 
-// compileRun returns gobwas's matcher of a pattern with one run of stars. It compiles on first
-// use: most patterns of a policy are never compared with a text that has their prefix and
-// suffix.
+// compileRun returns gobwas's matcher of a pattern with one run of stars. It compiles the pattern
+// on first use, because most patterns of a policy never meet a text with their prefix and suffix.
 func (p *Pattern) compileRun() *glob.Pattern {
 	if g := p.compiled.Load(); g != nil {
 		return g
@@ -204,7 +203,7 @@ func (p *Pattern) String() string { return p.source }
 // HasWildcard reports whether the pattern can match more than one text.
 func (p *Pattern) HasWildcard() bool { return p.core > literalOnly }
 
-// LiteralText returns the only text that the pattern matches; false if the pattern has a
+// LiteralText returns the only text that the pattern matches. It returns false if the pattern has a
 // wildcard.
 func (p *Pattern) LiteralText() (string, bool) { return p.prefix, p.core == literalOnly }
 

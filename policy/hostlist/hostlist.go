@@ -1,5 +1,5 @@
-// Package hostlist reads lists of hosts that a sandbox opens (docs/sandbox.md) and the hosts that a
-// server wants to reach, and compares them. It refuses a text that two programs could read
+// Package hostlist reads the lists of hosts that a sandbox opens (docs/sandbox.md), and compares
+// them with the hosts that a server wants to reach. It refuses a text that two programs could read
 // differently. The package is pure.
 package hostlist
 
@@ -15,23 +15,23 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// Target is a host and a port: what a server wants to reach.
+// Target is the host and the port that a server wants to reach.
 type Target struct {
-	Name string     // in lower case, without a final dot; "" if the host is an address
+	Name string     // the host's name in lower case, without a final dot; "" if the host is an address
 	Addr netip.Addr // the zero Addr, which is not valid, if the host is a name
 	Port uint16     // 0 if the text has no port
 }
 
 // Entry is one entry of a list.
 type Entry struct {
-	Target      // a Port of 0 stands for all ports in usual
-	Below  bool // all names below Name, but not Name itself
+	Target      // Port 0 stands for all ports in usual
+	Below  bool // the entry means all names below Name, but not Name itself
 }
 
 // List is a list of hosts.
 type List []Entry
 
-// usual are the ports of an entry that names none: HTTPS and HTTP.
+// usual holds the ports of an entry without a port: HTTPS and HTTP.
 var usual = []uint16{443, 80}
 
 // ParseEntry reads an entry of a list: a host, an address, or "*." and a domain, each with an
@@ -59,8 +59,8 @@ func ParseList(texts []string) (l List, err error) {
 	return l, nil
 }
 
-// ParseTarget reads a host with an optional port. It accepts only a text that every program
-// understands alike.
+// ParseTarget reads a host with an optional port. It accepts only texts that all programs
+// understand in the same way.
 func ParseTarget(text string) (Target, error) {
 	host, port := text, ""
 	if at := strings.LastIndexByte(text, ':'); at > strings.LastIndexByte(text, ']') {
@@ -91,7 +91,7 @@ func ParseTarget(text string) (Target, error) {
 	return t, nil
 }
 
-// Host returns the name or the address.
+// Host returns the host's name or address as text.
 func (t Target) Host() string {
 	if t.Addr.IsValid() {
 		return t.Addr.String()
@@ -110,7 +110,7 @@ func (t Target) String() string {
 	return fmt.Sprintf("%s:%d", host, t.Port)
 }
 
-// String returns the entry as policies have it.
+// String returns the entry in the syntax of policies.
 func (e Entry) String() string {
 	if e.Below {
 		return "*." + e.Target.String()
@@ -118,18 +118,18 @@ func (e Entry) String() string {
 	return e.Target.String()
 }
 
-// Opens reports whether the list opens a host at a port.
+// Opens reports whether the list opens the host and port of t.
 func (l List) Opens(t Target) bool {
 	return slices.ContainsFunc(l, func(e Entry) bool { return e.opens(t) })
 }
 
-// Covers reports whether a host is in the list at a port. Here, unlike in Opens, an entry without a
-// port stands for every port.
+// Covers reports whether the list has the host and port of t. For Covers, unlike for Opens, an
+// entry without a port covers every port.
 func (l List) Covers(t Target) bool {
 	return slices.ContainsFunc(l, func(e Entry) bool { return (e.Port == 0 || e.Port == t.Port) && e.covers(Entry{Target: t}) })
 }
 
-// opens reports whether an entry opens a host at a port.
+// opens reports whether the entry opens the host and port of t.
 func (e Entry) opens(t Target) bool {
 	return slices.Contains(e.Ports(), t.Port) && e.covers(Entry{Target: t})
 }
@@ -142,8 +142,7 @@ func (e Entry) Ports() []uint16 {
 	return []uint16{e.Port}
 }
 
-// covers reports whether the hosts of another entry are all hosts of this one. It does not look at
-// ports.
+// covers reports whether all hosts of o are hosts of e. It ignores ports.
 func (e Entry) covers(o Entry) bool {
 	switch {
 	case e.Addr.IsValid() || o.Addr.IsValid():

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// InsertAbove puts a text above the rule whose header is on a line (from 1), and above the comment
-// lines directly above the rule. Every byte of src stays; the text takes on src's line ends and
-// indentation. It must consist of whole lines without multi-line strings. InsertAbove returns
-// false if src has no such rule.
+// InsertAbove inserts a text above the rule whose header is on the given line (from 1), and above
+// the comment lines directly above the rule. Every byte of src stays. The new text gets src's line
+// ends and indentation. The new text must consist of whole lines without multi-line strings.
+// InsertAbove returns false if src has no such rule.
 func InsertAbove(src []byte, line int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -24,9 +24,9 @@ func InsertAbove(src []byte, line int, text string) ([]byte, bool) {
 	return slices.Insert(slices.Clone(src), doc.commentStart(r), []byte(layoutOf(src, r).applyLayout(text))...), true
 }
 
-// InsertBelow puts a text below the last rule, or at the end if there is none. Every byte of src
-// stays; the text takes on src's line ends. The text holds whole lines and no string over several
-// lines.
+// InsertBelow inserts a text below the last rule, or at the end of src if there is no rule. Every
+// byte of src stays. The new text gets src's line ends. The new text must consist of whole lines
+// without multi-line strings.
 func InsertBelow(src []byte, text string) []byte {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -46,9 +46,9 @@ func InsertBelow(src []byte, text string) []byte {
 	return slices.Insert(slices.Clone(src), at, []byte(eol+strings.ReplaceAll(text, "\n", eol))...)
 }
 
-// InsertBelowExtension puts a text below the [[extends]] with an index (from 0), and below the rules
-// that follow it with the key above. The text holds whole lines and no string over several lines.
-// InsertBelowExtension returns false if src has no such table.
+// InsertBelowExtension inserts a text below the [[extends]] with an index (from 0), and below the
+// rules with the key above that follow this [[extends]]. The new text must consist of whole lines
+// without multi-line strings. InsertBelowExtension returns false if src has no such [[extends]].
 func InsertBelowExtension(src []byte, index int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -88,8 +88,8 @@ func InsertBelowExtension(src []byte, index int, text string) ([]byte, bool) {
 	return slices.Insert(slices.Clone(src), end+at+1, []byte(text)...), true
 }
 
-// SetExtensionKey returns the edits that give a key of the [[extends]] on a line (from 1) another
-// value; none if there is no such key.
+// SetExtensionKey returns the edits that replace the value of a key in the [[extends]] on the given
+// line (from 1). It returns no edits if there is no such key.
 func (d *Document) SetExtensionKey(line int, key, value string) (edits []Edit) {
 	inside := false
 	for _, st := range d.Statements {
@@ -106,8 +106,8 @@ func (r *Rule) hasKey(name string) bool {
 	return slices.ContainsFunc(r.Statements, func(st Statement) bool { return !st.Header && st.Key[0] == name })
 }
 
-// PutAbove gives every rule of a text the key above with a value, below its other keys, unless the
-// rule has it.
+// PutAbove adds the key above to every rule of a text that does not have it. The key stands below
+// the other keys of the rule.
 func PutAbove(text, value string) (string, error) {
 	src := []byte(text)
 	doc, err := ReadDocument(src)
@@ -122,7 +122,7 @@ func PutAbove(text, value string) (string, error) {
 		at := r.Statements[0]
 		for _, st := range r.Statements[1:] {
 			if st.Header {
-				break // a table in the rule follows
+				break // a header of a table in the rule: the rule's own keys end here
 			}
 			at = st
 		}
@@ -131,8 +131,8 @@ func PutAbove(text, value string) (string, error) {
 	return string(ApplyEdits(src, edits...)), nil
 }
 
-// commentStart returns the offset of the first line that belongs to a rule. A comment on the
-// line of the previous statement does not belong to the rule.
+// commentStart returns the offset of the first line that belongs to a rule. Comment lines directly
+// above the rule belong to it; a comment on the line of the previous statement does not.
 func (d *Document) commentStart(r *Rule) int {
 	end := 0
 	if i := slices.IndexFunc(d.Statements, func(st Statement) bool { return st.Start == r.Start }); i > 0 {
@@ -152,9 +152,9 @@ func (d *Document) commentStart(r *Rule) int {
 
 func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
 
-// layout is the layout of a rule in a file.
+// layout tells how a file indents its rules.
 type layout struct {
-	header, keys string // blanks before [[rule]] and before its keys
+	header, keys string // the blanks before [[rule]], and the blanks before its keys
 	eol          string
 }
 
@@ -167,7 +167,7 @@ func layoutOf(src []byte, r *Rule) layout {
 	return l
 }
 
-// applyLayout returns a text in the layout of the file, with an empty line after it.
+// applyLayout returns a text in the layout l, with an empty line at its end.
 func (l layout) applyLayout(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -196,7 +196,7 @@ func AppendText(src []byte, text string) []byte {
 	return append(out, strings.ReplaceAll(text, "\n", eol)...)
 }
 
-// LineEnd returns the line end of a text, by its first line.
+// LineEnd returns the line end of the first line of a text.
 func LineEnd(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -204,8 +204,8 @@ func LineEnd(src []byte) string {
 	return "\n"
 }
 
-// ForServers puts a line server = … below the action of every rule that names no server. It
-// removes rules that name other servers, with their comments.
+// ForServers adds a line server = … below the action of every rule that names no server. It removes
+// rules that name only other servers, together with their comments.
 func ForServers(src []byte, servers []string) ([]byte, error) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -225,7 +225,7 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 		}
 		at, l := r.Statements[min(1, len(r.Statements)-1)], layoutOf(src, &r)
 		line := "server = " + OneOrList(QuoteAll(servers))
-		if at.Header && len(at.Key) > 1 { // the rule begins with a table such as [rule.args]
+		if at.Header && len(at.Key) > 1 { // the first header is that of a table in the rule, such as [rule.args]
 			at = r.Statements[0]
 		}
 		edits = append(edits, Edit{Start: at.End, End: at.End, Text: l.eol + l.keys + line})
@@ -233,7 +233,8 @@ func ForServers(src []byte, servers []string) ([]byte, error) {
 	return ApplyEdits(src, edits...), nil
 }
 
-// mayNameServer reports whether a glob, or a list of globs, could be about one of the servers.
+// mayNameServer reports whether the value, a glob or a list of globs, may match the name of one of
+// the servers.
 func (v Value) mayNameServer(servers []string) bool {
 	if v.Kind == StringValue {
 		return slices.Contains(servers, v.Text) || strings.ContainsAny(v.Text, `*?[{\`)
@@ -241,10 +242,11 @@ func (v Value) mayNameServer(servers []string) bool {
 	return v.Kind != ListValue || slices.ContainsFunc(v.Elements, func(e Value) bool { return e.mayNameServer(servers) })
 }
 
-// InsertForServers puts a text, such as an [[extends]], where its rules take effect for these servers:
-// above the first rule or [[extends]] that names one of them and does not deny, else above the table
-// whose header is at an offset, else at the end. A rule that stands inside an [[extends]] (above) stays
-// with it. Every byte of src stays. It returns the offset of the text, too.
+// InsertForServers inserts a text, such as an [[extends]], at a place where the text's rules take
+// effect for the servers. The place is above the first rule or [[extends]] that names one of the
+// servers and does not deny. Without such a rule, the place is above the table whose header is at
+// the offset, or else the end of src. A rule with the key above stays with its [[extends]]. Every
+// byte of src stays. InsertForServers also returns the offset of the new text.
 func InsertForServers(src []byte, servers []string, offset int, text string) (out []byte, at int) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -269,12 +271,12 @@ func InsertForServers(src []byte, servers []string, offset int, text string) (ou
 	return slices.Insert(slices.Clone(src), at, []byte(text+eol)...), at
 }
 
-// opensServer reports whether a rule or an [[extends]] names one of the servers, and denies nothing.
+// opensServer reports whether a rule or an [[extends]] names one of the servers and is not a deny.
 func (r *Rule) opensServer(servers []string) (names bool) {
 	for _, st := range r.Statements[1:] {
 		switch {
 		case st.Header:
-			return names // a table in the rule follows
+			return names // a header of a table in the rule: the rule's own keys end here
 		case st.Key[0] == "server":
 			names = st.Value.mayNameServer(servers)
 		case st.Key[0] == "action" && st.Value.Text == "deny", st.Key[0] == "on":
@@ -284,7 +286,7 @@ func (r *Rule) opensServer(servers []string) (names bool) {
 	return names
 }
 
-// extensionAbove returns the offset of the last [[extends]] above an offset.
+// extensionAbove returns the offset of the last [[extends]] before the offset at.
 func (d *Document) extensionAbove(at int) (start int) {
 	for _, r := range d.tables("extends") {
 		if r.Start < at {
@@ -294,9 +296,10 @@ func (d *Document) extensionAbove(at int) (start int) {
 	return start
 }
 
-// InsertFirst puts a text above the first rule and the first [[extends]], and above the comment lines
-// directly above it; at the end if there is neither. Every byte of src stays; the text takes on src's
-// line ends. The text holds whole lines and no string over several lines.
+// InsertFirst inserts a text above the first rule or [[extends]], and above the comment lines
+// directly above it. Without a rule and an [[extends]], it inserts the text at the end. Every byte
+// of src stays. The new text gets src's line ends. The new text must consist of whole lines without
+// multi-line strings.
 func InsertFirst(src []byte, text string) []byte {
 	doc, err := ReadDocument(src)
 	if err != nil {

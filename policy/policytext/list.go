@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// AppendElement puts a value, in TOML, at the end of the list that a key has in a table. The key
-// may be a dotted key as DottedKey writes it. AppendElement returns the offset of the key, and
-// false if there is no such list.
+// AppendElement adds a value, in TOML, at the end of a list: the value of the given key in the
+// given table. The key may be a dotted key in the form of DottedKey. AppendElement also returns the
+// offset of the key. It returns false if there is no such list.
 func AppendElement(src []byte, table, key, value string) (out []byte, at int, found bool) {
 	st := findPair(src, table, key)
 	if st == nil || st.Value.Kind != ListValue {
@@ -21,7 +21,7 @@ func AppendElement(src []byte, table, key, value string) (out []byte, at int, fo
 	between := ", "
 	if line := lineStart(src, last.Start); line > st.Value.Start && len(bytes.TrimLeft(src[line:last.Start], " \t")) == 0 {
 		indent := LineEnd(src) + string(src[line:last.Start]) // each element has a line of its own
-		if src[last.End] == ',' {                             // a comment may follow the comma
+		if src[last.End] == ',' {                             // skip the comma: a comment may follow it
 			end := lineEnd(src, last.End)
 			return ApplyEdits(src, Edit{end, end, indent + value + ","}), st.Start, true
 		}
@@ -30,10 +30,10 @@ func AppendElement(src []byte, table, key, value string) (out []byte, at int, fo
 	return ApplyEdits(src, Edit{last.End, last.End, between + value}), st.Start, true
 }
 
-// AddPair puts a pair into a table: at its end or, if there is no such table, in a new one above the
-// first header. It returns the offset of the key.
+// AddPair adds a pair at the end of a table. If the text has no such table, AddPair adds the table
+// above the first header. It also returns the offset of the key.
 func AddPair(src []byte, table string, p Pair) (out []byte, at int) {
-	doc, _ := ReadDocument(src) // no error: the policy has loaded
+	doc, _ := ReadDocument(src) // no error: policy.Parse has read the text
 	eol := LineEnd(src)
 	line := p.Key + " = " + p.Value
 	header := slices.IndexFunc(doc.Statements, func(st Statement) bool { return st.Header })
@@ -57,7 +57,7 @@ func AddPair(src []byte, table string, p Pair) (out []byte, at int) {
 	return ApplyEdits(src, Edit{end, end, eol + eol + text}), end + 2*len(eol) + len(table) + 2 + len(eol)
 }
 
-// lineEnd returns the offset of the end of a line, without its line end.
+// lineEnd returns the offset of the end of the line at an offset, before the line end.
 func lineEnd(src []byte, at int) int {
 	n := bytes.IndexByte(src[at:], '\n')
 	if n < 0 {
@@ -67,7 +67,7 @@ func lineEnd(src []byte, at int) int {
 }
 
 func findPair(src []byte, table, key string) *Statement {
-	doc, _ := ReadDocument(src) // no error: the policy has loaded
+	doc, _ := ReadDocument(src) // no error: policy.Parse has read the text
 	inside := false
 	for i := range doc.Statements {
 		switch st := &doc.Statements[i]; {

@@ -1,7 +1,7 @@
-// Package policytext reads, edits and writes policies as text. It reads statements with their
-// byte offsets, so that a tool changes only what it must and keeps the author's layout. It
-// writes all rules in one way. It does not know the meaning of a policy, and it takes texts
-// that policy.Parse has read. The package is pure.
+// Package policytext reads, edits and writes policies as text. It reads statements with their byte
+// offsets, so that a tool can change single bytes and keep the author's layout. It writes all rules
+// in the same form. It does not know the meaning of a policy. Its callers must pass texts that
+// policy.Parse has read without an error. The package is pure.
 package policytext
 
 import (
@@ -22,7 +22,7 @@ type Statement struct {
 	Header bool // [key] or [[key]]
 	List   bool // [[key]]
 	Key    []string
-	Value  Value // of a pair
+	Value  Value // only of a pair
 	// Start and End are the offsets from the key or bracket to the end of the value or bracket,
 	// without the blanks and comments around them.
 	Start, End int
@@ -42,19 +42,22 @@ const (
 // Value is the right side of a pair, or an element of a list.
 type Value struct {
 	Kind       ValueKind
-	Text       string // of a StringValue: decoded; of OtherValue: as written
+	Text       string // of a StringValue: the decoded text; of an OtherValue: the source text
 	Elements   []Value
-	Pairs      []Statement // of a TableValue
+	Pairs      []Statement // only of a TableValue
 	Start, End int
 }
 
-// maxNesting is deeper than any policy that loads.
+// maxNesting is the largest depth of values. No policy that policy.Parse accepts has values so
+// deep.
 const maxNesting = 200
 
-// errSyntax does not occur with a text that policy.Parse reads.
+// errSyntax means that the text is not TOML. It does not occur for a text that policy.Parse has
+// accepted.
 var errSyntax = errors.New("no TOML")
 
-// ReadDocument parses a text. The error means that the text is no TOML, and names the byte.
+// ReadDocument parses a text. The error means that the text is not TOML, and gives the offset of
+// the mistake.
 func ReadDocument(src []byte) (Document, error) {
 	s := scanner{src: src}
 	doc := Document{Src: src}
@@ -68,7 +71,7 @@ func ReadDocument(src []byte) (Document, error) {
 	return doc, nil
 }
 
-// decodeString decodes one string of any form.
+// decodeString decodes a string in any of the four forms of TOML.
 func decodeString(raw []byte) (string, error) {
 	var v struct{ V string }
 	if err := toml.Unmarshal(append([]byte("V="), raw...), &v); err != nil {

@@ -4,14 +4,14 @@ import "slices"
 
 // Rule is one [[rule]] of a policy, with the tables inside it.
 type Rule struct {
-	Statements []Statement // the header first
+	Statements []Statement // the statements of the rule; the header is the first
 	Start, End int         // from the header to the end of the last statement
 }
 
 // Rules returns the rules in order.
 func (d *Document) Rules() []Rule { return d.tables("rule") }
 
-// tables returns the tables of these lists, [[NAME]], in order.
+// tables returns the tables with the header [[NAME]] for one of the names, in order.
 func (d *Document) tables(names ...string) []Rule {
 	var rules []Rule
 	open := ""
@@ -32,8 +32,8 @@ func (d *Document) tables(names ...string) []Rule {
 	return rules
 }
 
-// RemoveKey returns the edits that remove everything below a key from a rule: its pairs, and
-// its own tables.
+// RemoveKey returns the edits that remove a key from a rule, with everything below the key: pairs
+// and tables.
 func (r *Rule) RemoveKey(key string) []Edit {
 	var edits []Edit
 	var table []string
@@ -51,11 +51,11 @@ func (r *Rule) RemoveKey(key string) []Edit {
 }
 
 // Leaf is a value of a rule with its whole path: args.path, where.path.under, server. A table is a
-// leaf only if Leaves was asked for the whole table.
+// leaf only if its path is in the argument whole of Leaves.
 type Leaf struct {
 	Path  []string
 	Value Value
-	cut   []span // the bytes to cut in order to remove the leaf
+	cut   []span // the bytes to remove with the leaf
 }
 
 type span struct{ start, end int }
@@ -72,7 +72,8 @@ func (r *Rule) Leaves(whole ...[]string) []Leaf {
 		}
 		cut := []span{{st.Start, st.End}}
 		if above := r.Statements[i-1]; above.Header && len(above.Key) > 1 && (i+1 == len(r.Statements) || r.Statements[i+1].Header) {
-			// The pair is alone in its table, which would be empty without it.
+			// The table has only this pair. The edit removes the header too, because the table
+			// would be empty without the pair.
 			cut = append([]span{{above.Start, above.End}}, cut...)
 		}
 		leaves = appendLeaves(leaves, prefix, st, cut, whole)

@@ -8,7 +8,7 @@ type scanner struct {
 	depth int
 }
 
-// peek returns the next byte; 0 at the end, because no TOML text holds a 0 byte.
+// peek returns the next byte, or 0 at the end. TOML texts do not hold the byte 0.
 func (s *scanner) peek() byte {
 	if s.at < len(s.src) {
 		return s.src[s.at]
@@ -18,7 +18,7 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) hasPrefix(text string) bool { return bytes.HasPrefix(s.src[s.at:], []byte(text)) }
 
-// takeText skips a text, if that text comes next.
+// takeText skips the given text if it comes next, and reports whether it did.
 func (s *scanner) takeText(text string) bool {
 	if !s.hasPrefix(text) {
 		return false
@@ -161,7 +161,7 @@ func (s *scanner) readValue() (Value, error) {
 	return v, err
 }
 
-// readItems reads the items between brackets, separated by commas.
+// readItems reads items that are separated by commas, up to the closing bracket.
 func (s *scanner) readItems(closing byte, item func() error) error {
 	s.at++
 	for s.skipGap(); s.peek() != closing; s.skipGap() {
@@ -177,7 +177,7 @@ func (s *scanner) readItems(closing byte, item func() error) error {
 	return nil
 }
 
-// readString reads a string, over several lines if it has three quotes.
+// readString reads a string. A string with three quotes may have several lines.
 func (s *scanner) readString(quote byte) error {
 	three := string([]byte{quote, quote, quote})
 	if !s.takeText(three) {
@@ -188,7 +188,7 @@ func (s *scanner) readString(quote byte) error {
 		case quote == '"' && s.peek() == '\\':
 			s.at += 2
 		case s.takeText(three):
-			for n := 0; n < 2 && s.peek() == quote; n++ { // quotes before the closing ones
+			for n := 0; n < 2 && s.peek() == quote; n++ { // up to two quotes before the three closing quotes belong to the string
 				s.at++
 			}
 			return nil

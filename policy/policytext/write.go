@@ -12,7 +12,7 @@ type Pair struct{ Key, Value string }
 // StringPair returns a pair of a key and a string.
 func StringPair(key, text string) Pair { return Pair{key, Quote(text)} }
 
-// WriteRule returns a rule, one pair a line.
+// WriteRule returns a [[rule]] with one pair on each line.
 func WriteRule(pairs ...Pair) string {
 	var b strings.Builder
 	b.WriteString("[[rule]]\n")
@@ -22,7 +22,7 @@ func WriteRule(pairs ...Pair) string {
 	return b.String()
 }
 
-// Quote returns a basic string on one line. It escapes what a reader could not see.
+// Quote returns a basic string on one line. It escapes characters that a reader could not see.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -47,7 +47,7 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// QuoteAll returns each of the texts quoted.
+// QuoteAll returns the texts, each quoted by Quote.
 func QuoteAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
@@ -56,16 +56,17 @@ func QuoteAll(texts []string) []string {
 	return out
 }
 
-// LiteralString returns a string in single quotes; false if something in it must be escaped.
+// LiteralString returns a string in single quotes. It returns false if a character would need an
+// escape.
 func LiteralString(s string) (string, bool) {
 	hidden := func(r rune) bool { return r == '\'' || !strconv.IsPrint(r) }
 	return "'" + s + "'", !strings.ContainsFunc(s, hidden)
 }
 
-// FormatList returns a list on one line.
+// FormatList returns a TOML list of the values on one line.
 func FormatList(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
 
-// OneOrList returns a single value by itself, and several values as a list.
+// OneOrList returns a single value as it is, and several values as a list.
 func OneOrList(values []string) string {
 	if len(values) == 1 {
 		return values[0]

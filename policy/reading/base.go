@@ -22,19 +22,19 @@ func FromBase(glob string) bool {
 // Base is the folder at which the relative paths of a call start. A nil Base means that the
 // folder is not known.
 type Base struct {
-	Dir     string     // absolute, with slashes, clean; "" is the root
-	effects Transforms // the stages that change Dir
-	// Doubtful means that relative paths may start at another folder, which the server, its client
-	// or the call itself names. Then the place of a relative path is only a maybe: it meets no
-	// allow, but still a deny.
+	Dir     string     // absolute, clean, with slashes; "" is the root
+	effects Transforms // the stages that can change Dir
+	// Doubtful means that relative paths may start at another folder, because the server, its
+	// client or the call itself names one. Then the place of a relative path is uncertain: an allow
+	// does not match the place, but a deny does.
 	Doubtful bool
 
-	home    string // what ~ means
+	home    string // the folder that ~ stands for
 	windows bool
 }
 
-// NewBase returns the Base of a folder, which may begin with ~; nil if the folder is not an
-// absolute path, or if its text does not show where it leads.
+// NewBase returns the Base of a folder. The folder may begin with ~. NewBase returns nil if the
+// folder is not an absolute path, or if its text does not show where the path leads.
 func NewBase(dir, home string, windows bool) *Base {
 	dir = strings.ReplaceAll(dir, `\`, "/")
 	if windows {
@@ -66,8 +66,8 @@ func (b *Base) FolderPath() string {
 	return cmp.Or(b.Dir, "/")
 }
 
-// IsNamedBy reports whether a text names the folder, however it is read. Behind a link, .. leads
-// elsewhere than the text says.
+// IsNamedBy reports whether a text names the folder in every reading. A text with ".." does not:
+// behind a link, ".." leads to another folder than the text shows.
 func (b *Base) IsNamedBy(dir string) bool {
 	if dir == "." || dir == "./" {
 		return true
@@ -76,11 +76,11 @@ func (b *Base) IsNamedBy(dir string) bool {
 	return to != nil && to.Dir == b.Dir && !strings.Contains(dir, "..")
 }
 
-// SetBase sets the folder where the reading starts if it is a relative path.
+// SetBase sets the folder at which the reading starts if the reading is a relative path.
 func (r *Reading) SetBase(b *Base) { r.Base, r.DoubtfulBase = b.FolderPath(), b != nil && b.Doubtful }
 
-// IsWorkFolder reports whether an argument with this name, in any spelling, is the folder in
-// which a tool is to work.
+// IsWorkFolder reports whether an argument with this name, in any spelling, gives the folder in
+// which a tool works.
 func IsWorkFolder(name string) bool {
 	const longest = len("currentworkingdirectory")
 	var plain [longest]byte
@@ -102,18 +102,19 @@ func IsWorkFolder(name string) bool {
 	return false
 }
 
-// Place is the place that a value leads to if the value is not the whole path itself: a
-// relative path from a Base, or a file: URI.
+// Place is the absolute place to which a value leads, if the value is a relative path (from a Base)
+// or a file: URI.
 type Place struct {
-	Text       string // absolute and clean, with a slash at its end if the path was written with one
-	Local      string // Text with BaseWord in place of the base; "" for a place that is not in the base
+	Text       string // absolute and clean; with a slash at the end if the value has one
+	Local      string // Text with BaseWord instead of the base folder; "" for a place outside the base folder
 	Transforms Transforms
-	Doubtful   bool // the value may be no path (an option, a remote file), or may start at another folder
+	Doubtful   bool // the value may not be a path (an option, a remote file), or may start at another folder
 	Own        bool // the value is a whole path, so only globs with BaseWord use this place
 }
 
-// AddPlaces adds to readings the places that they lead to, each as it is and in the other
-// spellings of the base. With local (some glob has BaseWord), whole paths get a place too.
+// AddPlaces adds to each reading the places to which the reading leads. It adds each place as it is
+// and in the other spellings of the base. local means that a glob has BaseWord; then whole paths
+// get a place, too.
 func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left) {
 	for i := range rs {
 		r := &rs[i]
@@ -133,8 +134,8 @@ func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left
 	}
 }
 
-// plainFile returns the path of a file: URI that all programs read alike; "" if the URI has a
-// host other than localhost, a query or a fragment.
+// plainFile returns the path of a file: URI that all programs read in the same way. It returns ""
+// if the URI has a host other than localhost, a query or a fragment.
 func plainFile(s string) string {
 	rest, found := strings.CutPrefix(s[5:], "//")
 	if host := "localhost/"; found && len(rest) > len(host) && strings.EqualFold(rest[:len(host)], host) {
@@ -146,7 +147,7 @@ func plainFile(s string) string {
 	return filePath(rest)
 }
 
-// addPlace adds a place to a reading, also in the further spellings of b.
+// addPlace adds a place to a reading, also in the other spellings of b.
 func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	text, more := p.Text, Transforms(0)
 	if b != nil {
@@ -170,8 +171,8 @@ func (b *Base) addPlace(r *Reading, p Place, left *effort.Left) {
 	}
 }
 
-// localGlob returns a path below b, or b itself, with BaseWord in place of b; "" for other
-// paths.
+// localGlob returns a path with BaseWord instead of b, if the path is b or lies below b; "" for
+// other paths.
 func (b *Base) localGlob(text string, h Transforms) string {
 	rest, found := strings.CutPrefix(text, applyFolderStages(b.Dir, h))
 	if !found || rest != "" && rest[0] != '/' {
@@ -180,7 +181,7 @@ func (b *Base) localGlob(text string, h Transforms) string {
 	return BaseWord + rest
 }
 
-// applyFolderStages applies the stages of a set that concern folders.
+// applyFolderStages applies those stages of h that concern folders.
 func applyFolderStages(s string, h Transforms) string {
 	for _, stage := range []Transforms{decoded, composed, compat, folded} {
 		for n := 0; h&stage != 0 && (n == 0 || stage == decoded && n < maxDecodings); n++ {
@@ -197,9 +198,9 @@ func hasOddStart(s string) bool {
 	return strings.IndexByte("-@!:&|<>=;`\"' ", s[0]) >= 0 || strings.IndexByte(first, ':') >= 0
 }
 
-// RootlessPath returns the path that a text names without its root, as everybody would read it:
-// a relative path, the rest of a path at a home, or the path of a file: URI. It returns "" for
-// other texts.
+// RootlessPath returns the path in a text, without the path's root: a relative path, the rest of a
+// path at a home, or the path of a file: URI. It returns "" for other texts, and for a text that
+// programs could read in different ways.
 func RootlessPath(s string) string {
 	switch {
 	case s == "" || len(s) > 1<<12 || unreadableReason(s) != "":

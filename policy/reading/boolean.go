@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// booleans are the spellings, in any letter case, that a server may read as a boolean if it
-// expects one (pydantic in its lax mode, YAML 1.1).
+// booleans holds, for true and false, all spellings that a server may read as this boolean
+// (pydantic in its lax mode, YAML 1.1). Letter case does not matter.
 var booleans = map[string][]string{
 	"true":  {"true", "t", "yes", "y", "on", "1"},
 	"false": {"false", "f", "no", "n", "off", "0"},
 }
 
-// ParseBoolean returns the boolean that a text may be taken for; "" for none.
+// ParseBoolean returns the boolean that a server may read from a text; "" if there is none.
 func ParseBoolean(s string) string {
 	if len(s) > len("false") {
 		return ""
@@ -26,8 +26,8 @@ func ParseBoolean(s string) string {
 	return ""
 }
 
-// BooleanSpellings returns all texts that may be taken for a boolean; nil if word is not a
-// boolean.
+// BooleanSpellings returns all texts that a server may read as the boolean word; nil if word is not
+// a boolean.
 func BooleanSpellings(word string) (all []string) {
 	for _, s := range booleans[word] {
 		cased := []string{""}

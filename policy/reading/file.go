@@ -8,8 +8,8 @@ import (
 // IsFile reports whether a value is a file: URI.
 func IsFile(s string) bool { return len(s) > 5 && s[4] == ':' && strings.EqualFold(s[:4], "file") }
 
-// filePath converts the path part of a file: URI: /C:/x and /C|/x become C:/x, and an empty
-// part, after a host alone, becomes /.
+// filePath converts the path part of a file: URI. /C:/x and /C|/x become C:/x. An empty path after
+// a host becomes /.
 func filePath(p string) string {
 	if len(p) > 2 && p[0] == '/' {
 		if drive := drivePath(p[1:3]); drive != "" {
@@ -19,8 +19,8 @@ func filePath(p string) string {
 	return cmp.Or(p, "/")
 }
 
-// bareFile returns the rest of file://~/x or file://../x for a program that cuts file:// off;
-// "" if there is a host.
+// bareFile returns the rest of file://~/x or file://../x, because some programs only remove
+// file://. It returns "" if the URI has a host.
 func bareFile(s string) string {
 	if !IsFile(s) {
 		return ""
@@ -31,8 +31,9 @@ func bareFile(s string) string {
 	return ""
 }
 
-// drivePath returns the drive in the place of a host, file://C:/x or file://C|/x, as the
-// beginning of a path (WHATWG URL, file host state); or "".
+// drivePath returns the drive if it stands in the place of the host, as in file://C:/x or
+// file://C|/x. The drive has the form of the beginning of a path (WHATWG URL, file host state).
+// drivePath returns "" if there is no drive.
 func drivePath(head string) string {
 	drive := head[max(0, len(head)-2):]
 	if len(drive) == 2 && isLetter(drive[0]) && (drive[1] == ':' || drive[1] == '|') && (len(head) == 2 || head[len(head)-3] == '/') {

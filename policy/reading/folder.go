@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// FolderGlob returns the glob of everything in the folder of a path, or below the last slash of
-// a URL's path. It returns false if the text does not certainly name a folder: a text with
-// blanks or without a root may be prose or markup, and counts only if a rule names its argument
-// (named). The glob includes the folders below, unless they would be a home, a folder that
-// holds homes, or a folder at the root.
+// FolderGlob returns a glob for everything in the folder of a path; for a URL, everything below the
+// last slash of its path. It returns false if the text does not certainly name a folder. A text
+// with blanks or without a root may be prose or markup: FolderGlob accepts such a text only if a
+// rule names its argument (named). The glob includes the folders below, unless the folder is a
+// home, holds homes, or is directly below the root.
 func FolderGlob(s, home string, named bool) (glob string, found bool) {
 	if s == "" || strings.ContainsAny(s[:1], ".$%") || SpellsJSON(s) || unreadableReason(s) != "" {
 		return "", false
@@ -37,8 +37,8 @@ func FolderGlob(s, home string, named bool) (glob string, found bool) {
 	return head + path[:end] + stars, true
 }
 
-// isWideFolder reports whether a folder holds too much to allow all of it by one answer of a
-// person.
+// isWideFolder reports whether a folder holds too much for one answer of a person: it is too
+// dangerous to allow all of the folder.
 func isWideFolder(head, dir, home string) bool {
 	switch {
 	case IsFile(head + dir):

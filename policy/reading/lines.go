@@ -8,11 +8,12 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// readLines reads a value with line breaks or tabs. Such a value is text. But if it starts like
-// a path, as a source file with a comment on top does, patterns about paths refuse it. URL
-// parsers drop breaks anywhere in a URL (WHATWG URL, basic URL parser): so patterns about paths
-// refuse a URL with breaks too, and it is also read without the breaks. A value with breaks
-// only at its ends is also read without them, as programs do.
+// readLines reads a value with line breaks or tabs. Such a value is text. But the value may start
+// like a path, as a source file with a comment at its top does; then patterns about paths refuse
+// the value. URL parsers remove breaks anywhere in a URL (WHATWG URL, basic URL parser). So
+// patterns about paths also refuse a URL with breaks, and readLines adds a reading without the
+// breaks. If a value has breaks only at its ends, readLines adds a reading without them, because
+// programs trim such values.
 func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder, left *effort.Left) []Reading {
 	url := SchemeLen(v) > 0 || isURL(joinLines(v, 64))
 	r := Reading{Text: v, Raw: v, PathOnly: path || url}
@@ -44,8 +45,8 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike reports whether a value that is refused as a path or URL may be prose: it begins with a
-// path or URL, and has blanks after the host, or in the host, where no URL has blanks.
+// proseLike reports whether a value that is refused as a path or URL may be prose. The value begins
+// with a path or URL, and has blanks after the host or in the host. URLs have no blanks there.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = splitValue(s)
@@ -56,7 +57,7 @@ func proseLike(s string) bool {
 	return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace)
 }
 
-// joinLines returns what a URL parser sees of a text with breaks, at most limit bytes.
+// joinLines removes the breaks from a text, as a URL parser does. It returns at most limit bytes.
 func joinLines(v string, limit int) string {
 	v = strings.TrimLeftFunc(v, isBlank)
 	var b strings.Builder
@@ -68,11 +69,12 @@ func joinLines(v string, limit int) string {
 	return b.String()
 }
 
-// isBlank reports whether programs drop a character in front of a URL: browsers, Python's strip
-// and JavaScript's trim.
+// isBlank reports whether programs remove the character in front of a URL. The programs are
+// browsers, Python's strip and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
-// readClimb reads a text with a component ".." as the path that is left after ".." is resolved.
+// readClimb reads a text with a component "..". It adds a reading of the path in which ".." is
+// resolved.
 func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Reading {
 	r.Transforms, r.Climbs = slashed|cleaned, true
 	for range maxDecodings + 1 {
@@ -92,12 +94,12 @@ func (rd *Reader) readClimb(rs []Reading, r Reading, left *effort.Left) []Readin
 	return rs
 }
 
-// isBlankedURL reports whether there are blanks, which programs drop, before or after a URL.
+// isBlankedURL reports whether v is a URL with blanks before or after it, which programs remove.
 func isBlankedURL(v string) bool {
 	return (mayBlank(v[0]) || mayBlank(v[len(v)-1])) && isTrimmedURL(v)
 }
 
-// mayBlank reports whether a byte may be part of a blank.
+// mayBlank reports whether a byte may be part of a blank character.
 func mayBlank(c byte) bool { return c <= ' ' || c >= utf8.RuneSelf }
 
 func isTrimmedURL(v string) bool {
@@ -105,13 +107,14 @@ func isTrimmedURL(v string) bool {
 	return len(t) < len(v) && isURL(t)
 }
 
-// isURL reports whether a text is a URL that programs open, or holds one; see unwrapURL.
+// isURL reports whether a text is a URL that programs open, or a text with such a URL inside; see
+// unwrapURL.
 func isURL(s string) bool {
 	s = unwrapURL(s)
 	return isWeb(s) || IsFile(s)
 }
 
-// readBlanked reads a URL with blanks around it, with the blanks and without them.
+// readBlanked reads a URL that has blanks around it: once with the blanks, and once without.
 func (rd *Reader) readBlanked(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, Reading{Text: v, Raw: v, PathOnly: true}, refusedFor(Reading{Text: v, Raw: v, PathOnly: true}, "blanks around a URL"))

@@ -9,10 +9,11 @@ import (
 
 const refusedLink = "path through a link of the system's, which may lead anywhere"
 
-// systemLinks lists places, as names below the root, through which a path reaches the whole
-// disk, or files that only the system knows: links that Linux keeps for each process (proc(5)),
-// open files, and the places of macOS for its volumes (firmlinks, the disk by its name and by
-// file numbers, and prefixes that tell how to resolve the rest).
+// systemLinks lists places through which a path can reach the whole disk, or files that only the
+// system knows. Each place is a list of names below the root. On Linux the places are the links for
+// each process (proc(5)) and for open files. On macOS they are the places of volumes: firmlinks,
+// the disk by its name and by file numbers, and prefixes that tell how to resolve the rest of the
+// path.
 var systemLinks = [][]string{
 	{"proc", "*", "root"}, {"proc", "*", "cwd"}, {"proc", "*", "exe"}, {"proc", "*", "fd", "*"}, {"proc", "*", "map_files", "*"},
 	{"proc", "*", "task", "*", "root"}, {"proc", "*", "task", "*", "cwd"}, {"proc", "*", "task", "*", "exe"}, {"proc", "*", "task", "*", "fd", "*"},
@@ -20,14 +21,14 @@ var systemLinks = [][]string{
 	{"system", "volumes", "data"}, {"volumes", "macintosh hd"}, {".vol", "*"}, {".nofollow"}, {".resolve", "*"},
 }
 
-// mayLeadAnywhere reports, by the first two bytes, whether leadsAnywhere must examine a path
-// without dot-dot.
+// mayLeadAnywhere looks at the first two bytes of a path without dot-dot. It reports whether
+// leadsAnywhere must examine the path.
 func mayLeadAnywhere(s string) bool {
 	return len(s) > 1 && s[0] == '/' && (strings.IndexByte("pdsv./", s[1]|0x20) >= 0 || s[1] >= utf8.RuneSelf)
 }
 
-// leadsAnywhere reports whether a path passes one of systemLinks, even if dot-dot leads out of
-// it again.
+// leadsAnywhere reports whether a path goes through one of systemLinks. This includes a path that
+// leaves the link again by dot-dot.
 func leadsAnywhere(s string) bool {
 	if s == "" || s[0] != '/' {
 		return false
@@ -60,7 +61,7 @@ func leadsAnywhere(s string) bool {
 	return false
 }
 
-// startsSystemLink reports whether one of systemLinks begins with this name at the root.
+// startsSystemLink reports whether the first name of one of systemLinks is name.
 func startsSystemLink(name string) bool {
 	for _, place := range systemLinks {
 		if (len(place[0]) == len(name) || !textclass.IsASCII(name)) && strings.EqualFold(place[0], name) {

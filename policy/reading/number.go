@@ -5,8 +5,8 @@ import "strings"
 // maxDigits is the largest number of digits in the plain form of a number.
 const maxDigits = 400
 
-// PlainNumber returns a JSON number without an exponent and without redundant zeros. A number
-// that would become too long stays as it is.
+// PlainNumber returns a JSON number without an exponent and without redundant zeros. It returns a
+// number unchanged if the plain form would be longer than maxDigits.
 func PlainNumber(s string) string {
 	digits, sign := s, ""
 	if strings.HasPrefix(s, "-") {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// StartsLikePath reports whether a value or a pattern begins as only a path or a
-// URI does.
+// StartsLikePath reports whether a value or a pattern begins like a path or a URI and like nothing
+// else.
 func StartsLikePath(s string) bool {
 	if s == "" {
 		return false
@@ -29,14 +29,14 @@ func HasDrive(s string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// IsAbsolute reports whether a pattern names places from the root, so that a path from an
-// unknown base could match it.
+// IsAbsolute reports whether a pattern begins at the root. A path whose base is not known could
+// match such a pattern.
 func IsAbsolute(p string) bool {
 	return p[0] == '/' || p[0] == '~' || p[0] == '\\' || HasDrive(p) || IsFile(p)
 }
 
-// unknownBase reports whether a path starts at a place that a policy cannot know: above the
-// working directory, in a drive's own directory, at a variable, at a home that is not known.
+// unknownBase reports whether a path starts at a place that a policy cannot know: above the working
+// directory, in the current directory of a drive, at a variable, or at an unknown home.
 func unknownBase(s, home string) bool {
 	switch {
 	case s == "" || s[0] == '/':
@@ -54,13 +54,13 @@ func unknownBase(s, home string) bool {
 	return HasDrive(s) && len(s) > 2 && s[2] != '/' && s[2] != '\\'
 }
 
-// isRelative reports whether a path has no root: it starts at the server's working
+// isRelative reports whether a path has no root. Such a path starts at the server's working
 // directory, unless its base is unknown.
 func isRelative(s string) bool {
 	return s != "" && s[0] != '/' && s[0] != '~' && !HasDrive(s) && SchemeLen(s) == 0
 }
 
-// cleanPath resolves dot segments and doubled slashes by text alone. It keeps a trailing slash.
+// cleanPath resolves dot segments and double slashes without the disk. It keeps a slash at the end.
 func cleanPath(p string) string {
 	if p == "" {
 		return p
@@ -72,8 +72,8 @@ func cleanPath(p string) string {
 	return c
 }
 
-// isHome reports whether ~ at the start stands for a home: ~, ~/x, ~name/x, and
-// the shells' ~+ and ~-. Prose such as "~5 minutes" is not one.
+// isHome reports whether ~ at the start stands for a home: ~, ~/x, ~name/x, and the shells' ~+ and
+// ~-. Prose such as "~5 minutes" does not start with a home.
 func isHome(s string) bool {
 	name, _, _ := strings.Cut(s[1:], "/")
 	return strings.IndexFunc(name, func(r rune) bool {
@@ -81,8 +81,9 @@ func isHome(s string) bool {
 	}) < 0
 }
 
-// expandHome replaces ~ by the owner's home, ~name by the folder of that name beside it, and
-// ~root by /root. It reads no account database. A home that it cannot know stays as it is.
+// expandHome replaces ~ by the owner's home, ~name by the folder with this name next to the owner's
+// home, and ~root by /root. It reads no account database. It does not change the path of a home
+// that it cannot know.
 func expandHome(s, home string) string {
 	if s == "" || s[0] != '~' || !isHome(s) {
 		return s
@@ -102,10 +103,10 @@ func expandHome(s, home string) string {
 	return path.Join(path.Dir(home), name) + rest
 }
 
-// dropNames removes what Windows ignores: the \\?\ and \??\ prefixes, the host of a drive that
-// is shared with administrators (\\host\C$), dots and blanks at the end of a name, and the name
-// of the default data stream. It also removes the blanks and quotes around a value, which tools
-// trim.
+// dropNames removes what Windows ignores: the \\?\ and \??\ prefixes, the host in a path to a whole
+// drive that Windows shares with administrators (\\host\C$), dots and blanks at the end of a name,
+// and the name of the default data stream. It also removes blanks and quotes around a value,
+// because tools trim them.
 func dropNames(s string) string {
 	if SchemeLen(s) > 0 {
 		return s
@@ -135,8 +136,8 @@ func dropNames(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// sharedDrive replaces the share of a whole drive by the drive: //host/C$/x, and UNC/host/C$/x
-// of a device path, become C:/x. It does not change other paths.
+// sharedDrive replaces the share of a whole drive by the drive. //host/C$/x becomes C:/x, and so
+// does UNC/host/C$/x in a device path. It does not change other paths.
 func sharedDrive(s string) string {
 	rest, found := strings.CutPrefix(s, "//")
 	if !found && len(s) > 4 && strings.EqualFold(s[:4], "UNC/") {
@@ -157,5 +158,5 @@ func shortName(name string) bool {
 	return found && len(base) <= 8 && stem != "" && len(ext) <= 3 && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// windowsShaped reports whether a value is written as only Windows paths are.
+// windowsShaped reports whether a value has the form of a Windows path and of no other path.
 func windowsShaped(s string) bool { return HasDrive(s) || strings.IndexByte(s, '\\') >= 0 }

@@ -12,35 +12,41 @@ import (
 
 // Reading is one way in which a server could understand a value.
 type Reading struct {
-	Text       string // the compared text
+	Text       string // the text that is compared with patterns
 	Raw        string // the value as sent
 	Transforms Transforms
 	Kind       Purpose
 
-	Type   where.Kind // kind of the value
-	Whole  where.Kind // kind of the argument that holds the value
-	Within string     // the text as sent whose JSON holds the value
+	Type   where.Kind // JSON type of the value
+	Whole  where.Kind // JSON type of the whole argument, which may be a list or an object that holds the value
+	Within string     // the text of the call whose JSON holds the value; "" for a value of the call itself
 
-	unfolded  string // Text before case folding; "" if Text was not folded
-	Unslashed string // Text without its last slash, or its fragment: it is compared if Text does not match
-	Normal    string // for a web URL: Text with scheme, host and root normalised, which is compared too
-	Refusal   string // why a refused reading is refused; else ""
-	PathOnly  bool   // only patterns about paths compare Text; to other patterns the value is text, and they compare Raw
-	Climbs    bool   // a path only because of "..": patterns with blanks, such as commands, compare Raw
-	Recast    bool   // Text is in the Windows form of paths (WindowsForm), but the value is perhaps no path
-	AsForm    bool   // the value as sent, changed only into the Windows form
+	unfolded string // Text before case folding; "" if Text was not folded
+	// Text without its last slash or without its fragment: compared with a pattern if Text does not
+	// match.
+	Unslashed string
+	Normal    string // for a web URL: Text with scheme, host and root in one form; also compared with patterns
+	Refusal   string // for a refused reading: the reason; else ""
+	// Only patterns about paths are compared with Text; the value may be text, so other patterns
+	// are compared with Raw.
+	PathOnly bool
+	// The value is a path only because of ".."; patterns with blanks, such as commands, are
+	// compared with Raw.
+	Climbs bool
+	Recast bool // Text is in the Windows form of paths (WindowsForm), but the value may not be a path
+	AsForm bool // Text is the value as sent, in the Windows form and otherwise unchanged
 
-	// Where a path starts: at an unknown place, at the server's working directory, at a root.
+	// The path starts at an unknown place, at the server's working directory, or at a root.
 	UnknownBase, Relative, Rooted bool
 
-	Base   string  // where relative paths start; "" if it is not known
-	Places []Place // the places that the path leads to from Base
+	Base   string  // the folder at which relative paths start; "" if it is not known
+	Places []Place // the places to which the path leads from Base
 	// DoubtfulBase is the field Doubtful of the type Base, for the folder Base.
 	DoubtfulBase bool
 }
 
-// DiskPath returns the text of a reading as a path of a disk. It keeps the case of letters,
-// because the disk decides whether case counts.
+// DiskPath returns the text of a reading as a path of a disk. It keeps the case of letters, because
+// the disk decides whether letter case matters.
 func (r *Reading) DiskPath() string {
 	text := cmp.Or(r.unfolded, r.Text)
 	if IsFile(text) {
@@ -49,33 +55,35 @@ func (r *Reading) DiskPath() string {
 	return text
 }
 
-// Purpose is the kind of a reading.
+// Purpose tells how a reading is matched.
 type Purpose uint8
 
-// The kinds of readings.
+// The values of Purpose.
 const (
 	Ordinary Purpose = iota
-	Absent           // matches nothing: null, an empty list, no such member
-	Refused          // never matches an allow, always matches a deny or a prompt
+	Absent           // matches nothing: the value is null, an empty list or a missing member
+	Refused          // never matches an allow, and always matches a deny or a prompt
 )
 
 const (
-	maxValue    = 1 << 20 // bytes of one value; a longer one is refused
-	maxReadings = 64      // of one value; a value with more is refused. The walk keeps a set of readings in one uint64
-	maxWork     = 4 << 20 // bytes of all readings of one value together
+	maxValue = 1 << 20 // largest size of one value, in bytes; a longer value is refused
+	// Largest number of readings of one value; a value with more is refused. The number is 64
+	// because the walk keeps a set of readings in one uint64.
+	maxReadings = 64
+	maxWork     = 4 << 20 // largest size of all readings of one value together, in bytes
 )
 
-// Reader makes the readings of values for one argument name.
+// Reader reads the values of one argument name.
 type Reader struct {
-	Home    string     // for ~; "" if it is not known
-	Effects Transforms // the transformations that change some pattern on the name
-	Paths   bool       // some pattern on the name is about paths
-	URIs    bool       // the values are URIs, and not names of files
-	Windows bool       // the server runs on Windows; Home and the compared texts have the Windows form
+	Home    string     // the owner's home, for ~; "" if it is not known
+	Effects Transforms // the transformations that change at least one pattern on the name
+	Paths   bool       // at least one pattern on the name is about paths
+	URIs    bool       // the values are URIs, not file names
+	Windows bool       // the server runs on Windows; Home and the compared texts are in the Windows form
 }
 
-// Read appends the readings of a value to rs, at least one. It refuses a value if the readings
-// take more effort than is left.
+// Read appends the readings of a value to rs. A value has at least one reading. Read refuses the
+// value if the readings take more effort than is left.
 func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Left) []Reading {
 	if len(v) > maxValue {
 		return append(rs, Reading{Text: v[:64], Raw: v[:64], Kind: Refused, Refusal: "value longer than 1 MiB"})
@@ -101,8 +109,8 @@ func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Le
 	return rd.readPath(rs, Reading{Text: v, Raw: v, PathOnly: !path, Climbs: climbs}, left)
 }
 
-// CaseFolder folds ASCII without an allocation for each text. After Reset its earlier results
-// are overwritten.
+// CaseFolder folds ASCII texts into one buffer, without an allocation for each text. The results
+// before a Reset are invalid after it, because the buffer is overwritten.
 type CaseFolder struct{ room []byte }
 
 // Reset reuses the buffer for the readings of the next call.
@@ -117,7 +125,7 @@ func (f *CaseFolder) foldASCII(s string) string {
 	return unsafe.String(&f.room[start], len(s))
 }
 
-// readPlain is readPath for a value that no stage but folding can change.
+// readPlain does what readPath does, for a value that no stage except folding can change.
 func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFolder) []Reading {
 	r.Rooted = r.Text != "" && r.Text[0] == '/'
 	r.Relative = !r.Rooted && r.Text != ""
@@ -148,9 +156,9 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 	return rs
 }
 
-// readPath applies the stages to a value in order, each on or off, and keeps each result that
-// differs. A stage that does not change a value may still change a pattern: then the same text
-// with that stage is a reading, too.
+// readPath applies the stages to a value in order, each on or off, and keeps each new result as a
+// reading. A stage that does not change the value may still change a pattern. Then the same text is
+// also kept as a reading with this stage.
 func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, r)
@@ -206,7 +214,7 @@ func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading
 	return rs
 }
 
-// addWebForms sets the further texts that are compared for a web URL.
+// addWebForms sets the additional texts that are compared for a web URL.
 func (r *Reading) addWebForms(home string) {
 	if isWeb(r.Text) {
 		r.Normal = addRootSlash(locatePlace(r.Text, home))
@@ -219,8 +227,8 @@ func refusedFor(r Reading, why string) Reading {
 	return r
 }
 
-// applyStage returns the readings that one stage makes of another reading, and a reason to
-// refuse the value.
+// applyStage applies one stage to a reading. It returns the new readings, and a reason if the value
+// must be refused.
 func (rd *Reader) applyStage(r Reading, stage Transforms) (made []Reading, refusal string) {
 	s := r.Text
 	for n := 0; ; n++ {
@@ -259,7 +267,7 @@ func (rd *Reader) applyStage(r Reading, stage Transforms) (made []Reading, refus
 		made = append(made, next)
 	}
 	if stage == compat && s != r.Text && transformStage(r.Text, Located, rd.Home) == r.Text {
-		if at := transformStage(s, Located, rd.Home); at != s { // ～ is ~, and file：/x is file:/x
+		if at := transformStage(s, Located, rd.Home); at != s { // the wide ～ means ~, and file：/x means file:/x
 			next := made[0]
 			next.Text, next.Transforms = transformStage(at, cleaned, rd.Home), next.Transforms|Located|cleaned
 			made = append(made, next)
@@ -276,15 +284,15 @@ func (rd *Reader) applyStage(r Reading, stage Transforms) (made []Reading, refus
 	return made, ""
 }
 
-// findRoot notes where the path of a reading starts.
+// findRoot sets the fields of the reading that tell where its path starts.
 func (r *Reading) findRoot(rd *Reader) {
 	r.UnknownBase = unknownBase(r.Text, rd.Home) || rd.Windows && windowsBase(r.Text)
 	r.Relative = !r.UnknownBase && isRelative(r.Text)
 	r.Rooted = !r.Relative && !r.UnknownBase
 }
 
-// unreadableAs returns why this spelling of a value is refused, or "". text means that the
-// value may be text, so that only patterns about paths refuse it.
+// unreadableAs returns the reason why this spelling of a value is refused; "" if it is not refused.
+// text means that the value may be text; then only patterns about paths refuse the value.
 func unreadableAs(s string) (why string, text bool) {
 	if why = unreadableReason(s); why != "" {
 		return why, proseLike(s)

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// shape holds the properties of a value that one look at its bytes shows.
+// shape holds the properties of a value that one pass over its bytes shows.
 type shape uint8
 
 const (
 	hasNUL   shape = 1 << iota
-	hasBreak       // line feed, carriage return, tab
-	hasSpace       // white space of any kind
-	hasSlash       // a slash or a backslash
-	hasUpper       // an ASCII capital
-	unplain        // some stage could change or refuse the value
+	hasBreak       // the value has a line feed, a carriage return or a tab
+	hasSpace       // the value has white space of any kind
+	hasSlash       // the value has a slash or a backslash
+	hasUpper       // the value has an ASCII capital letter
+	unplain        // at least one stage could change or refuse the value
 )
 
-// shapeOf looks at every byte once. A plain value is printable ASCII without escapes,
-// backslashes and colons, without dots or blanks that end a name, without quotes at its ends,
-// and without doubled slashes. A plain path is its own cleaned form.
+// shapeOf makes one pass over the bytes of a value. A value is plain if all of this is true: it is
+// printable ASCII without escapes, backslashes and colons; no name in it ends in a dot or a blank;
+// it has no quotes at its ends and no double slashes. cleanPath does not change a plain path.
 func shapeOf(v string) shape {
 	var sh shape
 	prev := byte('/')
@@ -123,8 +123,8 @@ func pathLike(v string, sh shape) bool {
 	return strings.IndexByte(v, '%') >= 0 && decodesToPath(v)
 }
 
-// hasDotDot reports whether a component of a value is "..". Such a value may be a path even with
-// blanks or line breaks in it, because ".." removes the component that has them.
+// hasDotDot reports whether a component of a value is "..". Such a value may be a path even if it
+// has blanks or line breaks, because ".." removes the component that has them.
 func hasDotDot(v string) bool {
 	for at := 0; ; {
 		i := strings.Index(v[at:], "..")

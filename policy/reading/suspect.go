@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Suspicion is the reason to suspect that an argument names a place or a command.
+// Suspicion is the reason why an argument may name a place or a command.
 type Suspicion uint8
 
-// The suspicions, the weakest first.
+// The suspicions; the weakest is first.
 const (
 	Innocent Suspicion = iota
 	ByName
@@ -26,28 +26,30 @@ var suspicionWords = [...]string{
 
 func (s Suspicion) String() string { return suspicionWords[s] }
 
-// SuspectReason returns why an argument that no condition names is suspicious, by its name or by
-// the look of its whole text. An allow with conditions on other arguments does not match a call
+// SuspectReason returns the reason why an argument without a condition is suspicious: its name, or
+// the form of its whole text. An allow with conditions on other arguments does not match a call
 // with such an argument. SuspectReason returns "" if nothing is suspicious. The tables are
 // published in docs/policy.md.
 func SuspectReason(name, text string) string { return SuspectText(ClassOf(name), text, false).String() }
 
-// NameClass tells what the name of an argument says about the argument's text.
+// NameClass tells what an argument's name says about the argument's text.
 type NameClass uint8
 
 // The classes of names.
 const (
 	plainName NameClass = iota
-	placeName           // the argument names a place or a command, whatever its text is
-	TextName            // the argument's text is only written, searched for or shown
+	placeName           // the argument is a place or a command, whatever its text looks like
+	TextName            // the tool only writes, searches for or shows the argument's text
 )
 
-// The tables are made on first use: a hook process judges one call and ends.
+// The tables are built on first use, because a hook process judges only one call and ends.
 
 // nameTables holds the classes of names.
 type nameTables struct {
-	words, whole map[string]NameClass // filePath, source_path and PATH end in the word path
-	sizes        wordSizes            // the sizes of the words in both maps
+	// words: the last word of a name, such as path in filePath, source_path and PATH; whole: the
+	// whole name
+	words, whole map[string]NameClass
+	sizes        wordSizes // the lengths of the words in both maps
 }
 
 var names = sync.OnceValue(func() *nameTables {
@@ -67,8 +69,8 @@ func nameClasses(place, text string) map[string]NameClass {
 	return all
 }
 
-// wordSizes holds the lengths of a set of words, by their first letter. One lookup rules out
-// most words that are not in the set.
+// wordSizes tells which lengths the words of a set have, by the words' first letters. One lookup
+// excludes most words that are not in the set.
 type wordSizes [256]uint64
 
 func sizesOf[V any](words map[string]V) (t wordSizes) {
@@ -78,7 +80,7 @@ func sizesOf[V any](words map[string]V) (t wordSizes) {
 	return t
 }
 
-// mayContain reports whether a word may be in the set, in any case.
+// mayContain reports whether a word may be in the set. Letter case does not matter.
 func (t *wordSizes) mayContain(word string) bool {
 	return word != "" && t[LowerByte(word[0])]&(1<<len(word)) != 0 || !textclass.IsASCII(word)
 }
@@ -97,17 +99,17 @@ reason thought markdown html css xml yaml json sql stdin
 query queries q search pattern patterns regex regexp keyword keywords term terms
 selector selectors xpath locator replacement`
 
-// These words count only as whole names.
+// These words have a class only as whole names, not as the last word of a name.
 const (
 	placeNames = ` code file_name dir_name folder_name path_name`
 	textNames  = ` api_key old_string new_string old_str new_str oldstring newstring`
 )
 
-// maxWord is a little more than the length of the longest word.
+// maxWord is a little larger than the length of the longest word in the tables.
 const maxWord = 32
 
-// ClassOf returns the class of a name, or else of its last word, without the digits and signs
-// after it.
+// ClassOf returns the class of a name. If the tables do not have the name, the class is that of the
+// name's last word, without digits and signs after the word.
 func ClassOf(name string) NameClass {
 	t := names()
 	if class := t.classOf(t.whole, name); class != plainName {
@@ -117,7 +119,7 @@ func ClassOf(name string) NameClass {
 	for end > 0 && !isLetter(name[end-1]) {
 		end--
 	}
-	start, capital := end, 0 // HTMLFile: the last capital may begin the word, too
+	start, capital := end, 0 // in HTMLFile the last capital of HTML could also begin the word
 	for start > 0 && isLetter(name[start-1]) {
 		start--
 		if !isUpper(name[start]) {
@@ -128,7 +130,7 @@ func ClassOf(name string) NameClass {
 			break
 		}
 	}
-	if end-start < len(name) { // otherwise the word is the whole name, which was looked up above
+	if end-start < len(name) { // if the word is the whole name, the lookup above has already failed
 		if class := t.classOf(t.words, name[start:end]); class != plainName {
 			return class
 		}
@@ -149,8 +151,8 @@ func (t *nameTables) classOf(classes map[string]NameClass, word string) NameClas
 	return classes[string(FoldInto(room[:0], word))]
 }
 
-// SuspectText returns the suspicion of a text under a name of a class; windows means that the
-// server is known to run on Windows.
+// SuspectText returns the suspicion of a text. class is the class of the argument's name. windows
+// means that the server is known to run on Windows.
 func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	switch {
 	case class == TextName || s == "":
@@ -162,22 +164,22 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 		return Innocent
 	}
 	if s = strings.TrimSpace(s); s == "" || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
-		return Innocent // a text of several lines may hold a path and is not one
+		return Innocent // a text of several lines may hold a path, but it is not a path
 	}
 	for range maxDecodings + 1 {
 		if windows {
-			s = strings.ReplaceAll(s, `\`, "/") // \x is a path on Windows; for other systems it is in most texts an escape
+			s = strings.ReplaceAll(s, `\`, "/") // \x is a path on Windows; on other systems it is mostly an escape
 		}
 		if why := suspectShape(s); why != Innocent || !hasEscape(s) {
 			return why
 		}
 		s = unescapeOnce(s)
 	}
-	return AsPath // no other text has so many layers of escapes
+	return AsPath // only a text that hides a path has so many layers of escapes
 }
 
-// hasTellingByte reports whether a text has one of the characters without which no text is
-// suspicious.
+// hasTellingByte reports whether a text has at least one of the characters that every suspicious
+// text has.
 func hasTellingByte(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if tells[s[i]] {
@@ -194,7 +196,7 @@ var tells = func() (t [256]bool) {
 	return t
 }()
 
-// suspectShape returns the suspicion of a whole line.
+// suspectShape returns the suspicion of a line of text.
 func suspectShape(s string) Suspicion {
 	switch {
 	case isAddress(s):
@@ -207,8 +209,8 @@ func suspectShape(s string) Suspicion {
 	return Innocent
 }
 
-// isAddress reports whether a text is an absolute URL (RFC 3986, section 4.3) with a host, a
-// javascript: URL, or an address as git and scp write it.
+// isAddress reports whether a text is an address: an absolute URL (RFC 3986, section 4.3) with a
+// host, a javascript: URL, or an address in the form of git and scp.
 func isAddress(s string) bool {
 	i := strings.IndexByte(s, ':')
 	if i <= 0 || strings.ContainsAny(s, " \t") {
@@ -224,24 +226,24 @@ func isAddress(s string) bool {
 
 const addressLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// longestPath is longer than any path that can be opened (PATH_MAX is less, and so is the limit
-// of Windows).
+// longestPath is a length in bytes. No system opens a longer path: PATH_MAX and the limit of
+// Windows are smaller.
 const longestPath = 1 << 15
 
-// isPath reports whether a text is a path that leads somewhere by itself: from a root, a home,
-// a drive or a variable, through a parent, or into a hidden folder. Other paths, such as
-// src/a.go, look like a branch, a media type or a date.
+// isPath reports whether a text is certainly a path: it starts at a root, a home, a drive or a
+// variable, or goes through a parent or into a hidden folder. isPath returns false for other paths,
+// such as src/a.go, because they look like a branch, a media type or a date.
 func isPath(s string) bool {
 	if len(s) > longestPath {
 		return false
 	}
 	switch s[0] {
 	case '/':
-		return !strings.HasPrefix(s, "/9j/4") // a JPEG image in base64
+		return !strings.HasPrefix(s, "/9j/4") // /9j/4 begins a JPEG image in base64, not a path
 	case '~':
 		return isHome(strings.ReplaceAll(s, `\`, "/")) && !(len(s) > 1 && '0' <= s[1] && s[1] <= '9')
 	case '\\':
-		return len(s) > 2 && s[1] == '\\' && strings.IndexByte(s[2:], '\\') > 0 // \\host\share
+		return len(s) > 2 && s[1] == '\\' && strings.IndexByte(s[2:], '\\') > 0 // a share: \\host\share
 	case '.':
 		if StartsLikePath(s) {
 			return true
@@ -253,7 +255,7 @@ func isPath(s string) bool {
 		strings.IndexByte(s, '.') >= 0 && (hasDotDot(s) || hasHiddenName(s))
 }
 
-// isVariable reports whether a text is a variable of a shell, or a path below one.
+// isVariable reports whether a text is a shell variable, or a path that begins with one.
 func isVariable(s string) bool {
 	if strings.ContainsAny(s, " \t") || !unknownBase(s, "") {
 		return false
@@ -275,7 +277,7 @@ func hasHiddenName(s string) bool {
 	return false
 }
 
-// programs are words that begin a command, if no prose follows them.
+// programs holds words that begin a command, unless prose follows them.
 var programs = sync.OnceValue(func() *programTable {
 	t := &programTable{names: map[string]bool{}}
 	for word := range strings.FieldsSeq(programWords) {
@@ -302,14 +304,14 @@ python python2 python3 node deno bun perl ruby php lua java
 git npm npx pnpm yarn pip pip3 uv uvx make docker podman kubectl terraform aws gcloud az
 kill killall systemctl crontab mount`
 
-// isCommand reports whether a text is a shell command: a substitution, or a program with an
-// option, a place or an operator after it.
+// isCommand reports whether a text is a shell command. A command is a substitution, or a program
+// with an option, a place or an operator after its name.
 func isCommand(s string) bool {
 	if strings.HasPrefix(s, "$(") || s[0] == '`' && len(s) > 2 && s[len(s)-1] == '`' {
 		return true
 	}
 	first, rest, found := strings.Cut(s, " ")
-	for found && strings.IndexByte(first, '=') > 0 { // NAME=value before the program
+	for found && strings.IndexByte(first, '=') > 0 { // skip NAME=value before the program
 		first, rest, found = strings.Cut(rest, " ")
 	}
 	if !found || !programs().hasProgram(first) {

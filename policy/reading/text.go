@@ -10,10 +10,10 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// The marks of characters that look like wildcards: decoding a pattern can produce a star or a
-// question mark that its author did not mean as a wildcard. A glob cannot quote such a
-// character, so the pattern and the compared text both have a noncharacter in its place, which
-// no other text may hold.
+// These runes stand for a star and a question mark that are not wildcards. Decoding a pattern can
+// produce such a character, although the author did not mean a wildcard. A glob cannot quote the
+// character, so the pattern and the compared text both get a noncharacter instead. No other text
+// may hold these noncharacters.
 const (
 	quotedStar     = "\uFDD0"
 	quotedQuestion = "\uFDD1"
@@ -26,11 +26,12 @@ func HasQuoted(glob string) bool {
 	return strings.Contains(glob, quotedStar) || strings.Contains(glob, quotedQuestion)
 }
 
-// QuoteWildcards returns a text as it is compared with a pattern with quoted wildcards.
+// QuoteWildcards returns the text in the form in which it is compared with a pattern that has
+// quoted wildcards.
 func QuoteWildcards(s string) string { return wildcardQuoter.Replace(s) }
 
-// unescapeOnce replaces percent escapes once. It keeps invalid escapes and escapes of bytes
-// that are not UTF-8, because the pattern and the compared text must stay valid text.
+// unescapeOnce decodes the percent escapes of a text once. It keeps invalid escapes, and escapes of
+// bytes that are not UTF-8, because patterns and compared texts must be valid UTF-8.
 func unescapeOnce(s string) string {
 	if !hasEscape(s) {
 		return s
@@ -75,8 +76,8 @@ func hasEscape(s string) bool {
 	}
 }
 
-// escapedBytes returns the bytes of the run of escapes that s begins with; n is the length of
-// the run in s.
+// escapedBytes decodes the percent escapes at the beginning of s, up to the first other character.
+// n is their length in s.
 func escapedBytes(s string) (run []byte, n int) {
 	for n+2 < len(s) && s[n] == '%' {
 		hi, lo := hexDigit(s[n+1]), hexDigit(s[n+2])
@@ -99,12 +100,12 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// maxDecodings is the largest number of times that a value is decoded. A value that still
-// changes after that is refused.
+// maxDecodings is the largest number of times that a value is decoded. A value that is still not
+// stable after that is refused.
 const maxDecodings = 3
 
-// decodePattern decodes a pattern maxDecodings times. Wildcards that decoding produces are
-// literal.
+// decodePattern decodes a pattern maxDecodings times. It marks wildcards that come out of the
+// decoding as literal.
 func decodePattern(p string) string {
 	for range maxDecodings {
 		var b strings.Builder
@@ -124,7 +125,7 @@ func decodePattern(p string) string {
 	return p
 }
 
-// normaliseUnicode returns NFC for the stage composed and NFKC for compat.
+// normaliseUnicode applies NFC for the stage composed, and NFKC for the stage compat.
 func normaliseUnicode(s string, stage Transforms) string {
 	if textclass.IsASCII(s) {
 		return s
@@ -135,8 +136,8 @@ func normaliseUnicode(s string, stage Transforms) string {
 	return norm.NFKC.String(s)
 }
 
-// FoldCase makes letters that differ only in case equal, by Unicode's simple folding. It also
-// changes ß to ss, as the full folding of APFS and ext4 does.
+// FoldCase returns a text in which letters that differ only in case are equal. It uses Unicode's
+// simple folding. It also changes ß to ss, as the full folding of APFS and ext4 does.
 func FoldCase(s string) string {
 	if textclass.IsASCII(s) {
 		return strings.ToLower(s)
@@ -146,7 +147,7 @@ func FoldCase(s string) string {
 
 var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
 
-// LowerByte folds an ASCII byte.
+// LowerByte converts an ASCII capital to a small letter. It does not change other bytes.
 func LowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -154,7 +155,7 @@ func LowerByte(c byte) byte {
 	return c
 }
 
-// FoldInto is FoldCase into a buffer, without an allocation for ASCII.
+// FoldInto appends the result of FoldCase to a buffer, without an allocation for ASCII.
 func FoldInto(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -180,7 +181,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// unreadableReason returns why a path or URI cannot be trusted to mean what it shows, or "".
+// unreadableReason returns the reason why a path or URI may mean something else than people see; ""
+// if there is none.
 func unreadableReason(s string) string {
 	for _, r := range s {
 		switch {
@@ -201,9 +203,9 @@ func unreadableReason(s string) string {
 }
 
 // fullWidth reports whether a code point is the wide form of an ASCII letter or digit, or of a
-// character with a meaning in paths: Windows maps these to the narrow form if a program calls
-// the functions for byte strings. Other compatibility forms are ordinary in names and get a
-// reading of their own.
+// character with a meaning in paths. Windows changes these wide forms to the narrow ones if a
+// program uses the functions for byte strings. Other compatibility forms are common in names, and
+// have their own reading.
 func fullWidth(r rune) bool {
 	switch r {
 	case '．', '／', '＼', '％':
@@ -212,17 +214,18 @@ func fullWidth(r rune) bool {
 	return '０' <= r && r <= '９' || 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ'
 }
 
-// syntaxForm reports whether NFKC turns a code point into characters with a meaning in paths:
-// if they appeared after a path was cleaned, the path could climb.
+// syntaxForm reports whether NFKC changes a code point into characters with a meaning in paths. If
+// this happens after a path is cleaned, the path could lead out of its folder.
 func syntaxForm(r rune) bool {
 	switch r {
-	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // . .. .. . \ %
+	case '\u2024', '\u2025', '\ufe30', '\ufe52', '\ufe68', '\ufe6a': // NFKC changes these to . .. .. . \ %
 		return true
 	}
 	return false
 }
 
-// UnnameableReason returns why a name that is compared exactly cannot be shown exactly, or "".
+// UnnameableReason returns the reason why people cannot see exactly which name this is; "" if there
+// is none. The policy compares such names exactly.
 func UnnameableReason(s string) string {
 	if isPrintable(s) {
 		return ""

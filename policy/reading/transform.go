@@ -7,28 +7,30 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// Transforms is a set of transformations that a server may apply to a value. A value and a
-// pattern get the same transformations before they are compared, so that they always match if they
-// are written in the same way.
+// Transforms is a set of transformations that a server may apply to a value. Before a value and a
+// pattern are compared, both get the same transformations. So they always match if they are written
+// in the same way.
 type Transforms uint8
 
-// The transformations, in the order of stages.
+// The transformations, in the order in which they are applied (stages).
 const (
-	decoded  Transforms = 1 << iota // percent escapes
-	slashed                         // backslashes as slashes
-	Located                         // file: URI as path, ~ as the home, URL host and scheme in one form
-	named                           // the parts of names that Windows drops
-	cleaned                         // dot segments and doubled slashes
-	composed                        // NFC
-	compat                          // NFKC
-	folded                          // case
+	decoded Transforms = 1 << iota // decodes percent escapes
+	slashed                        // changes backslashes to slashes
+	// Changes a file: URI to a path, ~ to the home, and the scheme and host of a URL to one form.
+	Located
+	named    // removes the parts of names that Windows ignores
+	cleaned  // resolves dot segments and double slashes
+	composed // normalises to NFC
+	compat   // normalises to NFKC
+	folded   // folds letter case
 )
 
-// stages are applied to values and to patterns in this order, each on or off.
+// stages lists the transformations in the order in which values and patterns get them. Each stage
+// may be applied or left out.
 var stages = [...]Transforms{decoded, slashed, Located, named, cleaned, composed, compat, folded}
 
-// transformStage applies one stage to a value. It returns a value that the stage does not
-// concern unchanged.
+// transformStage applies one stage to a value. It returns the value unchanged if the stage is not
+// about such a value.
 func transformStage(s string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
@@ -43,7 +45,7 @@ func transformStage(s string, stage Transforms, home string) string {
 	case cleaned:
 		head, path, tail := splitValue(s)
 		if path == "" && tail != "" && isWeb(s) {
-			path = "/" // WHATWG URL, path start state: a host ends at ? and # too, whatever follows
+			path = "/" // WHATWG URL, path start state: ? and # also end a host, whatever follows
 		}
 		return joinParts(head, cleanPath(path), tail)
 	case composed, compat:
@@ -52,8 +54,8 @@ func transformStage(s string, stage Transforms, home string) string {
 	return FoldCase(s)
 }
 
-// transformPattern is transformStage for a glob. It does not change wildcards; a wildcard that
-// decoding produces is marked as literal.
+// transformPattern applies one stage to a glob, as transformStage does to a value. It does not
+// change wildcards. It marks a wildcard that comes out of decoding as literal.
 func transformPattern(p string, stage Transforms, home string) string {
 	switch stage {
 	case decoded:
@@ -81,7 +83,7 @@ func TransformGlob(text string, h Transforms, home string) string {
 	return text
 }
 
-// GlobEffects returns the stages that change a glob, alone or after others.
+// GlobEffects returns the stages that change a glob, alone or after other stages.
 func GlobEffects(text, home string) Transforms {
 	var h Transforms
 	if shapeOf(text)&(unplain|hasUpper) == 0 {
@@ -107,13 +109,13 @@ func joinParts(head, path, tail string) string {
 	return head + path + tail
 }
 
-// Effort for one byte in a stage.
+// Effort for one byte of text in a stage.
 const (
-	namesEffort = 48 // to split a path into its names
-	wideEffort  = 80 // to normalise or fold text that is not ASCII
+	namesEffort = 48 // for a stage that splits a path into its names
+	wideEffort  = 80 // for a stage that normalises or folds text that is not ASCII
 )
 
-// payStage spends the effort to put s through a stage.
+// payStage subtracts the effort of one stage on s from left.
 func payStage(left *effort.Left, s string, stage Transforms) {
 	weight := 3
 	switch {

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// SchemeLen returns the length of the scheme that a value begins with (RFC 3986, section 3.1),
-// without the colon; 0 if there is none. One letter is a drive, and words such as "Note: see
-// below" are prose.
+// SchemeLen returns the length of the scheme at the beginning of a value (RFC 3986, section 3.1),
+// without the colon. It returns 0 if the value has no scheme. A single letter is a drive and not a
+// scheme, and words such as "Note: see below" are prose.
 func SchemeLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -34,16 +34,16 @@ func SchemeLen(s string) int {
 	return 0
 }
 
-// namesHost reports whether programs find a host after a scheme without slashes, even with
-// blanks in the rest: http:a b@host, https:host/a b.
+// namesHost reports whether programs find a host after a scheme without slashes, as in
+// https:host/a. Blanks may follow: http:a b@host.
 func namesHost(scheme, rest string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(scheme))
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, "\t\r\n"))
 	return special && (strings.IndexByte(rest, '@') >= 0 || !unicode.IsSpace(first))
 }
 
-// wrapsURL reports whether another URL follows a scheme, as in view-source:https://x; see
-// unwrapURL.
+// wrapsURL reports whether rest, the text after a scheme, is another URL, as in
+// view-source:https://x; see unwrapURL.
 func wrapsURL(rest string) bool {
 	for range 4 {
 		i := strings.IndexByte(rest, ':')
@@ -57,8 +57,8 @@ func wrapsURL(rest string) bool {
 	return false
 }
 
-// splitValue cuts a value into the part before its path (drive, or scheme and authority), the
-// path, and the part after it in a URI (query and fragment).
+// splitValue splits a value into three parts: the part before the path (a drive, or scheme and
+// authority), the path, and in a URI the part after the path (query and fragment).
 func splitValue(s string) (head, path, tail string) {
 	if HasDrive(s) {
 		return s[:2], s[2:], ""
@@ -83,8 +83,8 @@ func splitValue(s string) (head, path, tail string) {
 	return head, path, tail
 }
 
-// locatePlace returns the place that a value names in its one plain spelling: a file: URI as
-// its path, ~ as the home, another URL with scheme and host normalised.
+// locatePlace returns the place that a value names, in one plain spelling. It changes a file: URI
+// to a path and ~ to the home, and normalises scheme and host of another URL.
 func locatePlace(s, home string) string {
 	s = unwrapURL(s)
 	if IsFile(s) {
@@ -97,7 +97,8 @@ func locatePlace(s, home string) string {
 	return expandHome(s, home)
 }
 
-// locatePattern is locatePlace for a glob, in which ? is a wildcard and begins no query.
+// locatePattern does what locatePlace does, for a glob. In a glob ? is a wildcard and does not
+// begin a query.
 func locatePattern(p, home string) string {
 	p = unwrapURL(p)
 	if IsFile(p) {
@@ -118,9 +119,9 @@ func locatePattern(p, home string) string {
 	return expandHome(p, home)
 }
 
-// unwrapURL returns the URL inside another one, because programs open the inner URL:
-// view-source:https://x, jar:file:///x, git+https://x; and the URL inside the brackets of RFC
-// 3986, appendix C: <URL:https://x>.
+// unwrapURL returns the URL inside another URL, because programs open the inner URL:
+// view-source:https://x, jar:file:///x, git+https://x. It also returns the URL inside the brackets
+// of RFC 3986, appendix C: <URL:https://x>.
 func unwrapURL(s string) string {
 	t := s
 	if len(t) > 2 && t[0] == '<' && t[len(t)-1] == '>' {
@@ -152,8 +153,8 @@ func addRootSlash(s string) string {
 	return head + "/" + tail
 }
 
-// withoutFragment returns a URL without its fragment, because no request holds a fragment, and
-// without an empty query. It returns "" if the URL has neither.
+// withoutFragment returns a URL without its fragment and without an empty query. Requests do not
+// hold a fragment. withoutFragment returns "" if the URL has neither.
 func withoutFragment(s string) string {
 	if i := strings.IndexByte(s, '#'); i >= 0 {
 		return strings.TrimSuffix(s[:i], "?")
@@ -164,15 +165,15 @@ func withoutFragment(s string) string {
 	return ""
 }
 
-// isWeb reports whether a value is a URL of a scheme that WHATWG calls special: every parser
-// reads its scheme and host in the same way, whatever their case.
+// isWeb reports whether a value is a URL with a special scheme (WHATWG URL). Every parser reads the
+// scheme and host of such a URL in the same way, in any letter case.
 func isWeb(s string) bool {
 	_, special := authority.DefaultPort(strings.ToLower(s[:SchemeLen(s)]))
 	return special
 }
 
-// normaliseHost lower-cases scheme and host, and drops a default port and the dot at the end of
-// a fully qualified name. n is the length of the scheme; ends holds the bytes that end an
+// normaliseHost changes scheme and host to small letters, and removes a default port and the dot at
+// the end of the host. n is the length of the scheme. ends holds the bytes that can end an
 // authority.
 func normaliseHost(s string, n int, ends string) string {
 	scheme, rest := strings.ToLower(s[:n]), s[n+1:]
@@ -194,8 +195,8 @@ func normaliseHost(s string, n int, ends string) string {
 	return scheme + "://" + strings.TrimSuffix(name, ".") + port + path
 }
 
-// plainAddress returns an IPv6 address in its one form (RFC 5952), or the IPv4 address that it
-// stands for.
+// plainAddress returns an IPv6 address in its canonical form (RFC 5952), or the IPv4 address that
+// is mapped in it.
 func plainAddress(host string) string {
 	inside, port, found := strings.Cut(host, "]")
 	if !found || host[0] != '[' {
@@ -211,9 +212,10 @@ func plainAddress(host string) string {
 	return "[" + addr.String() + "]" + port
 }
 
-// urlRefusal returns why the host of a URL cannot be read in one way, or "". text means that
-// the value is text to patterns that are not about URLs: templates such as https://{host}/x
-// have odd hosts. If programs do not connect to the host of a scheme, the host may be any name.
+// urlRefusal returns the reason why programs may find different hosts in a URL; "" if there is
+// none. text means that the value may be text, so that only patterns about URLs refuse the value:
+// templates such as https://{host}/x have odd hosts. If programs do not connect to the host of a
+// scheme, the host may be any name.
 func urlRefusal(s string) (why string, text bool) {
 	n := SchemeLen(s)
 	if n == 0 || IsFile(s) {
@@ -227,7 +229,7 @@ func urlRefusal(s string) (why string, text bool) {
 		return "", false
 	}
 	host, _ := authority.CutAuthority(rest[2:])
-	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // all parsers take an empty port for the default one
+	_, doubt := authority.Parse(strings.TrimSuffix(host, ":")) // all parsers read an empty port as the default port
 	hard := strings.ContainsAny(host, "\\% \t") || strings.IndexByte(host, '[') >= 0 && strings.IndexByte(host, ']') >= 0
 	switch {
 	case doubt == authority.Sure:
@@ -244,9 +246,10 @@ func urlRefusal(s string) (why string, text bool) {
 	return "", false
 }
 
-// climbsByEscapes reports whether a path ends at different places, by whether a program decodes it
-// before or after it follows "..": an escaped separator beside a "..", or in a web URL an escaped
-// ".." (WHATWG URL, double-dot path segment) beside another escape.
+// climbsByEscapes reports whether programs can resolve a path to different places, because some
+// decode the path before they follow ".." and others after. Such a path has an escaped separator
+// and a "..". A web URL may also have an escaped ".." (WHATWG URL, double-dot path segment) and
+// another escape.
 func climbsByEscapes(s string) bool {
 	if strings.IndexByte(s, '%') < 0 {
 		return false

@@ -9,15 +9,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// For a server that is known to run on Windows, backslashes become slashes and capitals become
-// small letters, in values and in patterns alike, before any other step: so a path has one
-// form. The text without the parts that Windows may drop (dots, blanks, streams) is one more
-// reading, and a path that only the disk can resolve is refused. Sources: "File path formats on
-// Windows systems", "Naming Files, Paths, and Namespaces".
+// If a server is known to run on Windows, values and patterns first get one form for paths: slashes
+// instead of backslashes, and small letters instead of capitals. The text without the parts that
+// Windows may ignore (dots, blanks, streams) is an additional reading. A path that only the disk
+// can resolve is refused. Sources: "File path formats on Windows systems", "Naming Files, Paths,
+// and Namespaces".
 
-// WindowsForm returns the one form of a path, or of a glob for paths: with slashes, with small
-// letters, and without a device prefix if the path means the same without it. URLs other than
-// file: URLs stay as they are.
+// WindowsForm returns the Windows form of a path, or of a glob for paths: with slashes, with small
+// letters, and without a device prefix if the path means the same without it. It does not change
+// URLs other than file: URLs.
 func WindowsForm(s string) string {
 	if SchemeLen(s) > 0 && !IsFile(s) {
 		return s
@@ -25,7 +25,7 @@ func WindowsForm(s string) string {
 	return strings.Map(smallLetter, slashForm(s))
 }
 
-// slashForm is WindowsForm without the small letters.
+// slashForm does what WindowsForm does, but keeps capitals.
 func slashForm(s string) string {
 	s = strings.ReplaceAll(s, `\`, "/")
 	if IsFile(s) {
@@ -42,8 +42,8 @@ func slashForm(s string) string {
 	return s
 }
 
-// plainDrive returns a file: URI with its drive in one place and with a plain colon. Editors
-// write such URIs as file:///c%3A/x, file://C:/x, file:C|/x.
+// plainDrive returns a file: URI with the drive in the path and with a plain colon. Editors write
+// such URIs as file:///c%3A/x, file://C:/x, file:C|/x.
 func plainDrive(s string) string {
 	rest := strings.TrimLeft(s[5:], "/")
 	if rest == "" || !isLetter(rest[0]) {
@@ -57,7 +57,8 @@ func plainDrive(s string) string {
 	return s
 }
 
-// deviceRest returns the part of a device path after its prefix.
+// deviceRest returns the text after the prefix of a device path. found is false if the path has no
+// such prefix.
 func deviceRest(s string) (rest string, found bool) {
 	for _, prefix := range [...]string{"//?/", "//./", "/??/"} {
 		if rest, found = strings.CutPrefix(s, prefix); found {
@@ -67,8 +68,8 @@ func deviceRest(s string) (rest string, found bool) {
 	return s, false
 }
 
-// plainRest reports whether the names of a device path mean the same without the prefix.
-// Without the prefix Windows resolves or trims some names.
+// plainRest reports whether the rest of a device path means the same without the prefix. Without
+// the prefix, Windows resolves or trims some names.
 func plainRest(rest string) bool {
 	for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
 		if name == "" || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
@@ -78,8 +79,8 @@ func plainRest(rest string) bool {
 	return true
 }
 
-// smallLetter returns the small form of a capital, if there is one and all versions of Windows
-// know it. Systems disagree about the other letters, so these get a reading of their own.
+// smallLetter returns the small letter of a capital, if all versions of Windows know the pair.
+// Systems disagree about other letters, so these letters have their own reading.
 func smallLetter(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -92,8 +93,9 @@ func smallLetter(r rune) rune {
 	return r
 }
 
-// readWindows is readPath for a server on Windows. Tools trim blanks and quotes around a value,
-// and the rest may begin with a ~ or be a URI, so the rest is read too.
+// readWindows does what readPath does, for a server on Windows. It also reads the value without the
+// blanks and quotes around it, because tools remove them, and the rest may begin with a ~ or be a
+// URI.
 func (rd *Reader) readWindows(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = rd.readForm(rs, v, r, left)
@@ -112,7 +114,7 @@ func trimQuotes(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
 }
 
-// readForm reads a value without trimming it.
+// readForm reads a value with the blanks and quotes around it.
 func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left) []Reading {
 	if n := SchemeLen(v); n > 0 && !IsFile(v) {
 		r.Text = v
@@ -120,7 +122,7 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 		if rd.URIs || isWeb(v) || strings.HasPrefix(v[n+1:], "//") {
 			return rs
 		}
-		rest := "" // v is name:stream, a stream of a file or of a folder
+		rest := "" // v is name:stream, which means a stream of a file or of a folder
 		if i := strings.IndexAny(v, `/\`); i >= 0 {
 			rest = v[i:]
 		}
@@ -154,8 +156,9 @@ func (rd *Reader) readForm(rs []Reading, v string, r Reading, left *effort.Left)
 // hasDriveRoot reports whether a path begins at the root of a drive.
 func hasDriveRoot(s string) bool { return HasDrive(s) && len(s) > 2 && s[2] == '/' }
 
-// cutShare splits a path on a share into //host/share, which dot-dot cannot leave, and the
-// rest. If something is escaped, the end of the share is not known and nothing is split.
+// cutShare splits a path on a share into //host/share and the rest. Dot-dot cannot leave
+// //host/share. If the path has escapes, the end of the share is not known, and cutShare does not
+// split the path.
 func cutShare(s string) (share, path string) {
 	rest, found := strings.CutPrefix(s, "//")
 	host := strings.IndexByte(rest, '/')
@@ -170,8 +173,8 @@ func cutShare(s string) (share, path string) {
 	return s[:end], s[end:]
 }
 
-// prependShare puts the share in front of a reading of the rest. Another share, or another name
-// of the host, may be the same folder of a drive, so the base is not known.
+// prependShare puts the share in front of a reading of the rest. It marks the base as unknown,
+// because another share or another name of the host may lead to the same folder.
 func (r *Reading) prependShare(share string) {
 	r.Text = share + r.Text
 	if r.Unslashed != "" {
@@ -180,21 +183,21 @@ func (r *Reading) prependShare(share string) {
 	r.UnknownBase, r.Relative, r.Rooted = true, false, false
 }
 
-// windowsBase reports whether a path starts at a place that only the server knows: at the root
-// of its current drive, in its current folder on a drive, or on a share.
+// windowsBase reports whether a path starts at a place that only the server knows: at the root of
+// its current drive, in the current folder of a drive, or on a share.
 func windowsBase(s string) bool {
 	return s != "" && s[0] == '/' || HasDrive(s) && !hasDriveRoot(s)
 }
 
-// dropStreams removes the stream after a name on NTFS (file.txt:stream:$DATA), also in a
-// relative path, and dots at the end (go test ./...). It moves a path that starts in a drive's
-// current folder to the drive's root.
+// dropStreams removes the stream after a name on NTFS (file.txt:stream:$DATA), also in a relative
+// path, and dots at the end (go test ./...). If the path starts in the current folder of a drive,
+// dropStreams changes the start to the drive's root.
 func dropStreams(s string) string {
 	if SchemeLen(s) > 0 {
 		return s
 	}
 	if at := strings.LastIndexByte(s, '/') + 1; strings.Trim(s[at:], ". ") == "" && strings.Count(s[at:], ".") > 2 {
-		s = s[:at] + "." // all dots at the end are dropped: the folder before them is named
+		s = s[:at] + "." // Windows drops all dots at the end, so the path means the folder before them
 	}
 	if strings.IndexByte(s, ':') < 0 {
 		return s
@@ -215,7 +218,8 @@ func dropStreams(s string) string {
 	return drive + strings.Join(names, "/")
 }
 
-// hiddenPlaceReason returns why the text of a path on Windows does not show its place, or "".
+// hiddenPlaceReason returns the reason why the text of a Windows path does not show the path's
+// place; "" if there is none.
 func hiddenPlaceReason(s string) string {
 	if SchemeLen(s) > 0 {
 		return ""
@@ -248,13 +252,13 @@ func hiddenPlaceReason(s string) string {
 	return ""
 }
 
-// redirections are words of commands with characters that are wildcards in a path. Between
-// blanks they match only names with those blanks.
+// redirections holds words of commands with characters that are wildcards in a path. With blanks
+// around them, such words could match only names with the same blanks.
 const redirections = " > >> 1> 2> 1>> 2>> 2>&1 1>&2 >nul 2>nul >$null 2>$null *>$null >/dev/null 2>/dev/null "
 
-// choosesNames reports whether a text with <, > or a quote may be a path that Windows takes for
-// a wildcard. A text with a bar is no path. A quote in a path stands for a dot or for the end
-// of a name: beside a blank it matches only names that are written the same.
+// choosesNames reports whether Windows may take a text with <, > or a quote for a path with
+// wildcards. A text with a bar is not a path. A quote in a path stands for a dot or for the end of
+// a name. A quote next to a blank matches only names that have the same characters.
 func choosesNames(s string) bool {
 	if strings.IndexByte(s, '|') >= 0 {
 		return false
@@ -263,7 +267,7 @@ func choosesNames(s string) bool {
 		switch s[i] {
 		case '"':
 			before := i > 0 && strings.IndexByte(" =(:", s[i-1]) >= 0 || strings.Contains(s[strings.LastIndexByte(s[:i], '/')+1:i], ` "`)
-			behind := strings.TrimLeft(s[i+1:], " .") // Windows drops these at the end of a name
+			behind := strings.TrimLeft(s[i+1:], " .") // Windows removes these characters at the end of a name
 			if !before && (behind == "" || behind[0] == '/' || strings.IndexByte(" ),;", s[i+1]) < 0) {
 				return true
 			}
@@ -276,7 +280,7 @@ func choosesNames(s string) bool {
 	return false
 }
 
-// wordAt returns the word around an offset of a text.
+// wordAt returns the word at an offset of a text.
 func wordAt(s string, i int) string {
 	word, _, _ := strings.Cut(s[strings.LastIndexByte(s[:i], ' ')+1:], " ")
 	return word

@@ -2,7 +2,7 @@ package reading
 
 import "strings"
 
-// words are the names of the stages for people.
+// words holds the name of each stage for people.
 var words = map[Transforms]string{
 	decoded:  "percent-decoded",
 	slashed:  "backslashes as slashes",
@@ -14,8 +14,8 @@ var words = map[Transforms]string{
 	folded:   "case folded",
 }
 
-// MadeBy returns, in words, the stages that made a reading out of the value as sent. Transforms
-// may also hold stages that change only the pattern.
+// MadeBy returns, in words, the stages that changed the value as sent into this reading.
+// r.Transforms may also hold stages that changed only the pattern.
 func (r *Reading) MadeBy(home string) []string {
 	for decodings := 1; decodings <= maxDecodings; decodings++ {
 		for i, text := range []string{r.Raw, strings.TrimSpace(r.Raw), WindowsForm(r.Raw)} {

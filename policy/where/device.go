@@ -2,9 +2,9 @@ package where
 
 import "strings"
 
-// DeviceName reports whether Windows reads a name as a device in every folder,
-// whatever follows its first dot or colon: nul.txt, COM1 ("Naming Files, Paths, and
-// Namespaces"). CONIN$, CONOUT$ and port 0, which some versions reserve, count too.
+// DeviceName reports whether Windows reads a name as a device in every folder: nul.txt, COM1
+// ("Naming Files, Paths, and Namespaces"). The text after the first dot or colon does not matter.
+// CONIN$, CONOUT$ and port 0 count too, because some versions reserve them.
 func DeviceName(name string) bool {
 	if i := strings.IndexAny(name, ".:"); i >= 0 {
 		name = name[:i]

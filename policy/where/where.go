@@ -1,7 +1,7 @@
 package where
 
-// Match is the answer whether a value, a reading or a call meets a constraint, a
-// condition or a rule. The zero value is No.
+// Match tells whether a value, a reading or a call meets a constraint, a condition or a rule. The
+// zero value is No.
 type Match uint8
 
 // The three answers, ordered so that the minimum of several answers is the answer for
@@ -27,8 +27,8 @@ func MatchOf(holds bool) Match {
 // Kind is the JSON type of a value.
 type Kind uint8
 
-// The kinds. Absent is an argument that the call does not have. An object or a list is
-// judged through its elements, each as a value of its own.
+// The kinds. Absent means that the call does not have the argument. For an object or a list, each
+// element is judged as a separate value.
 const (
 	Absent Kind = iota
 	Null
@@ -45,20 +45,20 @@ type Value struct {
 	// Text is the text of a string, decoded, or the JSON text of a number or a
 	// boolean; empty for every other kind.
 	Text string
-	// Raw is the text as it was sent, when Text is another reading of it; else "".
+	// Raw is the text as it was sent, if Text is another reading of it; else "".
 	Raw string
-	// Base is the absolute folder at which relative paths start; "" when unknown.
+	// Base is the absolute folder at which relative paths start; "" if it is not known.
 	Base string
 }
 
 // Constraint is one typed constraint. It is immutable and safe for concurrent
 // use.
 type Constraint interface {
-	// JudgeValue judges one value. opens means that the rule would allow the call. When a
-	// value stands for several things at once (the commands of a pipe), a rule that allows
-	// needs all of them to match, and a rule that denies or asks needs one.
+	// JudgeValue judges one value. opens means that the rule would allow the call. A value may
+	// contain several things, such as the commands of a pipe. For an allow rule all of them must
+	// match; for a deny or prompt rule one is enough.
 	JudgeValue(v Value, opens bool) Match
-	// JudgeCost returns a bound of the work of JudgeValue for a text of n bytes, in
+	// JudgeCost returns an upper bound of the work of JudgeValue for a text of n bytes, in
 	// nanoseconds.
 	JudgeCost(n int) int
 }

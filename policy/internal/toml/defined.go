@@ -2,14 +2,14 @@ package toml
 
 import "fmt"
 
-// definition is the way in which a name was defined (TOML 1.0.0, "Table").
+// definition tells how a document defined a name (TOML 1.0.0, "Table").
 type definition uint8
 
 const (
-	asValue  definition = iota // a value, or an inline table: nothing may be added to it
-	asDotted                   // by a dotted key: only dotted keys may add to it
-	asPassed                   // as part of a longer header; a header of its own may follow
-	asTable                    // by its header
+	asValue  definition = iota // as a value or an inline table: nothing may be added to the name
+	asDotted                   // by a dotted key: only dotted keys may add to the name
+	asPassed                   // as part of a longer header; a header for exactly this name may follow
+	asTable                    // by a header for exactly this name
 	asTables                   // by a header of a list of tables
 )
 
@@ -26,13 +26,13 @@ type name struct {
 // Values of below for names without a parent.
 const (
 	root = -1
-	gone = -2 // removed: nothing finds the name any more
+	gone = -2 // the name is removed: no search finds it
 )
 
 // defined holds the names that an expression must not define again.
 type defined struct {
 	names   []name
-	current int // index of the table that pairs belong to
+	current int // index of the table to which the next pairs belong
 
 	conflict string // the first conflict; at is its offset
 	at       int

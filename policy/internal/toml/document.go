@@ -1,6 +1,5 @@
-// Package toml reads TOML with the position of every part. It is the only package that uses
-// go-toml's unstable parser, which returns syntax alone: the meaning of a key is for the
-// caller.
+// Package toml reads TOML with the position of every part. No other package uses go-toml's unstable
+// parser. The parser returns only the syntax; the caller knows the meaning of a key.
 //
 // The package is pure.
 package toml
@@ -19,8 +18,8 @@ import (
 type Document struct {
 	Src []byte // the text
 
-	text string // Src as a string: texts are slices of it
-	base int    // offset at which the parser was started
+	text string // Src as a string; texts are slices of this string
+	base int    // offset in Src at which the parser started
 
 	line, column, offset int // the last result of PositionAt
 
@@ -30,8 +29,8 @@ type Document struct {
 	defined defined
 }
 
-// parsers are kept for later documents, because a policy with extends is many documents, and each
-// new parser would allocate its nodes again.
+// parsers keeps parsers for later documents, because a new parser would allocate its nodes again. A
+// policy with extends consists of many documents.
 var parsers = sync.Pool{New: func() any { return new(unstable.Parser) }}
 
 // New returns a Document that begins to read at the start of src. The caller must not change
@@ -58,8 +57,8 @@ func (d *Document) RestartAt(offset int) {
 }
 
 // PositionAt returns the line and the column of an offset, counted from 1; columns count
-// characters, as editors do. It counts from its last result, because most offsets are near the
-// last one.
+// characters, as in editors. PositionAt counts from its last result, because most offsets are near
+// the offset of the last result.
 func (d *Document) PositionAt(offset int) (line, column int) {
 	line, column, from := d.line, d.column, d.offset
 	switch {
@@ -92,17 +91,18 @@ const (
 type Expression struct {
 	Form       Form
 	Key        []KeyPart
-	Value      Value // of a pair
+	Value      Value // only of a pair
 	Start, End int
 }
 
 // KeyPart is one name of a dotted key.
 type KeyPart struct {
-	Name       string // decoded
+	Name       string // without quotes and escapes
 	Start, End int
 }
 
-// NextExpression reads one expression; false at the end and at a syntax error.
+// NextExpression reads one expression. It returns false at the end of the text and after a syntax
+// error.
 func (d *Document) NextExpression() (Expression, bool) {
 	if !d.parser.NextExpression() {
 		return Expression{}, false
@@ -145,8 +145,8 @@ func (d *Document) keyParts(n *unstable.Node) []KeyPart {
 	return d.key[before:len(d.key):len(d.key)]
 }
 
-// textAt returns the decoded text that stands at an offset. If only a quote was left out in
-// decoding, the result is a slice of the source.
+// textAt returns the decoded text at an offset of the source. If the decoder only removed quotes,
+// the result is a slice of the source.
 func (d *Document) textAt(decoded []byte, at int) string {
 	if at < len(d.text) && (d.text[at] == '"' || d.text[at] == '\'') {
 		at++
@@ -165,22 +165,22 @@ func (d *Document) spanOf(n *unstable.Node) (start, end int) {
 	return start, start + int(n.Raw.Length)
 }
 
-// SyntaxError returns where and why reading stopped; false if there was no error.
+// SyntaxError returns the place and the reason of a syntax error. It returns false if there was no
+// error.
 func (d *Document) SyntaxError() (offset int, msg string, found bool) {
 	var failure *unstable.ParserError
 	if !errors.As(d.parser.Error(), &failure) {
 		return 0, "", false
 	}
 	offset = d.base + int(d.parser.Range(failure.Highlight).Offset)
-	if offset == len(d.Src)-1 { // the parser points at the last byte
+	if offset == len(d.Src)-1 { // the parser reports the offset of the last byte
 		_, size := utf8.DecodeLastRune(d.Src)
 		offset = len(d.Src) - size
 	}
 	return offset, failure.Message, true
 }
 
-// FirstConflict returns the first name that was defined in two ways, among the expressions that
-// were read.
+// FirstConflict returns the first name that the expressions so far define in two conflicting ways.
 func (d *Document) FirstConflict() (offset int, msg string, found bool) {
 	return d.defined.at, d.defined.conflict, d.defined.conflict != ""
 }

@@ -37,8 +37,8 @@ func (v Value) Text() string {
 	return v.doc.textAt(v.node.Data, start)
 }
 
-// Span returns the offsets of the value; false for a list, whose position the parser does not
-// report.
+// Span returns the offsets of the value. It returns false for a list, because the parser does not
+// report the position of a list.
 func (v Value) Span() (start, end int, known bool) {
 	start, end = v.doc.spanOf(v.node)
 	return start, end, end > start
@@ -51,7 +51,8 @@ func (v Value) EachElement(f func(Value)) {
 	}
 }
 
-// EachPair calls f with each pair of an inline table. The key is valid until f returns.
+// EachPair calls f with each pair of an inline table. f must not keep the key, because the key is
+// only valid until f returns.
 func (v Value) EachPair(f func([]KeyPart, Value)) {
 	for it := v.node.Children(); it.Next(); {
 		before := len(v.doc.key)
@@ -84,7 +85,7 @@ func (v Value) SourceText() string {
 	return v.doc.TextRange(start, end)
 }
 
-// ParseNumber returns an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
+// ParseNumber returns the number as an int64 or a float64 (TOML 1.0.0, "Integer" and "Float").
 func (v Value) ParseNumber() (any, error) {
 	s := strings.ReplaceAll(v.SourceText(), "_", "")
 	if n, err := strconv.ParseInt(strings.TrimPrefix(s, "+"), 0, 64); err == nil {
@@ -97,7 +98,7 @@ func (v Value) ParseNumber() (any, error) {
 	return f, err
 }
 
-// HasTable reports whether a table holds a table.
+// HasTable reports whether a table has another table as a value.
 func (v Value) HasTable() (nests bool) {
 	v.EachPair(func(key []KeyPart, inner Value) { nests = nests || len(key) > 1 || inner.IsTable() })
 	return nests

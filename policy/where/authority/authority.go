@@ -1,10 +1,9 @@
-// Package authority reads the host of a URL (RFC 3986, section 3.2), for globs and for
-// constraints. Programs do not agree on the host of a URL: a browser (the WHATWG URL
-// standard), a library and curl can connect to different hosts for the same text, and
-// attackers use this to bypass filters (Orange Tsai, "A New Era of SSRF", Black Hat
-// USA 2017). So the grammar here is narrower than all of theirs. What it accepts has
-// one reading; for anything else it returns the reason of the doubt. The package is
-// pure.
+// Package authority reads the host of a URL (RFC 3986, section 3.2), for globs and for constraints.
+// Programs do not agree on the host of a URL: a browser (the WHATWG URL standard), a library and
+// curl can connect to different hosts for the same text, and attackers use this to bypass filters
+// (Orange Tsai, "A New Era of SSRF", Black Hat USA 2017). So this package accepts fewer texts than
+// any of these programs. All programs find the same host in a text that it accepts. For any other
+// text it returns the reason of the doubt. The package is pure.
 package authority
 
 import (
@@ -26,10 +25,10 @@ const MaxName = 253
 // canonical form (RFC 5952), without brackets.
 type Host struct {
 	Name string
-	Addr netip.Addr // invalid for a name
+	Addr netip.Addr // the zero Addr, which is not valid, if the host is a name
 }
 
-// Doubt is the reason why parsers may find different hosts; "" when all find the same.
+// Doubt is the reason why parsers may find different hosts; "" if all parsers find the same host.
 type Doubt string
 
 // The possible doubts.
@@ -50,7 +49,7 @@ func CutAuthority(after string) (authority, tail string) {
 	return after, ""
 }
 
-// Parse reads an authority: a host and perhaps a port.
+// Parse reads an authority: a host, and an optional port.
 func Parse(s string) (Host, Doubt) {
 	if strings.IndexByte(s, '@') >= 0 {
 		return Host{}, UserInfo
@@ -106,9 +105,8 @@ func parseName(s string) (Host, Doubt) {
 	if !isNumber(last) {
 		return Host{Name: name}, Sure
 	}
-	// A name that ends in a number is an address to WHATWG parsers ("ends in a number
-	// checker") and to inet_aton. Only one way to write it is the same address to all
-	// parsers.
+	// WHATWG parsers ("ends in a number checker") and inet_aton read a name that ends in a number
+	// as an address. Only the dotted quad is the same address for all parsers.
 	addr, err := netip.ParseAddr(name)
 	if err != nil || name != s {
 		return Host{}, Number
@@ -137,10 +135,10 @@ func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// unicodeName returns a name that all versions of IDNA map in the same way, or "":
-// letters and marks that compatibility normalisation does not change. Full-width and
-// enclosed forms, other digits and the four letters on which IDNA 2003 and 2008 differ
-// are excluded (UTS 46, sections 2 and 7).
+// unicodeName returns a name that all versions of IDNA map in the same way, or "" for any other
+// name. Such a name has letters and marks that compatibility normalisation does not change.
+// Full-width and enclosed forms, other digits and the four letters on which IDNA 2003 and 2008
+// differ are excluded (UTS 46, sections 2 and 7).
 func unicodeName(s string) string {
 	if !norm.NFKC.IsNormalString(s) {
 		return ""

@@ -1,8 +1,8 @@
 package authority
 
-// DefaultPort returns the default port of a scheme in lower case. special is true for
-// the schemes after which WHATWG parsers find a host with or without slashes (URL
-// standard, "special scheme"), except file, which has no host.
+// DefaultPort returns the default port of a scheme in lower case. special is true for special
+// schemes (WHATWG URL standard), except file. After a special scheme, parsers find a host with or
+// without slashes; a file URL has no host.
 func DefaultPort(scheme string) (port string, special bool) {
 	switch scheme {
 	case "http", "ws":
@@ -15,9 +15,9 @@ func DefaultPort(scheme string) (port string, special bool) {
 	return "", false
 }
 
-// ConnectsToHost reports whether programs connect to the host in a URL with this
-// scheme, given in lower case. With any other scheme the text in that place may be a
-// bucket, a filter or a comment: javascript://example.com/%0a... is a program.
+// ConnectsToHost reports whether programs connect to the host in a URL with this scheme, given in
+// lower case. With any other scheme the text in the place of the host may be a bucket, a filter or
+// a comment: in javascript://example.com/%0a... it is a comment, and a program follows.
 func ConnectsToHost(scheme string) bool {
 	switch scheme {
 	case "amqp", "amqps", "cassandra", "cifs", "clickhouse", "coap", "coaps", "dav", "davs", "dict", "ftps",

@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// Disk holds the file system calls that under needs. Paths are absolute and contain no
-// link: the walk resolves links itself.
+// Disk holds the file system calls that under needs. Paths are absolute and contain no link: the
+// package resolves links itself.
 type Disk interface {
-	// Lstat describes the entry itself, also when it is a link. An error other than
-	// fs.ErrNotExist makes the answer a maybe.
+	// Lstat describes the entry itself, even if it is a link. After an error other than
+	// fs.ErrNotExist the answer is Maybe.
 	Lstat(path string) (fs.FileInfo, error)
 	// Readlink returns the target of a link as it is written.
 	Readlink(path string) (string, error)
@@ -24,11 +24,10 @@ type system struct{}
 func (system) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 func (system) Readlink(path string) (string, error)   { return os.Readlink(path) }
 
-// RootedDisk returns the tree below a directory as a disk whose root is that
-// directory: absolute paths and absolute links begin there, and nothing leads out. If
-// the directory cannot be opened, every answer is a maybe. Names are POSIX names on
-// every system. The directory is open only while the disk answers, because Windows does
-// not remove an open directory.
+// RootedDisk returns the tree below a directory as a disk whose root is that directory: absolute
+// paths and absolute links begin there, and no path leads out. If the directory cannot be opened,
+// every answer is Maybe. Names are POSIX names on every system. The directory is open only while
+// the disk answers, because Windows does not remove an open directory.
 func RootedDisk(dir string) Disk { return rooted(dir) }
 
 type rooted string
@@ -36,7 +35,8 @@ type rooted string
 func (r rooted) open() (*os.Root, error) {
 	root, err := os.OpenRoot(string(r))
 	if err != nil {
-		return nil, errors.New("no root: " + err.Error()) // not wrapped: it does not say that a file is missing
+		// Not wrapped, because a wrapped fs.ErrNotExist would mean that the file is missing.
+		return nil, errors.New("no root: " + err.Error())
 	}
 	return root, nil
 }

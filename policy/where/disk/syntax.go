@@ -25,8 +25,8 @@ func syntaxOf(d Disk) syntax {
 // OnWindows reports whether a disk uses the path syntax of Windows.
 func OnWindows(d Disk) bool { return d != nil && syntaxOf(d) == windows }
 
-// isAbsolute reports whether a path has a root. On Windows a path with only a drive,
-// or only a root, is neither absolute nor relative; splitPath refuses it.
+// isAbsolute reports whether a path has a root. On Windows a path that has a drive or a root, but
+// not both, is neither absolute nor relative; splitPath refuses it.
 func (s syntax) isAbsolute(path string) bool {
 	if s == posix {
 		return path != "" && path[0] == '/'
@@ -48,8 +48,8 @@ func (s syntax) splitPath(path string) (root string, names []string, ok bool) {
 	return strings.ToUpper(path[:1]) + `:\`, names, ok
 }
 
-// splitNames returns the names of a path, without empty names and dots. It returns
-// false when Windows reads one of them as another name or as a device.
+// splitNames returns the names of a path, without empty names and dots. It returns false if Windows
+// reads a name as another name or as a device.
 func (s syntax) splitNames(path string) (names []string, ok bool) {
 	for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || s == windows && r == '\\' }) {
 		if name == "." {
@@ -63,9 +63,9 @@ func (s syntax) splitNames(path string) (names []string, ok bool) {
 	return names, true
 }
 
-// isDisguised reports whether Windows reads a name as another one: a stream of a file,
-// a generated short name, a device, a name with a dot or blank at its end, a name with
-// a forbidden character ("Naming Files, Paths, and Namespaces").
+// isDisguised reports whether Windows reads a name as another name: a stream of a file, a generated
+// short name, a device, a name with a dot or blank at its end, a name with a forbidden character
+// ("Naming Files, Paths, and Namespaces").
 func isDisguised(name string) bool {
 	if strings.ContainsAny(name, `:*?"<>|`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
 		return true

@@ -13,15 +13,13 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// NewUnder returns a constraint that holds for paths inside one of the directories, or
-// equal to one, after all links are resolved, in the path and in the directories. A
-// path that does not exist yet lies where its deepest existing ancestor leads. home
-// replaces ~ in the path and in the directories; "" means unknown. With a nil disk
-// every path is a maybe.
+// NewUnder returns a constraint that holds for paths inside one of the directories, or equal to
+// one, after all links are resolved, in the path and in the directories. A path that does not exist
+// yet lies where its deepest existing ancestor leads. home replaces ~ in the path and in the
+// directories; "" means unknown. With a nil disk the answer for every path is Maybe.
 //
-// The directories are absolute or begin with ~ or ${cwd}, the folder at which relative
-// paths start. An empty list, a glob, or a directory that begins in another way is an
-// error.
+// The directories are absolute or begin with ~ or ${cwd}, the folder at which relative paths start.
+// An empty list, a glob, or a directory that begins in another way is an error.
 func NewUnder(dirs []string, home string, d Disk) (where.Constraint, error) {
 	if len(dirs) == 0 {
 		return nil, errors.New("an empty list; name at least one folder")
@@ -38,7 +36,7 @@ func NewUnder(dirs []string, home string, d Disk) (where.Constraint, error) {
 	return c, nil
 }
 
-// CheckFolder returns the reason why a text is no folder that NewUnder takes.
+// CheckFolder returns the reason why NewUnder does not accept a text as a folder; nil if it does.
 func CheckFolder(dir string) error {
 	drive := len(dir) > 2 && isLetter(dir[0]) && dir[1] == ':' && isSlash(dir[2])
 	switch {
@@ -79,8 +77,8 @@ func (c under) JudgeValue(v where.Value, _ bool) where.Match {
 	return verdict
 }
 
-// JudgeCost allows two microseconds, the time on a local disk, for each name of the
-// path and of the directories.
+// JudgeCost returns two microseconds, the time on a local disk, for each name of the path and of
+// the directories.
 func (c under) JudgeCost(n int) int {
 	names := min(n/2, maxNames)
 	for _, dir := range c.dirs {
@@ -89,9 +87,8 @@ func (c under) JudgeCost(n int) int {
 	return 2000 * (names + 8)
 }
 
-// resolvePath makes a path absolute by its text alone. It returns false when a program
-// could read the text as something other than a path, or when its beginning is
-// unknown.
+// resolvePath makes a path absolute without the disk. It returns false if a program could read the
+// text as something other than a path, or if the beginning of the path is unknown.
 func (c under) resolvePath(text, base string) (string, bool) {
 	first, size := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
@@ -105,12 +102,12 @@ func (c under) resolvePath(text, base string) (string, bool) {
 	case c.syntax.isAbsolute(text):
 		return text, true
 	case strings.ContainsRune("~$%", first), strings.Contains(strings.SplitN(text, "/", 2)[0], ":"):
-		return "", false // another user's home, a variable, a URI
+		return "", false // the path starts at another user's home or at a variable, or is a URI
 	}
 	return base + "/" + text, base != ""
 }
 
-// cleanPath resolves dot-dot by text alone, like programs that do not ask the disk.
+// cleanPath resolves dot-dot without the disk, as some programs do.
 func (c under) cleanPath(path string) string {
 	root, names, ok := c.syntax.splitPath(path)
 	if !ok || !strings.Contains(path, "..") {
@@ -156,8 +153,8 @@ func (c under) judgePath(path, base string) (verdict where.Match, decided bool) 
 	return led, true
 }
 
-// expandStart returns a directory of the policy with ~ or ${cwd} replaced. It returns
-// false when the replacement is unknown.
+// expandStart returns a directory of the policy with ~ or ${cwd} replaced. It returns false if the
+// replacement is unknown.
 func (c under) expandStart(dir, base string) (string, bool) {
 	if rest, found := strings.CutPrefix(dir, baseWord); found {
 		return base + rest, base != ""
@@ -168,14 +165,14 @@ func (c under) expandStart(dir, base string) (string, bool) {
 	return dir, true
 }
 
-// baseWord is replaced by the folder at which relative paths start.
+// baseWord is the word ${cwd} in a directory of the policy: the folder at which relative paths
+// start.
 const baseWord = "${cwd}"
 
-// containsPlace reports whether a place lies in a directory, by name and by identity.
-// The two answers differ when one directory has several names. On many systems, names
-// that differ only in case or composition are the same directory, and the identity
-// shows whether they are. For other differences (a mount, a file system that renumbers
-// its files) the identity is not enough.
+// containsPlace reports whether a place lies in a directory. It compares names and file identities.
+// The two comparisons differ if one directory has several names. On many systems, names that differ
+// only in case or composition are the same directory, and the identity shows whether they are. For
+// other differences (a mount, a file system that renumbers its files) the identity is not enough.
 func (dir location) containsPlace(p location) where.Match {
 	named := len(p) >= len(dir)
 	alike := named

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	maxPath  = 4096 // bytes of a path: PATH_MAX on Linux, and longer than on other systems
-	maxLinks = 40   // the limit of Linux; other systems stop sooner
-	maxNames = 1024 // number of names in one walk
+	maxPath  = 4096 // largest length of a path in bytes: PATH_MAX on Linux; other systems have a smaller limit
+	maxLinks = 40   // largest number of links in one walk: the limit of Linux; other systems have a smaller limit
+	maxNames = 1024 // largest number of names in one walk
 )
 
-// errUndecided means that this package cannot tell where a path leads.
+// errUndecided means that the package cannot tell where a path leads.
 var errUndecided = errors.New("undecided")
 
 // step is one name on a path without links; info is nil when nothing exists there.
@@ -46,8 +46,8 @@ type walker struct {
 	disk    Disk
 	syntax  syntax
 	at      location
-	pending []string // names still to walk, in reverse order
-	own     location // the place of the path's last name, if that is a link
+	pending []string // names that are not resolved yet, in reverse order
+	own     location // the place of the path's last name if this name is a link
 	links   int
 	names   int
 }
@@ -94,7 +94,7 @@ func (w *walker) pushNames(names []string) {
 	w.pending = append(w.pending, names...)
 }
 
-// takeStep walks one name.
+// takeStep resolves one name.
 func (w *walker) takeStep(name string) error {
 	if w.names++; w.names > maxNames {
 		return errUndecided
@@ -102,7 +102,9 @@ func (w *walker) takeStep(name string) error {
 	above := w.at[len(w.at)-1].info
 	if name == ".." {
 		if above != nil && !above.IsDir() {
-			return errUndecided // file/.. is an error to a kernel, and by text the folder of the file
+			// A kernel returns an error for file/.., and cleaning the text gives the folder of the
+			// file.
+			return errUndecided
 		}
 		w.at = w.at[:max(1, len(w.at)-1)]
 		return nil
@@ -131,7 +133,7 @@ func (w *walker) takeStep(name string) error {
 	return nil
 }
 
-// followLink continues at the target of the link at path, the last name walked.
+// followLink continues at the target of a link. path is the link, the last name that was resolved.
 func (w *walker) followLink(path string) error {
 	if w.links++; w.links > maxLinks {
 		return errUndecided
@@ -157,9 +159,9 @@ func (w *walker) followLink(path string) error {
 	return nil
 }
 
-// kernelPath reports whether a path without links leads to files that the kernel
-// generates for each reader: links of Linux's /proc (they differ between this process
-// and the server), open files, files by number and lookups in another mode (macOS).
+// kernelPath reports whether a path without links leads to files that the kernel makes for each
+// process that reads them: links of Linux's /proc (they differ between this process and the
+// server), open files, files by number and lookups in another mode (macOS).
 func kernelPath(path string) bool {
 	if len(path) < 5 || path[0] != '/' {
 		return false

@@ -9,20 +9,20 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// maxBase is the maximum length of a folder that ${cwd} stands for.
+// maxBase is the largest length, in bytes, of a folder for ${cwd}.
 const maxBase = 256
 
-// plainBase matches a folder that no shell and no expression reads as something else.
+// plainBase matches a folder whose text has no special meaning in shells and regular expressions.
 var plainBase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:/[\w@+,.-]*[\w@+,-])+$`) })
 
-// based is a regex with ${cwd}.
+// based is a regex constraint with ${cwd} in its expression.
 type based struct {
 	expr, home string
-	*regex     // the expression for the longest possible folder, which has the highest cost
+	*regex     // the expression with the longest possible folder; it has the highest cost
 
 	known sync.Mutex
 	base  string
-	made  *regex // the expression for the folder base
+	made  *regex // the expression with the folder base
 }
 
 func newBasedRegex(expr, home string) (where.Constraint, error) {
@@ -34,11 +34,11 @@ func newBasedRegex(expr, home string) (where.Constraint, error) {
 	return c, nil
 }
 
-// Expression returns the expression as it was written.
+// Expression returns the regular expression as written.
 func (c *based) Expression() string { return c.expr }
 
-// JudgeValue implements where.Constraint. A folder that is not known, that surrounds the home, or
-// that a shell reads as something else, is a Maybe.
+// JudgeValue implements where.Constraint. The answer is Maybe if the folder is not known, if the
+// folder contains the home, or if a shell reads special characters in the folder's name.
 func (c *based) JudgeValue(v where.Value, opens bool) where.Match {
 	if !hasText(v) {
 		return where.No
@@ -49,7 +49,8 @@ func (c *based) JudgeValue(v where.Value, opens bool) where.Match {
 	return c.expressionFor(v.Base).JudgeValue(v, opens)
 }
 
-// expressionFor returns the expression for a folder. The folder seldom changes.
+// expressionFor returns the expression with a folder in place of ${cwd}. It keeps the last result,
+// because the folder seldom changes.
 func (c *based) expressionFor(base string) *regex {
 	c.known.Lock()
 	defer c.known.Unlock()

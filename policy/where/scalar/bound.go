@@ -68,8 +68,9 @@ func (b bound) JudgeValue(v where.Value, opens bool) where.Match {
 
 func (bound) JudgeCost(n int) int { return 100 + 20*n }
 
-// isCoercible reports whether a lenient server could read a value of another type as a
-// number: a text that begins like a number in some language, or a boolean.
+// isCoercible reports whether a lenient server could read a value as a number although its JSON
+// type is another one. Such a value is a boolean, or a text that begins like a number in some
+// language.
 func isCoercible(v where.Value) bool {
 	if v.Kind != where.String {
 		return v.Kind == where.Boolean

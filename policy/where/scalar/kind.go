@@ -17,11 +17,11 @@ var kinds = map[string]where.Kind{
 	"array":   where.List,
 }
 
-// NewType returns a constraint that holds for values of a JSON type: "string",
-// "number", "integer", "boolean", "null", "object" or "array"; another name is an
-// error. An integer is a number without a fractional part, however it is written, such
-// as 1.0 and 1e2 (JSON Schema 2020-12, validation, section 6.1.1). The constraint
-// judges the value itself: a list is an array, whatever its elements.
+// NewType returns a constraint that holds for values of a JSON type: "string", "number", "integer",
+// "boolean", "null", "object" or "array"; another name is an error. An integer is a number without
+// a fractional part, so 1.0 and 1e2 are integers (JSON Schema 2020-12, validation, section 6.1.1).
+// The constraint judges the value itself: for a list the type is "array", not the type of its
+// elements.
 func NewType(name string) (where.Constraint, error) {
 	kind, known := kinds[name]
 	if !known {
@@ -48,7 +48,8 @@ func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 		return where.Maybe
 	case n.integral:
 		return where.Yes
-	case math.Trunc(n.double) == n.double: // for example, too small for double precision
+	// An integer only in double precision, for example a number too small for double precision.
+	case math.Trunc(n.double) == n.double:
 		return where.Maybe
 	}
 	return where.No
@@ -56,9 +57,9 @@ func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 
 func (ofType) JudgeCost(n int) int { return 20 + 20*n }
 
-// NewPresent returns a constraint that holds for arguments that the call has, or, with
-// want false, for arguments that it does not have. null is a maybe, because servers
-// differ on it.
+// NewPresent returns a constraint on whether the call has the argument: it holds if the call has it
+// (want is true) or does not have it (want is false). For null the answer is Maybe, because some
+// servers read null as a missing argument.
 func NewPresent(want bool) where.Constraint { return present(want) }
 
 type present bool

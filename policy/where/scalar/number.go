@@ -19,8 +19,8 @@ type number struct {
 	integral bool
 }
 
-// farthest bounds exponents. A larger exponent is as good as infinite: the number
-// would need this many digits to compensate it.
+// farthest is the largest exponent that is computed exactly. A larger exponent counts as infinite,
+// because only a number with this many digits could balance it.
 const farthest = 1 << 40
 
 // parseNumber reads a JSON number (RFC 8259, section 6).
@@ -42,7 +42,7 @@ func parseNumber(s string) (n number, ok bool) {
 			return n, false
 		}
 	}
-	n.double, _ = strconv.ParseFloat(s, 64) // a number out of range becomes an infinity
+	n.double, _ = strconv.ParseFloat(s, 64) // a number outside the range becomes an infinity
 	all := whole + part
 	digits := strings.TrimLeft(all, "0")
 	n.exponent = len(whole) - (len(all) - len(digits)) + exponent
@@ -108,7 +108,7 @@ func (n number) sign() int {
 	return 1
 }
 
-// judgeAgainst judges n by a comparison with m. It returns Maybe when double precision
+// judgeAgainst judges the result of a comparison of n with m. It returns Maybe if double precision
 // would give another answer.
 func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	exact := holds(n.compareTo(m))
@@ -118,8 +118,8 @@ func (n number) judgeAgainst(m number, holds func(order int) bool) where.Match {
 	return where.MatchOf(exact)
 }
 
-// fromFloat returns the shortest decimal for f, which is most likely what the author
-// of a file wrote.
+// fromFloat returns the shortest decimal for f, because the author of a file most likely wrote this
+// decimal.
 func fromFloat(f float64) (number, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return number{}, false

@@ -9,10 +9,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// OneOf returns a constraint that holds for values equal to one of the choices, by
-// JSON type and value: 1, 1.0 and 1e0 are the same number, "1" is not. Choices are
-// strings, booleans and numbers as in NewMin. Any other type, and an empty list, is an
-// error.
+// OneOf returns a constraint that holds for values equal to one of the choices, by JSON type and
+// value: 1, 1.0 and 1e0 are the same number, "1" is a string and not equal to them. Choices are
+// strings, booleans and numbers of the types in NewMin. A choice of any other type is an error, and
+// so is an empty list.
 func OneOf(choices []any) (where.Constraint, error) {
 	if len(choices) == 0 {
 		return nil, errors.New("an empty list; name at least one value")
@@ -71,14 +71,14 @@ func (c oneOf) matchNumber(n number) where.Match {
 	return best
 }
 
-// truths maps the spellings that lenient parsers read as a boolean.
+// truths maps each spelling that lenient parsers read as a boolean to this boolean.
 var truths = map[string]string{
 	"true": "true", "1": "true", "1.0": "true", "yes": "true", "y": "true", "on": "true", "t": "true",
 	"false": "false", "0": "false", "0.0": "false", "no": "false", "n": "false", "off": "false", "f": "false",
 }
 
-// matchesCoerced reports whether a server that converts between JSON types would find
-// the value among the choices.
+// matchesCoerced reports whether one of the choices equals the value for a server that converts
+// between JSON types.
 func (c oneOf) matchesCoerced(v where.Value) bool {
 	if !hasText(v) {
 		return false
@@ -97,7 +97,7 @@ func (c oneOf) matchesCoerced(v where.Value) bool {
 	return ok && c.matchNumber(n) != where.No
 }
 
-// writtenAs reports whether a text among the choices is a spelling of the same number.
+// writtenAs reports whether one of the choices is the same number as text.
 func (c oneOf) writtenAs(text string) bool {
 	n, ok := parseNumber(text)
 	for choice := range c.texts {

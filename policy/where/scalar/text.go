@@ -15,23 +15,24 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Bounds of a regex, which the author of the policy writes. The cost of a regex is its
-// size times the text.
+// Bounds of a regex. The author of the policy writes it, and its cost is its size times the length
+// of the text.
 const (
 	maxExpr    = 4096
-	maxProgram = 4096 // instructions
-	maxDepth   = 500  // half of what package regexp accepts, because the expression is put into a group
-	maxSteps   = 1 << 20
+	maxProgram = 4096 // largest number of instructions
+	// Largest depth: half of what package regexp accepts, because the expression is put into a
+	// group.
+	maxDepth = 500
+	maxSteps = 1 << 20
 )
 
-// NewRegex returns a constraint that holds for texts that match the RE2 expression
-// from the first to the last character. If a part of the text were enough, an allow
-// would also allow the text around that part. Write .* where anything may occur; as
-// everywhere in RE2, a dot does not match a line break without (?s). Numbers and
-// booleans are matched by their JSON text.
+// NewRegex returns a constraint that holds for texts that match the RE2 expression from the first
+// to the last character. The whole text must match, because an allow for a part would also allow
+// the text around the part. Authors write .* where any text may occur. As always in RE2, a dot does
+// not match a line break without (?s). Numbers and booleans are matched by their JSON text.
 //
-// For a rule that denies or asks, a text with line breaks is a maybe when one of its
-// lines matches, or several together, or a line without its breaks.
+// For a deny or prompt rule, the answer for a text with line breaks is Maybe if one of its lines
+// matches, or several lines together, or a line without its breaks.
 //
 // ${cwd} stands for the folder in which the server was started, as a whole path or below ~, where
 // home is the owner's.
@@ -55,8 +56,8 @@ func newRegex(expr string) (*regex, error) {
 	return made, nil
 }
 
-// compileLate returns the constraint of a valid expression, which is compiled when a value is
-// judged.
+// compileLate returns a constraint for a valid expression. It compiles the expression when the
+// constraint first judges a value.
 func compileLate(expr string) *regex {
 	return &regex{
 		expr:  expr,
@@ -70,11 +71,12 @@ func parseExpression(expr string) (row knownExpression, err error) {
 	if len(expr) > maxExpr {
 		return row, fmt.Errorf("an expression of %d bytes (at most %d)", len(expr), maxExpr)
 	}
-	parsed, err := syntax.Parse(expr, syntax.Perl) // parsed alone, so that it cannot close the group around it
+	// Parsed without the group, so that the expression cannot close the group.
+	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return row, err
 	}
-	if strings.Contains(expr, `\Q`) { // a \Q without \E would also quote the end of the group
+	if strings.Contains(expr, `\Q`) { // \Q without \E would also quote the end of the group
 		if _, err := syntax.Parse("(?:"+expr+")", syntax.Perl); err != nil {
 			return row, err
 		}
@@ -102,9 +104,9 @@ func (s asciiSet) containsAll(text string) bool {
 	return true
 }
 
-// freeCharacters returns ASCII characters for which every text of only these characters
-// matches: a and b for (?:[ab]|c.*)*. Such a text is judged without the compiled
-// program, so a hook process need not compile it for one call.
+// freeCharacters returns ASCII characters: every text of only these characters matches the
+// expression. For (?:[ab]|c.*)* they are a and b. The constraint judges such a text without the
+// compiled program, so that a hook process need not compile the expression for one call.
 func freeCharacters(re *syntax.Regexp) (free asciiSet) {
 	if re.Op != syntax.OpStar {
 		return free
@@ -123,9 +125,9 @@ func freeCharacters(re *syntax.Regexp) (free asciiSet) {
 	return free
 }
 
-// countSteps returns an upper bound of the steps of the program that an expression
-// unfolds to. An exact count takes as long as compiling, and a hook reads all rules
-// for each call. deep reports whether the expression nests deeper than depth.
+// countSteps returns an upper bound of the number of steps in the compiled program of an
+// expression. An exact count takes as long as compiling, and a hook reads all rules for each call.
+// deep reports whether the expression nests deeper than depth.
 func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
 	if depth == 0 {
 		return 0, true
@@ -147,19 +149,18 @@ func countSteps(re *syntax.Regexp, depth int) (steps int, deep bool) {
 	return steps, deep
 }
 
-// LinesExpression returns the expression that finds, in a text whose breaks are all
-// line feeds, lines that expr matches from the first to the last character, one or
-// several together.
+// LinesExpression returns an expression for a text whose breaks are all line feeds. It finds one or
+// more whole lines that together match expr from the first to the last character.
 func LinesExpression(expr string) string { return `(?:\A|\n)(?ms:` + expr + `)(?:\z|\n)` }
 
 type regex struct {
 	expr      string
 	size      int
 	free      asciiSet
-	re, lines func() *regexp.Regexp // compiled when a value is judged
+	re, lines func() *regexp.Regexp // compile the expressions when the constraint first judges a value
 }
 
-// Expression returns the expression as it was written.
+// Expression returns the regular expression as written.
 func (c *regex) Expression() string { return c.expr }
 
 func (c *regex) JudgeValue(v where.Value, opens bool) where.Match {
@@ -176,8 +177,8 @@ func (c *regex) JudgeValue(v where.Value, opens bool) where.Match {
 
 var plainBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// JudgeCost counts both expressions, because it is not known here which ones a text
-// needs.
+// JudgeCost returns the cost of both expressions, because only the text decides which of them are
+// needed.
 func (c *regex) JudgeCost(n int) int { return 1000 + 60*c.size + n*(60+20*c.size) }
 
 func hasText(v where.Value) bool {

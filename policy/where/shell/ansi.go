@@ -56,7 +56,7 @@ func ansiC(s string) string {
 	return text
 }
 
-// countDigits counts the leading digits in a base, up to most.
+// countDigits counts the digits of a base at the beginning of s. It stops at most.
 func countDigits(s string, base, most int) int {
 	n := 0
 	for n < len(s) && n < most {

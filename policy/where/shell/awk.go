@@ -27,14 +27,14 @@ func readAwk(words []word) effect {
 	}
 	for _, w := range words[at+1:] {
 		if len(w.text) > 1 && w.text[0] == '-' {
-			return hiddenEffect() // an awk that accepts options everywhere may read -f
+			return hiddenEffect() // an awk that also accepts options after operands may find -f there
 		}
 	}
 	return effect{}
 }
 
-// awkReads reports whether an awk program runs no command and writes no file, however
-// an awk splits it into tokens (POSIX, awk, Lexical Conventions).
+// awkReads reports whether an awk program runs no command and writes no file. It must be true for
+// every way in which an awk can split the program into tokens (POSIX, awk, Lexical Conventions).
 func awkReads(program string) bool {
 	l := awkLexer{rest: program}
 	for l.takeToken() {
@@ -42,18 +42,18 @@ func awkReads(program string) bool {
 	return l.rest == "" && !l.refused
 }
 
-// awkLexer splits a program into tokens. It refuses what it does not know and what
-// awks read in different ways.
+// awkLexer splits an awk program into tokens. It refuses a text that it does not know, and a text
+// that awks split in different ways.
 type awkLexer struct {
 	rest    string
 	last    string // the previous token; "x" stands for any operand
 	depth   int    // number of open parentheses
-	prints  int    // depth of the current print, plus one; 0 outside a print
+	prints  int    // the depth of the current print statement, plus one; 0 outside a print statement
 	refused bool
 }
 
-// takeToken reads one token and removes it from rest. It returns false at the end and
-// at a refused text.
+// takeToken reads one token and removes it from rest. It returns false at the end of the program,
+// and if it refuses the text.
 func (l *awkLexer) takeToken() bool {
 	l.rest = strings.TrimLeft(l.rest, " \t")
 	if l.rest == "" {
@@ -67,7 +67,7 @@ func (l *awkLexer) takeToken() bool {
 		}
 		l.rest = l.rest[end:]
 	case c == '\n' && l.prints > 0 && !listedIn("x ) ] ++ -- print printf length", l.last):
-		l.rest = l.rest[1:] // the print continues after an operator
+		l.rest = l.rest[1:] // the line break does not end the print statement, because it follows an operator
 	case c == ';', c == '}', c == '\n':
 		l.consumeText(1, l.rest[:1])
 		l.prints = 0
@@ -89,8 +89,8 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func (l *awkLexer) consumeText(n int, token string) { l.rest, l.last = l.rest[n:], token }
 
-// opens are words after which an expression begins. After the words in noOperands no
-// slash can follow, or awks read it in different ways.
+// opens are words after which an expression begins. After the words in noOperands a slash cannot
+// stand, or awks read the slash in different ways.
 const (
 	opens      = "do else in return exit case"
 	noOperands = " length next nextfile break continue delete BEGIN END BEGINFILE ENDFILE default if while for switch function func"
@@ -103,7 +103,7 @@ func (l *awkLexer) takeName() {
 	}
 	switch name := l.rest[:n]; name {
 	case "system", "getline", "extension", "ENVIRON", "SYMTAB":
-		l.refused = true // it runs a command, reads a file, or prints the environment
+		l.refused = true // the word runs a command, reads a file, or prints the environment
 	case "print", "printf":
 		l.prints = l.depth + 1
 		l.consumeText(n, name)
@@ -115,8 +115,8 @@ func (l *awkLexer) takeName() {
 	}
 }
 
-// takeSlash reads a slash: a division after an operand, a regular expression where an
-// operand begins.
+// takeSlash reads a slash. The slash is a division after an operand, and begins a regular
+// expression where an operand can begin.
 func (l *awkLexer) takeSlash() {
 	switch {
 	case l.last == "x" || l.last == "]" || l.last == ")" && strings.IndexByte(l.rest[1:], '/') < 0:
@@ -128,8 +128,8 @@ func (l *awkLexer) takeSlash() {
 	}
 }
 
-// takeQuoted reads a string or a regular expression. It refuses a slash in brackets,
-// where some awks end the expression.
+// takeQuoted reads a string or a regular expression. It refuses a slash in brackets, because some
+// awks end the expression at this slash.
 func (l *awkLexer) takeQuoted(expression bool) {
 	end, brackets := l.rest[0], false
 	for i := 1; i < len(l.rest); i++ {
@@ -164,8 +164,8 @@ func (l *awkLexer) takeQuoted(expression bool) {
 	l.refused = true
 }
 
-// signs are the operators of awk, the longer ones first. A single bar (a pipe) and @
-// (a call by name) are left out.
+// signs are the operators of awk, the longer ones first. A single bar (a pipe) and @ (a call by
+// name) are not in the list, so the lexer refuses them.
 var signs = [...]string{
 	"&&", "||", "==", "!=", "<=", ">=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "**", "!~",
 	"{", "(", ")", "[", "]", ",", "<", ">", "~", "!", "+", "-", "*", "%", "^", "=", "?", ":", "$", "\\\n",
@@ -198,8 +198,8 @@ func (l *awkLexer) takeSign() {
 	l.refused = true
 }
 
-// printsToStderr reports whether a print goes only to standard error, by the name that
-// every awk knows.
+// printsToStderr reports whether a print writes only to standard error. The print must use the file
+// name that every awk knows.
 func (l *awkLexer) printsToStderr() bool {
 	to, ok := strings.CutPrefix(strings.TrimLeft(l.rest[1:], " "), `"/dev/stderr"`)
 	to = strings.TrimLeft(to, " ")

@@ -2,9 +2,8 @@ package shell
 
 import "strings"
 
-// readComputing reads the words of test, [ and printf. ksh and zsh evaluate the numbers
-// in these words as arithmetic, and bash does so with the name after -v. In arithmetic,
-// a[$(id)] runs id.
+// readComputing reads the words of test, [ and printf. ksh and zsh evaluate numbers in these words
+// as arithmetic. bash evaluates the name after -v. In arithmetic, a[$(id)] runs id.
 func readComputing(words []word) effect {
 	numeric := false
 	for _, w := range words[1:] {
@@ -46,7 +45,7 @@ func storesCount(format string) bool {
 	}
 	for _, conversion := range strings.Split(strings.ReplaceAll(format, "%%", ""), "%")[1:] {
 		if at := strings.IndexByte(conversion, ')'); at > 0 && conversion[0] == '(' {
-			conversion = conversion[at+1:] // %(%F)T
+			conversion = conversion[at+1:] // for example %(%F)T
 		}
 		if kind := strings.TrimLeft(conversion, "-+ #'0123456789.*$hlLjzt"); kind != "" && strings.IndexByte("diouxXeEfFgGaAcsbqT", kind[0]) < 0 {
 			return true
@@ -55,8 +54,7 @@ func storesCount(format string) bool {
 	return false
 }
 
-// mayCompute reports whether a format of printf has a numeric or an unknown
-// conversion.
+// mayCompute reports whether a format of printf has a conversion that is numeric or not known.
 func mayCompute(format string) bool {
 	for i := 0; i+1 < len(format); i++ {
 		if format[i] != '%' {

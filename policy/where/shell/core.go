@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// core reads a text by its own grammar. The grammar contains only what every shell of
-// docs/where.md reads alike: simple commands in pipes, lists, groups, if,
-// while, for and case, with words of plain quotes, simple variables and substitutions.
-// core does not rely on a parser: test/attack/shell runs the texts that core accepts
-// in those shells. core refuses everything else.
+// core reads a text by its own grammar. The grammar contains only what all shells of docs/where.md
+// read in the same way: simple commands in pipes, lists, groups, if, while, for and case, with
+// words of plain quotes, simple variables and substitutions. core does not rely on a parser:
+// test/attack/shell runs the texts that core accepts in those shells. core refuses everything else.
 type core struct {
 	text string
 	at   int
@@ -17,8 +16,8 @@ type core struct {
 	nested int    // number of open substitutions
 	depth  int    // number of open lists
 	words  int    // number of words read so far
-	mark   string // mark of the here-document that begins at the next line break; "" for none
-	raw    bool   // the mark is quoted: nothing in the document is expanded
+	mark   string // the mark that ends the here-document after the next line break; "" if there is none
+	raw    bool   // the mark is quoted, so shells expand nothing in the document
 }
 
 // Limits on the nesting of lists and on the number of words.
@@ -98,9 +97,9 @@ func (c *core) skipGap(lines bool) bool {
 	}
 }
 
-// readList reads commands up to one of the words in ends, and that word; "" in ends is
-// the end of the text. Each command needs its own separator, except the last command of
-// a text or before a parenthesis.
+// readList reads commands up to one of the words in ends, and also reads this word. A "" in ends
+// means the end of the text. There must be a separator after each command, but the last command of
+// a text or before a parenthesis needs none.
 func (c *core) readList(ends ...string) (end string, ok bool) {
 	if c.depth++; c.depth > maxLists {
 		return "", false
@@ -125,8 +124,7 @@ func (c *core) readList(ends ...string) (end string, ok bool) {
 	}
 }
 
-// readSeparator reads the separator after a command. It leaves the end of the list to
-// readList.
+// readSeparator reads the separator after a command. It does not read a word that ends the list.
 func (c *core) readSeparator(ends []string) bool {
 	switch b := c.peekByte(); {
 	case b == 0 || b == '\n':
@@ -201,7 +199,7 @@ func (c *core) readCommand() bool {
 		ok = c.readFor()
 	case "case":
 		ok = c.readCase()
-	case "time": // a reserved word in some shells, a program in others
+	case "time": // time is a reserved word in some shells and a program in others
 		if c.at += len(word); !c.skipGap(false) {
 			return false
 		}
@@ -275,8 +273,8 @@ func (c *core) readFor() bool {
 	}
 }
 
-// readCase reads `case word in pattern) … ;; esac`. In a substitution, bash 3.2 reads
-// the parenthesis as the end of the substitution.
+// readCase reads `case word in pattern) … ;; esac`. In a substitution readCase refuses it, because
+// bash 3.2 takes the parenthesis for the end of the substitution.
 func (c *core) readCase() bool {
 	c.at += len("case")
 	if c.nested > 0 || !c.skipGap(false) {
@@ -311,8 +309,8 @@ func notPlain(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("_.-*/", r)
 }
 
-// loopVariable reports whether a name has no special meaning in any shell. For
-// example, `for path in /tmp` changes what zsh runs.
+// loopVariable reports whether a name has no special meaning in any shell. Other names are
+// dangerous: `for path in /tmp` changes where zsh finds programs.
 func loopVariable(name string) bool {
 	if len(name) == 1 {
 		return name[0] >= 'a' && name[0] <= 'z'

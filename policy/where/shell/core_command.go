@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isReserved reports whether in some shell, fish among them, this word begins, ends or
-// changes a command. The name of a command is never such a word.
+// isReserved reports whether at least one shell, fish included, uses this word to begin, end or
+// change a command. Such a word cannot be the name of a command.
 func isReserved(word string) bool {
 	switch word {
 	case "!", "{", "}", "[[", "]]", "case", "do", "done", "elif", "else", "end", "esac", "fi", "for",
@@ -20,8 +20,8 @@ func isReserved(word string) bool {
 // timed is the command `time` in a shell where time is not a reserved word.
 var timed = simple{words: []word{{text: "time", known: true}}}
 
-// isAssignment reports whether the first word of a command is an assignment in some
-// shell.
+// isAssignment reports whether at least one shell reads the first word of a command as an
+// assignment.
 func isAssignment(s string) bool {
 	n := identifierLength(s)
 	rest := strings.TrimPrefix(s[n:], "+")
@@ -40,7 +40,7 @@ func identifierLength(s string) int {
 // readSimple reads one simple command: assignments, words and redirections.
 func (c *core) readSimple() bool {
 	var words []word
-	slot := len(c.commands) // the command precedes the commands in its substitutions
+	slot := len(c.commands) // the command comes before the commands in its substitutions
 	c.commands = append(c.commands, simple{})
 	var assigned []assignment
 	for {
@@ -74,13 +74,13 @@ func (c *core) readSimple() bool {
 	}
 }
 
-// finishCommand stores the words of a command. It returns false when a shell may
-// evaluate a word as arithmetic (a[$(id)] runs id), and for redirections without a
-// command, which run cat or more in zsh.
+// finishCommand stores the words of a command. It returns false if a shell may evaluate a word as
+// arithmetic (a[$(id)] runs id). It also returns false for redirections without a command, because
+// zsh runs cat or more for them.
 func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool {
 	if len(words) == 0 {
 		c.commands = slices.Delete(c.commands, slot, slot+1)
-		c.doubt = true // the assignment changes the shell itself, for all later commands
+		c.doubt = true // an assignment without a command changes the shell for all later commands
 		return len(assigned) > 0
 	}
 	c.assigned = append(c.assigned, assigned...)
@@ -91,19 +91,19 @@ func (c *core) finishCommand(slot int, words []word, assigned []assignment) bool
 	return !listedIn(computing, words[0].text) || !slices.ContainsFunc(words[1:], func(w word) bool { return !w.known || strings.Contains(w.text, "[") })
 }
 
-// computing are the builtins, besides test and printf, that evaluate an argument as an
-// expression in mksh or zsh.
+// computing are builtins that evaluate an argument as an expression in mksh or zsh. test and printf
+// do so too, but are not in this list.
 const computing = "shift ulimit getln private exit return break continue logout bye"
 
-// mayNameCommand reports whether a word may begin a command: it is not reserved in any
-// shell, and it has no character on which a shell acts in that place.
+// mayNameCommand reports whether a word may be the name of a command. The word must not be reserved
+// in any shell, and must not have a character that is special to a shell in this place.
 func (c *core) mayNameCommand(w word) bool {
 	return !isReserved(w.text) && !strings.ContainsAny(w.text, "^%{}=!#~") && (w.text == "" || strings.IndexByte("-+@,", w.text[0]) < 0) &&
 		(w.text == "[" || !strings.ContainsAny(w.text, "[]"))
 }
 
-// readAssignment reads `NAME=word`. Some variables are numeric, and shells evaluate
-// their values too.
+// readAssignment reads `NAME=word`. It refuses a value that has both an index and an expansion,
+// because shells evaluate the values of numeric variables.
 func (c *core) readAssignment() (assignment, bool) {
 	n := identifierLength(c.text[c.at:])
 	a := assignment{at: c.at, name: c.text[c.at : c.at+n], value: word{known: true}}
@@ -164,8 +164,8 @@ func (c *core) readTarget(reads bool) bool {
 	return ok
 }
 
-// redirectBoth reads `&> file`. dash reads `&`, which ends the command, and then an empty command
-// with `> file`. Both readings run the same programs as long as no word follows the file.
+// redirectBoth reads `&> file`. In dash, the `&` ends the command, and an empty command with `>
+// file` follows. Both readings run the same programs if no word follows the file.
 func (c *core) redirectBoth() bool {
 	c.at += len("&>")
 	if c.takeText(">"); !c.readTarget(false) || !c.skipGap(false) {
@@ -212,9 +212,8 @@ func (c *core) skipDocument() bool {
 	return true
 }
 
-// plainLine reports whether a shell expands only variables in a line of a
-// here-document, each given by its name alone. A bracket after a variable is an index
-// in zsh.
+// plainLine reports whether a shell expands only plain variables ($NAME) in a line of a
+// here-document. A bracket must not follow a variable, because zsh reads it as an index.
 func plainLine(line string) bool {
 	if strings.ContainsAny(line, "`\\") {
 		return false

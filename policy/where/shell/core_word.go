@@ -55,8 +55,9 @@ func (c *core) readCoreWord() (word, bool) {
 	if c.peekByte() == '(' || c.at == start {
 		return word{}, false
 	}
-	// In zsh, single braces group commands everywhere. Before a redirection, some
-	// shells read {name} and a number of several digits as a descriptor.
+	// This check is for single braces and for digits. In zsh, single braces group commands
+	// everywhere. Before a redirection, some shells read {name}, or a number of several digits, as
+	// a descriptor.
 	raw := c.text[start:c.at]
 	descriptor := strings.HasSuffix(raw, "}") || strings.Trim(raw, "0123456789") == ""
 	if raw == "{" || raw == "}" || descriptor && (c.peekByte() == '<' || c.peekByte() == '>') {
@@ -65,7 +66,7 @@ func (c *core) readCoreWord() (word, bool) {
 	return r.finishWord(), true
 }
 
-// isPlain reports whether no shell acts on any character of a word.
+// isPlain reports whether a word has no character that is special to a shell.
 func isPlain(s string) bool {
 	for _, b := range []byte(s) {
 		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '-' || b > '9') && b != '_' {
@@ -75,10 +76,12 @@ func isPlain(s string) bool {
 	return s != ""
 }
 
-// literalBang reports whether the "!" at the cursor does not fetch an earlier command.
+// literalBang reports whether the "!" at the cursor is plain text. Otherwise some shells replace it
+// by an earlier command.
 func (c *core) literalBang() bool { return strings.IndexByte("\x00 \t\n=\"", c.peekAt(1)) >= 0 }
 
-// readSingleQuoted reads a text in single quotes. fish decodes \' and \\ there.
+// readSingleQuoted reads a text in single quotes. It refuses \' and \\, because fish decodes them
+// there.
 func (c *core) readSingleQuoted(r *reading) bool {
 	text, _, closed := strings.Cut(c.text[c.at+1:], "'")
 	if !closed || strings.HasSuffix(text, `\`) || strings.Contains(text, `\\`) || c.mark != "" && strings.Contains(text, "\n") {
@@ -150,15 +153,15 @@ func (c *core) readDollar(r *reading, quoted bool) bool {
 	return n > 0 && c.peekByte() != '['
 }
 
-// endsWordAt reports whether the character n places ahead ends a word, a name or
+// endsWordAt reports whether the character at the offset n from the cursor ends a word, a name or
 // quotes.
 func (c *core) endsWordAt(n int) bool {
 	return isDelimiter(c.peekAt(n)) || strings.IndexByte(`"/`, c.peekAt(n)) >= 0
 }
 
-// expansionLength returns the length of the `{name}` at the beginning of a text, also
-// with an operator that replaces the variable by a plain text or cuts one from it. It
-// returns 0 for any other expansion.
+// expansionLength returns the length of the `{name}` at the beginning of a text. The braces may
+// also hold an operator that gives a plain text instead of the value, or cuts a plain text from it.
+// For any other expansion expansionLength returns 0.
 func expansionLength(s string) int {
 	n := 1 + identifierLength(s[1:])
 	if n == 1 && len(s) > 1 && s[1] >= '0' && s[1] <= '9' {

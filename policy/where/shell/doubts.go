@@ -11,23 +11,23 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Doubts holds what a shell text may do beyond what its words show. Each field holds
-// the first words that raise the doubt, or "".
+// Doubts holds what a shell text may do in addition to what its words show. Each field holds the
+// first words because of which there is a doubt; "" if there is no doubt.
 type Doubts struct {
 	Shut    string // the text may show or change a file that the words do not name
-	Unread  string // the text runs a text, or code, that is not read here
+	Unread  string // the text runs another text, or code, that this package does not read
 	Deletes string // the text may delete a folder, or an unknown number of files
 }
 
-// removing are programs that delete the files in their operands.
+// removing are the programs that delete the files that their operands name.
 const removing = "rm grm unlink shred srm rmdir rd del trash trash-put"
 
-// maxItems is the largest number of words in a loop that is unrolled.
+// maxItems is the largest number of words of a loop that DoubtsOf writes out word by word.
 const maxItems = 16
 
-// DoubtsOf returns the doubts about a text. It is for a text that a person's answer
-// about another text would allow: the person did not agree to anything that the words
-// do not show. A text that is not a shell text is doubted as a whole.
+// DoubtsOf returns the doubts about a text. DoubtsOf is for a text that would be allowed because a
+// person allowed another text: the person did not agree to anything that the words do not show. If
+// the text is not a shell text, all of it is a doubt.
 func DoubtsOf(text string) Doubts {
 	d := doubter{budget: 4 * maxText}
 	d.readText(text, 0)
@@ -36,7 +36,7 @@ func DoubtsOf(text string) Doubts {
 
 type doubter struct {
 	Doubts
-	budget int // bytes of shell text that may still be read
+	budget int // how many bytes of shell text may still be read
 }
 
 func (d *doubter) readText(text string, depth int) {
@@ -80,14 +80,14 @@ func namesNarrowly(words []word) bool {
 	case !words[0].known, r.looksWide() != where.No, slices.ContainsFunc(words, func(w word) bool { return w.isComputed() || textclass.NamesShut(w.text) }):
 		return false
 	case r.name == "rg", sub == "grep":
-		return true // rg and git grep leave out hidden and ignored files
+		return true // rg and git grep do not search hidden and ignored files
 	case strings.HasSuffix(r.name, "find"):
 		return r.narrowsFiles()
 	}
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
 
-// noteDoubt stores the first words of a doubt.
+// noteDoubt stores the first words of a doubt in at.
 func (d *doubter) noteDoubt(at *string, words string) {
 	if *at == "" {
 		*at = words
@@ -97,9 +97,9 @@ func (d *doubter) noteDoubt(at *string, words string) {
 	}
 }
 
-// unrollLoop removes the first loop over known words. It returns the text without the
-// loop's body, and the body once for each word. It returns the text unchanged and no
-// bodies when no such loop is left.
+// unrollLoop removes the first loop over known words. It returns the text without the loop's body,
+// and the loop's body once for each word. If there is no such loop, it returns the text unchanged
+// and no bodies.
 func unrollLoop(text string) (rest string, bodies []string) {
 	rest = text
 	// Ignore a panic of the parser: readText parses the text again and notes the doubt.
@@ -158,18 +158,17 @@ func substituteVariable(body, name, word string) string {
 	}
 }
 
-// finder is the program that supplies a command's last words.
+// finder tells which program supplies the last words of a command.
 type finder byte
 
 const (
-	plainCommand finder = iota // none: the text has all the words
-	ofFind                     // find supplies the last words; find itself is checked separately
+	plainCommand finder = iota // no program: the text has all words of the command
+	ofFind                     // find supplies the last words; the words of find are checked separately
 	ofXargs                    // xargs supplies the last words, from its input
 )
 
-// readCommand checks one command and the commands that it runs. by is the program that
-// supplies its last words. narrow means that the command's input names no file with a
-// secret.
+// readCommand checks one command and the commands that it runs. by tells which program supplies the
+// last words. narrow means that no name in the command's input is that of a file with secrets.
 func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	if depth > maxDepth || !words[0].known {
 		d.noteDoubt(&d.Unread, words[0].text)
@@ -177,7 +176,8 @@ func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	}
 	r, e := newReader(words, ""), commandEffects(words)
 	if last := words[len(words)-1]; by == ofXargs && narrow && last.isFound() {
-		e = commandEffects(words[:len(words)-1]) // the input is a file's name and not an option
+		// xargs gives names of files, not options, so the last word is left out
+		e = commandEffects(words[:len(words)-1])
 	}
 	if e.handed || e.hidden && listedIn("awk gawk mawk nawk", r.name) {
 		d.noteDoubt(&d.Unread, r.name)
@@ -201,8 +201,7 @@ func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	}
 }
 
-// findShutFiles notes words of a command that may name a place of secrets, or any
-// file.
+// findShutFiles notes a doubt if words of a command may name a place of secrets, or any file.
 func (d *doubter) findShutFiles(r *reader, by finder, narrow bool) {
 	sub := r.gitSubcommand()
 	handles := listedIn(handling, r.name) || listedIn(archiving, r.name) || listedIn(gitHandling, sub) || strings.HasSuffix(r.name, "find")
@@ -227,8 +226,8 @@ func (d *doubter) findShutFiles(r *reader, by finder, narrow bool) {
 	}
 }
 
-// mayChooseShut reports whether a wildcard matches the name of a place of secrets,
-// even if the wildcard looks ordinary: *.json matches credentials.json too.
+// mayChooseShut reports whether a wildcard matches the name of a place of secrets, even if the
+// wildcard looks harmless: *.json also matches credentials.json.
 func mayChooseShut(glob string) bool {
 	last := strings.ToLower(glob[strings.LastIndexByte(glob, '/')+1:])
 	for i := range textclass.SecretPlaces {
@@ -244,7 +243,7 @@ func mayChooseShut(glob string) bool {
 	return false
 }
 
-// findDeletions notes a command that deletes a folder or found files.
+// findDeletions notes a doubt if a command deletes a folder, or files that another program finds.
 func (d *doubter) findDeletions(r *reader, by finder) {
 	if !listedIn(removing, r.name) {
 		return

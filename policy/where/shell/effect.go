@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// effect holds everything that a command does beyond its name, as far as its words show it.
+// effect holds what a command does in addition to running the program of its name. The command's
+// words show it.
 type effect struct {
-	// inner are the commands that the command runs, each as words; texts are the shell
-	// texts that it runs.
+	// inner are the commands that the command runs, each as a list of words. texts are the shell
+	// texts that the command runs.
 	inner [][]word
 	texts []string
 	// hidden means that the command may run something that its words do not show. Only a
 	// pattern without wildcards covers it.
 	hidden bool
-	// handed means that the command's words, or its input, are a command or a text in a
-	// language that is not read here.
+	// handed means that the command runs its words or its input as a command, or as a text in a
+	// language that this package does not read.
 	handed bool
-	// strange means that no table has the program. The pattern must name every word of the
+	// strange means that the program is in no table. The pattern must name every word of the
 	// command.
 	strange bool
 	// stays are the indexes of words that may make the command run a program or write a
@@ -26,11 +27,11 @@ type effect struct {
 	// named are the indexes of words that name the program or script to run. A bare
 	// wildcard must not match them.
 	named []int
-	// launched are those of the named words that are a program, which is judged by its
-	// own row. filed are those that are a file or a task, which may have the name of a
-	// program.
+	// launched are the indexes, among named, of words that are a program; the program is judged by
+	// its own row. filed are the indexes, among named, of words that are a file or a task, which
+	// may have the name of a program.
 	launched, filed []int
-	// loose means that a word with an unknown value may be an option that belongs in the list stays.
+	// loose means that a word with an unknown value may be an option that would belong in stays.
 	loose bool
 	// assigned are the variables that the command sets for the commands it runs, as
 	// NAME=value.
@@ -57,7 +58,7 @@ func (e *effect) mergeEffect(more effect, at int) {
 	e.strange, e.loose = e.strange || more.strange, e.loose || more.loose
 }
 
-// isSuspect reports whether the command may do more than its name says.
+// isSuspect reports whether the command may run or write something that its name does not show.
 func (e *effect) isSuspect() bool { return e.hidden || len(e.stays) > 0 }
 
 // hasUnknownWord reports whether any word is unknown.
@@ -65,14 +66,14 @@ func hasUnknownWord(words []word) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return !w.known })
 }
 
-// hiddenEffect returns the effect of a command that is not read here.
+// hiddenEffect returns the effect of a command that this package cannot read.
 func hiddenEffect() effect { return effect{hidden: true, handed: true} }
 
-// takers are the builtins that accept any word as a program or a file.
+// takers are the builtins that run any word as a program or a file.
 const takers = ". source eval exec command builtin noglob nocorrect -"
 
-// noVersion are programs that do not have the option --version, and run their input
-// even with it: shells of busybox, and programs that read their input as these do.
+// noVersion are programs without the option --version: they run their input even if the option is
+// given. They are the shells of BusyBox, and other programs that read commands from their input.
 const noVersion = "sh ash hush tcl tclsh wish expect"
 
 // commandEffects returns the effect of a command, including the programs that it
@@ -112,7 +113,7 @@ func lookUp(words []word) effect {
 	}
 	if l := findLauncher(name); l != nil {
 		if listedIn(takers, name) && len(words) == 2 && strings.HasPrefix(words[1].text, "-") {
-			return hiddenEffect() // zsh reads the word as a file of that name
+			return hiddenEffect() // zsh runs the file that the word names
 		}
 		return l.readEffects(words)
 	}
@@ -128,8 +129,8 @@ func lookUp(words []word) effect {
 	return e
 }
 
-// carriesText reports whether a word is more than a name. A program that can run
-// others may read it as a command.
+// carriesText reports whether a word is more than a name. A program that can run other programs may
+// read such a word as a command.
 func carriesText(w word) bool { return strings.ContainsAny(w.text, "!`|;&(") }
 
 // baseName returns the name of a program without its folder.
@@ -154,7 +155,7 @@ func canonicalName(called string) string {
 		return stem
 	}
 	if stem, _, cut := strings.Cut(name, "."); cut && isKnownProgram(stem) {
-		return stem // vim.basic
+		return stem // vim.basic becomes vim
 	}
 	return name
 }

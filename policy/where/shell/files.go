@@ -11,13 +11,13 @@ import (
 // Files are the files that a shell text may read and write, as far as its words show them. A
 // program such as tar also writes files that its words do not name.
 type Files struct {
-	Reads   []string // files, and folders whose names of files are read
-	Folders []string // folders whose files are all read
+	Reads   []string // files, and folders whose file names are read
+	Folders []string // folders in which all files are read
 	Writes  []string
 }
 
-// FilesOf returns the files of a shell text. For a relative path behind a cd, it returns two paths:
-// the path in the folder of the cd, and the path as written.
+// FilesOf returns the files of a shell text. For a relative path after a cd, it returns two paths:
+// the path in the new folder, and the path as written.
 func FilesOf(text string) (f Files) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)
@@ -35,7 +35,8 @@ func FilesOf(text string) (f Files) {
 			}
 		}
 	}
-	made, ends := false, []string{} // made: a variable may hold the name of a written file, or the beginning of the name
+	// made: a variable may hold the name of a written file; ends: the known ends of such names
+	made, ends := false, []string{}
 	write := func(one *Run, name string) {
 		add(&f.Writes, name)
 		if rest, is := strings.CutPrefix(name, "/"); is && slices.Contains(one.unknown, true) {
@@ -73,7 +74,7 @@ func FilesOf(text string) (f Files) {
 		}
 	}
 	for i := range r.runs {
-		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // the words of this run are values that the text gives to variables
+		if one := &r.runs[i]; made && one.Program == "" && !one.writes { // this is not a command: its words are values that the text gives to variables
 			for _, value := range one.Words {
 				add(&f.Writes, value)
 				for _, end := range ends {
@@ -102,7 +103,7 @@ func countOperands(words []string) (n int) {
 	return n
 }
 
-// addRedirects adds the files of redirections as runs of their own.
+// addRedirects adds a run for each file of a redirection.
 func (r *runner) addRedirects(all []*syntax.Redirect) {
 	for _, to := range all {
 		if to.Word == nil {
@@ -161,7 +162,7 @@ func (r *Run) visitWrites(visit func(name string)) {
 	case listedIn("curl wget", r.Program) && (r.Program == "wget" || slices.ContainsFunc(r.Words, func(w string) bool {
 		return w == "--remote-name" || w[:min(2, len(w))] != "--" && strings.HasPrefix(w, "-") && strings.Contains(w, "O")
 	})):
-		for _, name := range operands { // the program names the file like the end of the address
+		for _, name := range operands { // without a given name, the program names the file after the end of the address
 			if name, _, _ = strings.Cut(name, "?"); strings.Contains(name, "/") {
 				visit(path.Base(name))
 			}
@@ -182,7 +183,8 @@ func (r *Run) visitWrites(visit func(name string)) {
 	}
 }
 
-// targetFolder returns the folder that an option names as the place of all operands; "" for none.
+// targetFolder returns the folder that an option gives as the target of all operands; "" if there
+// is no such option.
 func (r *Run) targetFolder() string {
 	for i, word := range r.Words {
 		if to, is := strings.CutPrefix(word, "--target-directory="); is {
@@ -213,7 +215,7 @@ func (r *Run) visitReads(visit func(name string, below bool)) {
 		visit(".", true)
 	}
 	for i, word := range r.Words {
-		if at := strings.IndexAny(word, "*?[{"); at >= 0 && (i < len(r.unknown) && r.unknown[i] || word == "{}") { // find puts a file in place of {}
+		if at := strings.IndexAny(word, "*?[{"); at >= 0 && (i < len(r.unknown) && r.unknown[i] || word == "{}") { // find replaces {} by the name of a file
 			visit(path.Dir(word[:at]+"x"), true)
 			continue
 		}

@@ -6,13 +6,12 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// global holds the options that a program accepts before its subcommand or target and
-// that do not change what the command runs, reads or contacts. Any other option in
-// that place is part of the command: `git -c x=y log`, `docker --context x ps`, `cargo
-// +nightly`.
+// global holds the options of a program that stand before its subcommand or target and that do not
+// change what the command runs, reads or contacts. Any other option in this place belongs to the
+// command: `git -c x=y log`, `docker --context x ps`, `cargo +nightly`.
 type global struct {
 	flags  string
-	valued string // options with a value, perhaps in the next word
+	valued string // options with a value, in the same or in the next word
 	joined string // options with a value after "="
 	dirs   string // options that set the working folder
 }
@@ -75,10 +74,9 @@ func (w *word) isValue() bool {
 	return !w.many && !w.split && (!w.known || w.text == "" || strings.IndexByte("-+@:", w.text[0]) < 0)
 }
 
-// judgeFolders reports whether the working folders that a command's options set are among
-// the rule's. If the rule names no folders, it accepts a folder of the project into which
-// the rule lets cd go. Several folders are a Maybe, because each is relative to the one
-// before it.
+// judgeFolders reports whether the rule names the working folders that a command's options set. If
+// the rule names no folders, a folder of the project is accepted if the rule allows a cd to it. For
+// several folders the answer is Maybe, because each folder is relative to the previous one.
 func (j *judge) judgeFolders(dirs []word) where.Match {
 	switch {
 	case len(dirs) == 0:

@@ -7,16 +7,16 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// contact describes which words of a program are the hosts it contacts.
+// contact describes which words of a program are hosts.
 type contact struct {
 	names string
-	// first means that the first operand is a host, whatever it looks like; other operands
-	// may be hosts too. operands means that each operand is a URL, with or without a
-	// scheme. Without both, a host is the text before a colon. remote means that the
-	// operands after the first are a command to run on that host.
+	// first means that the first operand is always a host; other operands may be hosts too.
+	// operands means that each operand is a URL, with or without a scheme. If neither is set, a
+	// host is the text before a colon. remote means that the operands after the first are a command
+	// that runs on this host.
 	first, operands, remote bool
-	// plain are options whose value is not a host. follows are options with which the
-	// program also contacts hosts that an answer names (a redirect, a link).
+	// plain are options whose value is not a host. With the options in follows, the program also
+	// contacts hosts from a response (a redirect, a link).
 	plain, follows string
 }
 
@@ -31,7 +31,7 @@ var contacts = []contact{
 	{names: "nc ncat netcat telnet ping ping6 dig nslookup host whois traceroute tracepath mtr ftp lftp tftp nmap", first: true},
 }
 
-// fetching are programs that read a name with a dot as a host.
+// fetching are programs that read a name with a dot in it as a host.
 const fetching = "docker podman nerdctl skopeo helm go pip pip3"
 
 func contactOf(called word) *contact {
@@ -44,8 +44,8 @@ func contactOf(called word) *contact {
 	return nil
 }
 
-// judgeHosts reports whether the hosts in a command are among the rule's. In a rule
-// that allows, every possible host must be; in another rule one host is enough.
+// judgeHosts reports whether the rule lists the hosts in a command. In an allow rule all possible
+// hosts must be in the list; in another rule one host is enough.
 func (j *judge) judgeHosts(words []word) where.Match {
 	switch {
 	case j.hosts == nil:
@@ -84,8 +84,8 @@ func (j *judge) judgeHosts(words []word) where.Match {
 	return v
 }
 
-// mayDial reports whether a word may make gawk open a connection. gawk reads the file
-// /inet/tcp/0/host/80 as a connection, also when its program changes its arguments.
+// mayDial reports whether a word may make gawk open a connection. gawk opens a connection for the
+// file /inet/tcp/0/host/80, also if its program changes its arguments.
 func mayDial(called string, w *word) bool {
 	return listedIn("awk gawk mawk nawk", canonicalName(called)) &&
 		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))
@@ -112,7 +112,7 @@ func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, nex
 	case attached:
 		return j.judgeURLHost(value), false
 	case c.operands && (len(text) == 2 || strings.HasPrefix(text, "--")):
-		return where.Yes, false // the next word is judged as a host
+		return where.Yes, false // judgeHosts judges the next word as a host
 	case c.operands:
 		return where.Maybe, false
 	}
@@ -132,8 +132,8 @@ func (j *judge) judgeOperand(c *contact, text string, first bool) where.Match {
 	return j.judgeRemoteWord(text, false)
 }
 
-// judgeRemoteWord judges a word of a program whose operands are not known to be hosts:
-// a URL, user@host, host:path. bare means that a name with a dot is a host too.
+// judgeRemoteWord judges a word of a program whose operands may or may not be hosts. The word is a
+// host if it is a URL, user@host or host:path. bare means that a name with a dot is a host too.
 func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	if at := strings.Index(text, "://"); at >= 0 {
 		if strings.Contains(text[at+3:], "://") {
@@ -156,8 +156,8 @@ func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	return where.Yes
 }
 
-// judgeURLHost judges the host of a URL with or without a scheme. It returns
-// Yes only if all programs read the same host from it and that host is in the list.
+// judgeURLHost judges the host of a URL with or without a scheme. It returns Yes only if all
+// programs find the same host in the URL and this host is in the list.
 func (j *judge) judgeURLHost(text string) where.Match {
 	if _, after, found := strings.Cut(text, "://"); found {
 		text = after
@@ -175,8 +175,8 @@ func (j *judge) judgeURLHost(text string) where.Match {
 	return j.judgeListedHost(host)
 }
 
-// listedBehind reports whether a part of a word is a listed host, or option letters
-// with such a host after them: -xproxy.example.
+// listedBehind reports whether a part of a word is a listed host, or is option letters and then a
+// listed host: -xproxy.example.
 func (j *judge) listedBehind(part string) where.Match {
 	v, option := where.No, strings.HasPrefix(part, "-")
 	for n := 0; n <= maxBundle && part != ""; n++ {
@@ -191,7 +191,7 @@ func (j *judge) listedBehind(part string) where.Match {
 	return v
 }
 
-// maxBundle is how many letters may precede the value of an option.
+// maxBundle is the largest number of option letters before the value of an option.
 const maxBundle = 32
 
 func (j *judge) judgeListedHost(host string) where.Match {

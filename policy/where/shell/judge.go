@@ -19,7 +19,7 @@ func (c *commands) JudgeValue(v where.Value, opens bool) where.Match {
 	}
 	verdict := c.judgeCommands(v, opens)
 	if opens && verdict != where.No && c.not != nil {
-		// No reading of the text may match an excepted pattern.
+		// An allow needs more: no reading of the text may match an excepted pattern.
 		except := &commands{patterns: c.not}
 		verdict = min(verdict, where.Yes-except.judgeCommands(v, false))
 	}
@@ -33,12 +33,12 @@ func (c *commands) judgeCommands(v where.Value, opens bool) where.Match {
 	return j.judgeText(text, 0)
 }
 
-// judge judges a text and the texts inside it.
+// judge holds the state while a text and the texts inside it are judged.
 type judge struct {
 	*commands
-	base    string // the folder in which the text starts; "" when unknown
-	opens   bool   // the rule would allow the call
-	budget  int    // bytes of shell text that may still be read
+	base    string // the folder in which the text starts; "" if it is not known
+	opens   bool   // the rule is an allow
+	budget  int    // how many bytes of shell text may still be read
 	expands bool   // the text may use variables
 	loops   bool   // the text may have loops
 	moves
@@ -48,15 +48,14 @@ type judge struct {
 // moves holds the folders in which a command of a text may run.
 type moves struct {
 	starts    []string // folders in which relative paths may begin, each with a slash at its end
-	lost      bool     // the folders are unknown
+	lost      bool     // the folders are not known
 	redirects []file   // redirections of the enclosing texts and of this text
 }
 
-// judgeText judges a shell text, which may be inside a word of another text. The core
-// reads the text, and if its reading would decide, a parser of bash reads the text
-// too. When the two find different commands, or the core cannot read the text, some
-// shell may find other commands: then the commands of the parser only decide between
-// Maybe and the stricter verdict.
+// judgeText judges a shell text, which may be inside a word of another text. The core reads the
+// text. If the core's reading would decide, a parser of bash reads the text too. If the two find
+// different commands, or if the core cannot read the text, some shell may run other commands. Then
+// the commands of the parser only decide between Maybe and the stricter verdict.
 func (j *judge) judgeText(text string, depth int) where.Match {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {
@@ -76,7 +75,7 @@ func (j *judge) judgeText(text string, depth int) where.Match {
 			}
 		}
 		if j.opens == (v != where.Yes) {
-			return v // the other reading cannot make the verdict milder
+			return v // the other reading could not make the verdict milder, so it is not needed
 		}
 	}
 	parsed, err := parseShell(text, syntax.LangBash)
@@ -104,8 +103,8 @@ func (j *judge) judgeProgram(p *program, depth int) where.Match {
 	return j.judgeSome(p, depth)
 }
 
-// judgeAll reports whether every command of a program certainly matches one of the
-// patterns. A program without commands does not match.
+// judgeAll returns Yes if every command of a program matches one of the patterns with certainty. A
+// program without commands does not match.
 func (j *judge) judgeAll(p *program, depth int) where.Match {
 	v := where.Yes
 	if p.doubt || !j.allowsAssigned(p) || j.judgeRedirects() != where.Yes {
@@ -148,8 +147,8 @@ func (j *judge) judgeAllowed(words []word, depth int) where.Match {
 	return v
 }
 
-// matchPatterns reports whether a command certainly matches one of the patterns and
-// does no more than that pattern covers. e is its effect.
+// matchPatterns returns Yes if a command matches one of the patterns with certainty, and the
+// pattern also covers the command's effect e.
 func (j *judge) matchPatterns(words []word, e *effect) where.Match {
 	v := where.No
 	for _, p := range j.patterns {
@@ -190,7 +189,7 @@ func (j *judge) judgeSettings(words []word) where.Match {
 	return v
 }
 
-// judgeSome reports whether any command of a program matches one of the patterns.
+// judgeSome reports whether at least one command of a program matches one of the patterns.
 func (j *judge) judgeSome(p *program, depth int) where.Match {
 	v := where.No
 	if p.steered {
@@ -202,8 +201,9 @@ func (j *judge) judgeSome(p *program, depth int) where.Match {
 	return min(v, j.judgeRedirects(), j.judgeWorkFolder(p))
 }
 
-// mayMatch judges one command and every command that it would run, generously: it
-// ignores the folder of the program and options between the words.
+// mayMatch judges one command and every command that it would run, for a deny or prompt rule. It
+// matches more than the exact words: it ignores the folder of the program, and options between the
+// words.
 func (j *judge) mayMatch(words []word, depth int) where.Match {
 	if depth > maxDepth || !words[0].known {
 		return where.Maybe
@@ -234,8 +234,7 @@ func (j *judge) mayMatch(words []word, depth int) where.Match {
 	return v
 }
 
-// judgeExcepted reports whether a command certainly matches an exception of a rule
-// that denies.
+// judgeExcepted returns Yes if a command certainly matches an exception of a rule that denies.
 func (j *judge) judgeExcepted(words []word) where.Match {
 	if j.not == nil {
 		return where.No
@@ -244,13 +243,13 @@ func (j *judge) judgeExcepted(words []word) where.Match {
 	e := commandEffects(words)
 	v := except.matchPatterns(words, &e)
 	if len(e.inner)+len(e.texts) > 0 {
-		v = min(v, where.Maybe) // the commands it runs are judged separately
+		v = min(v, where.Maybe) // the commands that this command runs are judged separately
 	}
 	return v
 }
 
-// matchesPastOptions reports whether the pattern matches when options, with or without
-// a value, are left out: git -C /srv push is a git push.
+// matchesPastOptions reports whether the pattern matches the command without some of its options
+// and their values: git -C /srv push matches git push.
 func (p *pattern) matchesPastOptions(words []word) bool {
 	if !p.mayBegin(words[0].text) {
 		return false
@@ -276,8 +275,8 @@ func (p *pattern) matchesPastOptions(words []word) bool {
 	return skipped && (p.rest || at == len(words))
 }
 
-// deniedNames returns the names under which a program may be denied: as called,
-// without its folder, in lower case as a case-insensitive file system finds it, and
+// deniedNames returns the names under which a rule may deny a program: the name as called, the name
+// without its folder, the name in lower case (for file systems that ignore case), and the name
 // without its version.
 func deniedNames(called string) []string {
 	list := []string{called}

@@ -2,16 +2,18 @@ package shell
 
 import "strings"
 
-// launcher is an interpreter, or a program that runs others by name. Its first operand
-// is the script or the program; code may also come from an option or from its input.
-// An option that is not listed makes its effect unknown.
+// launcher is an interpreter, or a program that runs others by name. Its first operand is the
+// script or the program; code may also come from an option or from the launcher's input. If an
+// option is not listed, the effect of the command is unknown.
 type launcher struct {
 	names  string
 	flags  string // options that do not change what is run
-	module string // option, before the operand, that is followed by the name of a program
+	module string // option before the operand; a program's name follows the option
 	subs   string // words that may stand before the operand
 	runs   target // what the operand names
-	shows  string // options that only print, in every vendor's version; other options may read a program from the input
+	// Options that only print, in the version of every vendor; with other options a version may
+	// read a program from its input.
+	shows string
 }
 
 // target is the kind of thing that a launcher runs by name.
@@ -19,8 +21,8 @@ type target byte
 
 const (
 	fileTarget    target = iota // a file or a task of the project
-	programTarget               // a program, judged by its own row
-	greedyTarget                // a program; the launcher takes the program's options up to "--"
+	programTarget               // a program; its own row judges it
+	greedyTarget                // a program; the launcher reads the program's options as its own, up to "--"
 )
 
 var launchers = []launcher{
@@ -71,13 +73,13 @@ func (l launcher) readEffects(words []word) effect {
 	return hiddenEffect() // the code comes from the input
 }
 
-// maxLaunched is how many launchers may launch each other in a row: npx npm exec tsc.
+// maxLaunched is the largest number of launchers in a row: npx npm exec tsc.
 const maxLaunched = 3
 
-// addLaunched adds the effect of the program that a word names; the words after it are
-// judged by that program's row. A file is a script, which may do anything, unless it
-// has the name of a known program: node_modules/.bin/tsc. A launcher may remove the
-// first "--".
+// addLaunched adds the effect of the program that a word names; the row of the program judges the
+// words after it. If the word names a file, the file is a script, which may do anything. But a file
+// with the name of a known program counts as this program: node_modules/.bin/tsc. A launcher may
+// remove the first "--".
 func (e *effect) addLaunched(words []word, at, depth int, file bool) {
 	if depth == maxLaunched {
 		e.hidden, e.handed = true, true
@@ -85,7 +87,7 @@ func (e *effect) addLaunched(words []word, at, depth int, file bool) {
 	}
 	name := words[at].text
 	if i := strings.LastIndexByte(name, '@'); i > 0 {
-		name = name[:i] // tsc@5
+		name = name[:i] // tsc@5 becomes tsc
 	}
 	file = file || strings.ContainsAny(name, `/\`) && !strings.HasPrefix(name, "@") || isScriptFile(name)
 	if file && (strings.Contains(baseName(name), ".") || !isKnownProgram(canonicalName(name))) {

@@ -7,17 +7,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxUnrolled is the maximum length in bytes of a text whose loop is written out.
+// maxUnrolled is a length in bytes. The loop of a longer text is not written out.
 const maxUnrolled = 2 << 10
 
-// settingWords are the first words of commands that may set the variable of a loop.
+// settingWords are the first words of commands that may set a loop's variable.
 const settingWords = "read mapfile readarray getopts printf let declare typeset local export readonly unset eval source . set shift vared builtin command exec"
 
-// writeOut replaces the first loop over plain words by its commands, once for each
-// word, so that the judge sees the value of "$f". It takes a text on which both
-// readings agree. It returns "" when there is no such loop or the result is not
-// certain. If a word of the loop is a wildcard for files, it writes the wildcard in
-// place of the quoted variable.
+// writeOut replaces the first loop over plain words by its commands, once for each word, so that
+// the judge sees the value of "$f". Both readings of the text must be equal. writeOut returns "" if
+// there is no such loop or if the result is not certain. If a word of the loop is a wildcard for
+// files, writeOut puts the wildcard in the place of the quoted variable.
 func writeOut(text string, p *program) (written string) {
 	if parsed, err := parseShell(text, syntax.LangBash); err != nil || !p.equalProgram(parsed) || len(p.assigned) > 0 ||
 		slices.ContainsFunc(p.commands, func(s simple) bool { return !s.words[0].known || listedIn(settingWords, s.words[0].text) }) {
@@ -71,11 +70,12 @@ func loopOf(text string, loop *syntax.ForClause) string {
 	return b.String() + "}" + text[int(loop.DonePos.Offset())+len("done"):]
 }
 
-// plainLetters are the characters on which no shell acts.
+// plainLetters are characters that are not special to any shell.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
 
-// isVariable reports whether a word is exactly the variable. A variable without quotes
-// may become several words, so it counts only when its value is literal.
+// isVariable reports whether a word is the variable with this name and nothing else. Without quotes
+// the variable may become several words, so the word counts only if the variable's value is
+// literal.
 func isVariable(word *syntax.Word, name string, literal bool) bool {
 	if len(word.Parts) != 1 {
 		return false

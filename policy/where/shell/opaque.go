@@ -1,12 +1,12 @@
 package shell
 
-// The programs and builtins that run something else by design, or that a file or a
-// prompt can make run something else, in ways that are not read here (see GTFOBins).
-// Only a pattern without wildcards allows them. The builtins among them change the
-// meaning of later commands, or evaluate subscripts (a[$(id)]).
+// These programs and builtins run something else, because this is their purpose, or because a file
+// or a prompt can make them do so (see GTFOBins). This package does not read what they run. So only
+// a pattern without wildcards allows them. The builtins among them change the meaning of later
+// commands, or evaluate subscripts (a[$(id)]).
 const (
-	// handing are the programs whose words or input are a command, or a text in another
-	// language. A rule that denies cannot read what they run.
+	// handing are the programs whose words or input are a command, or a text in another language. A
+	// deny or prompt rule cannot read what they run.
 	handing = `
 	trap hash bind complete compgen compopt fc history mapfile readarray enable emulate zmodload autoload zle sched
 	functions noglob nocorrect repeat foreach coproc - alias su pkexec runuser machinectl systemd-run start-stop-
@@ -25,7 +25,7 @@ const (
 	salt salt-call salt-ssh envchain envconsul summon dotenvx teller aws-okta lima fakechroot eatmydata systemd-cat srun
 	salloc sbatch bsub mpirun mpiexec tsocks trickle dbus-launch ifne pee s6-setuidgid s6-envdir daemonize dockerize
 	heaptrack reflex start-server-and-test`
-	// opaque are the other programs. A rule that denies judges them only by their words.
+	// opaque are the other programs. A deny or prompt rule judges only their words.
 	opaque = `
 	unalias set shopt setopt unsetopt jobs read unset getopts let declare typeset local export readonly nameref
 	wait integer float vared print zcompile zstyle sftp ftp lftp vim vi view rvim rview vimdiff nvim nano pico

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// hasOption reports whether a command has one of some options, in any position: Yes
-// when every reading of its words finds one, No when none does. The words after "--"
-// are operands. A word that may be the value of another option may also be an option.
-// An operand with the effect of an option counts as that option.
+// hasOption reports whether a command has one of some options, in any position. It returns Yes if
+// every reading of the words has such an option, and No if no reading has one. Words after "--" are
+// operands. In some readings, the value of another option is itself an option. An operand with the
+// effect of an option counts as this option.
 func hasOption(words []word, names []string) where.Match {
 	v := where.No
 	r := rowOf(words)
@@ -53,8 +53,8 @@ func takesNext(option string, r *row) bool {
 	return takes == required || !ok && !strings.Contains(option, "=")
 }
 
-// spellsOption reports whether a word is one of the options: with or without a value,
-// in a bundle of short options, or shortened.
+// spellsOption reports whether a word is one of the options. The option may have a value, may be in
+// a bundle of short options, or may be shortened.
 func spellsOption(text string, names []string, r *row) where.Match {
 	v := where.No
 	option, _, _ := strings.Cut(text, "=")
@@ -66,7 +66,7 @@ func spellsOption(text string, names []string, r *row) where.Match {
 			if len(option) > 2 && strings.HasPrefix(name, option) { // GNU programs and git accept shortened names
 				v = where.Maybe
 			}
-			if name[1:] == option && (r == nil || r.single) { // Go programs accept one dash
+			if name[1:] == option && (r == nil || r.single) { // Go programs also accept one dash
 				v = where.Maybe
 			}
 		case len(name) > 2:
@@ -95,7 +95,7 @@ func (r *row) bundlesOption(text, name string) where.Match {
 		}
 		switch {
 		case known && (kind == required || kind == rest):
-			return where.No // the rest is its value
+			return where.No // the rest of the bundle is the value of this option
 		case !known || kind == attached:
 			v = where.Maybe
 		}
@@ -103,8 +103,8 @@ func (r *row) bundlesOption(text, name string) where.Match {
 	return where.No
 }
 
-// rowOf returns the row of a program, or of the subcommand that the words name; nil
-// when the table has no such row.
+// rowOf returns the row of a program, or of the subcommand in the words; nil if the table has no
+// such row.
 func rowOf(words []word) *row {
 	if !words[0].known {
 		return nil

@@ -16,22 +16,22 @@ import (
 // The limits of a pattern.
 const (
 	maxPattern = 4096
-	// notWords are characters on which a shell acts. A pattern that contains one was
-	// written as shell text and not as words.
+	// notWords are characters that are special to shells. A pattern with such a character is not a
+	// list of words: its author wrote shell text.
 	notWords = "\\`$;&|<>()"
 )
 
-// pattern is a simple command as words, each a glob.
+// pattern is a simple command as a list of words. Each word is a glob.
 type pattern struct {
 	source string
 	texts  []string // the glob of each word
-	rest   bool     // the pattern ends in **: further words, or none, may follow
+	rest   bool     // the pattern ends in **, so any number of words may follow
 	wild   bool     // the first word has a wildcard
 	globs  atomic.Pointer[[]*glob.Pattern]
 }
 
-// words returns the globs. They are compiled at the first use: most patterns of a
-// policy are never compared with a command that begins as they do.
+// words returns the compiled globs. It compiles them on first use, because most patterns of a
+// policy are never compared with a command that has the same first word.
 func (p *pattern) words() []*glob.Pattern {
 	if globs := p.globs.Load(); globs != nil {
 		return *globs
@@ -44,7 +44,7 @@ func (p *pattern) words() []*glob.Pattern {
 	return globs
 }
 
-// mayBegin reports whether a command that begins with this word may match.
+// mayBegin reports whether a command with this first word may match.
 func (p *pattern) mayBegin(text string) bool {
 	return len(p.texts) > 0 && (p.texts[0] == text || p.wild && p.words()[0].Match(text))
 }
@@ -71,11 +71,13 @@ func parsePattern(source string) (*pattern, error) {
 	return p, nil
 }
 
-// splitPattern splits a pattern at its blanks. Quotes keep a blank, or a character on
-// which a shell acts, in a word.
+// splitPattern splits a pattern at its blanks. Quotes keep a blank, or a character that is special
+// to shells, in a word.
 func splitPattern(source string) ([]string, error) {
 	words := make([]string, 0, 1+strings.Count(source, " "))
-	from, quoted := -1, false // the start of the current word, -1 between words, and whether the word has quotes
+	// From is the start of the current word, or -1 between words; quoted means that the word has
+	// quotes.
+	from, quoted := -1, false
 	end := func(i int) {
 		switch {
 		case quoted:
@@ -88,7 +90,7 @@ func splitPattern(source string) ([]string, error) {
 	quote := rune(0)
 	for i, r := range source {
 		switch {
-		case 'a' <= r && r <= 'z': // the usual case
+		case 'a' <= r && r <= 'z': // a fast path for letters
 		case r != ' ' && textclass.OddInSyntax(r):
 			return nil, fmt.Errorf("holds the character %U; words are separated by blanks", r)
 		case quote != 0 && r == quote:
@@ -118,7 +120,7 @@ func splitPattern(source string) ([]string, error) {
 
 func isQuote(r rune) bool { return r == '\'' || r == '"' }
 
-// removeQuotes returns a word without its quotes, which are all closed.
+// removeQuotes returns a word without its quotes. Every quote in it must be closed.
 func removeQuotes(word string) string {
 	var b strings.Builder
 	quote := rune(0)
@@ -135,8 +137,8 @@ func removeQuotes(word string) string {
 	return b.String()
 }
 
-// matchWords reports whether the pattern matches these words: Yes if it matches for
-// every expansion by the shell, No if it matches for none.
+// matchWords reports whether the pattern matches these words: Yes if it matches for every possible
+// expansion of the words by a shell, No if it matches for no expansion.
 func (p *pattern) matchWords(words []word) where.Match {
 	if first := len(words) > 0 && len(p.texts) > 0; first && words[0].known && !words[0].many && !p.mayBegin(words[0].text) && !goesUp(words[0].text) {
 		return where.No
@@ -170,8 +172,8 @@ func (p *pattern) matchWords(words []word) where.Match {
 	return where.Yes
 }
 
-// opensOption reports whether the pattern names word i of a command: word i of the
-// pattern has no wildcard, or names the option, as --output=* does.
+// opensOption reports whether the pattern names word i of a command. Either the pattern's word i
+// has no wildcard, or it names the option, as --output=* does.
 func (p *pattern) opensOption(i int, text string) bool {
 	if i >= len(p.texts) || !p.words()[i].HasWildcard() {
 		return i < len(p.texts)
@@ -181,7 +183,8 @@ func (p *pattern) opensOption(i int, text string) bool {
 	return ok && strings.HasPrefix(option, "-") && !strings.Contains(option, "?") && strings.HasPrefix(text, option+"=")
 }
 
-// spellsWords reports whether the pattern contains at least a part of every word.
+// spellsWords reports whether the pattern contains at least a part of every word, so that no word
+// matches by wildcards alone.
 func (p *pattern) spellsWords(words []word) bool {
 	if p.rest || hasUnknownWord(words) {
 		return false
@@ -211,8 +214,8 @@ func matchesAll(g *glob.Pattern) bool {
 	return len(s) > 1 && strings.Trim(s, "*") == ""
 }
 
-// goesUp reports whether a path in the text goes up: `src/**` matches the text
-// src/../../etc but is not meant for it.
+// goesUp reports whether a path in the text has "..". `src/**` matches src/../../etc, but the
+// author of `src/**` does not mean this path.
 func goesUp(text string) bool {
 	ends := func(at int) bool { return at < 0 || at == len(text) || strings.IndexByte("/\\=:,", text[at]) >= 0 }
 	for at := 0; ; at++ {

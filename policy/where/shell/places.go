@@ -24,8 +24,8 @@ type place struct {
 	excluded     bool
 }
 
-// Limits on disk queries: folders in which a relative path may begin, paths of one
-// text, and all bytes of these paths.
+// Limits of disk queries: the number of folders in which a relative path may begin, the number of
+// paths of one text, and the number of bytes of all these paths.
 const (
 	maxStarts    = 8
 	maxPaths     = 64
@@ -52,7 +52,7 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 		text, not := strings.CutPrefix(text, "!")
 		opens = opens || !not
 		if not && strings.HasPrefix(text, "**/") {
-			p.list = append(p.list, place{folder: "/", rest: text, excluded: true}) // at any depth
+			p.list = append(p.list, place{folder: "/", rest: text, excluded: true}) // the place applies at any depth
 			continue
 		}
 		begins := text == "." || text == "~" || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "~/") || strings.HasPrefix(text, "/") ||
@@ -83,9 +83,9 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 	return p, nil
 }
 
-// judgePaths reports whether paths lie in places. In a rule that allows, all of them
-// must; in another rule one is enough. An empty list, and a path that cannot be
-// resolved, are a Maybe.
+// judgePaths reports whether paths lie in places. In an allow rule all paths must; in another rule
+// one path is enough. For an empty list, and for a path that cannot be resolved, the answer is
+// Maybe.
 func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	if len(paths) == 0 {
 		return where.Maybe
@@ -114,8 +114,8 @@ func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	return v
 }
 
-// matchPath reports whether a resolved path is in one of the places. A path that
-// differs only in case is a Maybe, because some disks ignore case.
+// matchPath reports whether a resolved path is in one of the places. For a path that differs only
+// in letter case the answer is Maybe, because some disks ignore case.
 func (p *places) matchPath(path, base string) where.Match {
 	v, shut := where.No, where.No
 	for _, e := range p.list {
@@ -153,7 +153,7 @@ func compareGlob(pattern, path string) where.Match {
 	switch {
 	case err != nil:
 		return where.Maybe
-	case g.Match(path) || g.Match(path+"/"): // ~/x/** matches ~/x too
+	case g.Match(path) || g.Match(path+"/"): // ~/x/** also matches ~/x
 		return where.Yes
 	}
 	folded, err := glob.Compile(strings.ToLower(pattern))
@@ -194,8 +194,8 @@ func (j *judge) wordPaths(w *word) []string {
 	return all
 }
 
-// judgeFiles reports whether the words of a command that may be paths lie in the places
-// of the rule. In a rule that allows, all of them must; in another rule one is enough.
+// judgeFiles judges the words of a command that may be paths. In an allow rule all these paths must
+// lie in the places of the rule; in another rule one path is enough.
 func (j *judge) judgeFiles(words []word) where.Match {
 	if j.files == nil {
 		return where.Yes
@@ -228,7 +228,7 @@ func (j *judge) judgeFiles(words []word) where.Match {
 // with f.env.
 func (r *row) pathParts(w *word) (all []word) {
 	text := w.text
-	add := func(part string) { // one more than maxPaths makes the answer a Maybe
+	add := func(part string) { // one path more than maxPaths makes the answer Maybe
 		if part != "" && len(all) <= maxPaths && !slices.ContainsFunc(all, func(p word) bool { return p.text == part }) {
 			all = append(all, word{text: part, known: true})
 		}
@@ -243,7 +243,8 @@ func (r *row) pathParts(w *word) (all []word) {
 		}
 	}
 	switch {
-	case !w.known && !w.home, strings.Contains(text, "%") && strings.Contains(strings.ToLower(text), "file:"): // curl decodes file:///%2e%2e
+	// Refuse %2e: curl decodes file:///%2e%2e.
+	case !w.known && !w.home, strings.Contains(text, "%") && strings.Contains(strings.ToLower(text), "file:"):
 		return []word{{}}
 	case w.home:
 		return []word{*w}
@@ -262,7 +263,7 @@ func (r *row) pathParts(w *word) (all []word) {
 	}
 	if r != nil {
 		if kind, known := r.options.byName()[text]; known && kind != attached {
-			return all // the whole word is the option
+			return all // the whole word is the option, so it has no path
 		}
 	}
 	if valued || strings.HasPrefix(text, "--") {
@@ -282,8 +283,8 @@ const (
 	optionNames = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_#"
 )
 
-// enterFolders adds the folders in which the commands of a program may run. Each cd
-// may take effect or not.
+// enterFolders adds the folders in which the commands of a program may run. A cd may fail, so the
+// folder before the cd stays in the list.
 func (j *judge) enterFolders(p *program) {
 	if j.dir == nil && j.files == nil && j.redirect == nil {
 		return
@@ -306,7 +307,7 @@ func (j *judge) enterFolder(words []word) {
 		return
 	}
 	paths := j.wordPaths(&to)
-	// A loop enters a relative folder repeatedly.
+	// In a loop, each run may enter the relative folder again. Then the folders are not known.
 	relative := len(paths) > 0 && !to.home && to.text[0] != '/'
 	if j.lost = j.lost || len(paths) == 0 || relative && j.loops; j.lost {
 		return
@@ -319,8 +320,8 @@ func (j *judge) enterFolder(words []word) {
 	j.lost = len(j.starts) > maxStarts
 }
 
-// cdDestination returns the folder of a cd, if it has exactly one. A cd without words
-// goes home.
+// cdDestination returns the folder of a cd. It returns false if the cd does not have exactly one
+// folder. A cd without words goes to the home.
 func cdDestination(words []word) (word, bool) {
 	if len(words) == 3 && words[1].known && words[1].text == "--" {
 		words = words[1:]
@@ -360,9 +361,9 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 }
 
 // judgeRedirects reports whether the files that a text reads or writes by redirection are in the
-// rule's places. In a rule that allows, all of them must be; in another rule one is enough. If a
-// rule that allows names no such places, it accepts only < with a file of the project that the rule
-// lets cat show.
+// rule's places. In an allow rule all these files must be; in another rule one file is enough. If
+// an allow rule names no such places, it accepts only < with a file of the project, and only if the
+// rule also allows `cat` of the file.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
 		return where.MatchOf(!j.opens || !slices.ContainsFunc(j.redirects, func(f file) bool { return !f.reads || !j.letsCatShow(f.to) }))
@@ -385,8 +386,8 @@ func (j *judge) letsCatShow(to word) bool {
 	return j.isBelowStart(&to) && j.judgeAllowed([]word{{text: "cat", known: true}, to}, 0) == where.Yes
 }
 
-// isBelowStart reports whether the text of a word names a place in the folder in which
-// the text starts, by a relative path or by the whole one.
+// isBelowStart reports whether a word is a path in the folder in which the text starts. The path
+// may be relative or absolute.
 func (j *judge) isBelowStart(w *word) bool {
 	text := w.text
 	if w.home && j.home != "" {

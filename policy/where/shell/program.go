@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects returns the effect of the words of a program from index from on. The
-// words before that index have been read.
+// readEffects returns the effect of a program's words from the index from on. The earlier words
+// have been read before.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -15,11 +15,11 @@ func (r *row) readEffects(words []word, from int) effect {
 	return r.readSubcommand(words, from)
 }
 
-// readSubcommand reads the words of a program with subcommands. The pattern must name
-// each option before the subcommand that is not harmless, and the two words after such
-// an option, because one may be its value. It must also name an option that takes its
-// value from the next word, and the word after the value: in another version of the
-// program, the value is the subcommand.
+// readSubcommand reads the words of a program with subcommands. Before the subcommand there may be
+// options that are not harmless. The pattern must name each such option and the two words after it,
+// because the first of them may be its value. It must also name an option that takes its value from
+// the next word, and the word after the value: in another version of the program, the value is the
+// subcommand.
 func (r *row) readSubcommand(words []word, from int) (e effect) {
 	at := from
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -84,13 +84,14 @@ func (r *row) hasSubcommand(text string) bool {
 	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
 }
 
-// readArguments finds the words that a wildcard must not match. It does not rely on a
-// row that says that an option takes the next word: another vendor's program may read
-// that word as an option or as an operand, so the word must be harmless as both.
+// readArguments finds the words that a wildcard must not match. The row may say that an option
+// takes the next word as its value. readArguments does not rely on this, because the program of
+// another vendor may read the next word as an option or as an operand. So the next word must be
+// harmless in both cases.
 func (r *row) readArguments(words []word, from int, e *effect) {
 	operands := 0
-	valued := none // how the word before may take this word as its value
-	doubt := false // "--" may have been a value, and not the end of the options
+	valued := none // whether the previous word takes this word as its value
+	doubt := false // "--" may have been the value of an option, and not the end of the options
 	for i := from; i < len(words); i++ {
 		w, before := &words[i], valued
 		valued = none
@@ -122,7 +123,7 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			} else if before == required {
 				r.addStay(i, e)
 			}
-			if valued = takes; doubt || r.operands == "one" && operands > 0 { // some read no option behind an operand
+			if valued = takes; doubt || r.operands == "one" && operands > 0 { // some versions read no option after an operand
 				r.readOperand(words, i, &operands, e)
 			}
 		case !w.known && !w.split && !w.many && strings.HasPrefix(w.head, "-"):
@@ -133,10 +134,10 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			r.addUnsure(i, e)
 			operands += 2
 		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
-			// for example yesterday: no version of date sets the clock by words after
-			// an option
+			// No version of date sets the clock by words after an option: yesterday.
 		case before == required && w.known && isNumber(w.text):
-			r.readOperand(words, i, new(int), e) // a number is not the name of a file to write
+			// Not a file that the program writes, because a number is no file name.
+			r.readOperand(words, i, new(int), e)
 		default:
 			if before == required && r.hasMarkPrefix(w.text) {
 				r.addStay(i, e)
@@ -146,8 +147,8 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 	}
 }
 
-// testOptions are options of all JavaScript test runners that select tests or how they
-// are shown. The script that a project runs for its tests is unknown.
+// testOptions are options of all JavaScript test runners that select tests, or the way in which
+// results are shown. The script that a project runs for its tests is unknown.
 const testOptions = "--watch=false --watchAll=false --no-watch --run --ci --runInBand --verbose --silent --no-coverage " +
 	"--coverage=false --passWithNoTests --bail -t --testNamePattern --grep"
 
@@ -166,8 +167,8 @@ func selectTests(words []word) bool {
 	return true
 }
 
-// hasMarkPrefix reports whether the first character of a value has a special meaning
-// for some program: options from a file, or a reference to overwrite.
+// hasMarkPrefix reports whether the first character of a value has a special meaning for the
+// program. Such a character means options from a file, or a reference to overwrite.
 func (r *row) hasMarkPrefix(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }
@@ -186,7 +187,7 @@ func isNumber(text string) bool {
 	return digits != text && (digits == "" || len(digits) == 1 && isLetter(digits[0]) || strings.HasPrefix(text, "0x") && strings.Trim(digits[1:], "0123456789abcdefABCDEF") == "")
 }
 
-// addUnsure adds to e a word that may become any option.
+// addUnsure adds to e a word whose value may be any option.
 func (r *row) addUnsure(i int, e *effect) {
 	r.addStay(i, e)
 	e.loose = e.loose || !r.all
@@ -210,17 +211,17 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	case !w.known && !w.owner:
 		shown = w.head
 	case !w.known && shown == "":
-		shown = "$" // an unknown value of the owner's environment
+		shown = "$" // the value comes from the owner's environment and is not known
 	}
 	if r.operands == "one" && (*operands > 1 || w.many) || !r.harmless(shown) {
 		e.stays = append(e.stays, i)
 	}
 }
 
-// findOption reports whether an option is harmless, in the spelling of the table, and
-// whether it takes the next word by its row: required if it does, attached if it may,
-// none if it does not. Any other spelling is another option: one more dash, another
-// case, a part of a name.
+// findOption reports whether an option is harmless, in the spelling of the table, and whether it
+// takes the next word by its row: required means that it does, attached that it may, none that it
+// does not. A different spelling is a different option: one more dash, another letter case, a part
+// of a name.
 func (r *row) findOption(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]
@@ -250,8 +251,8 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 		case kind == required && i+1 == len(text):
 			return true, required
 		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
-			// If the row was never tried, the text may be a bundle: gh auth status
-			// -at.
+			// The row is from a manual and was never tried, so the text may be a bundle: gh auth
+			// status -at.
 		case kind == required, kind == rest:
 			return true, none
 		case kind == attached:

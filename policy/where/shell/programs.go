@@ -2,12 +2,12 @@ package shell
 
 import "slices"
 
-// The programs whose words are read by code are in lists: handing and opaque hold
-// names, and wordReaders, wrappers and launchers hold names with readers. All other
-// programs are rows of options.txt. The lists are searched, because a hook process
-// judges one command, and making maps of the lists costs more than the judgement.
+// Code reads the words of some programs. The names of these programs are in lists: handing and
+// opaque hold only names; wordReaders, wrappers and launchers hold names with readers. All other
+// programs are rows of options.txt. A search goes through the lists, because a hook process judges
+// only one command, and building maps would cost more than the judgement.
 
-// wordReaders are the programs whose words have a reader of their own.
+// wordReaders lists the programs with their own function for reading the words.
 var wordReaders = []wordReader{
 	{"find gfind", readFind}, {"xargs gxargs", readXargs}, {"eval", readEval}, {"env genv", readEnv}, {"command", readQuery},
 	{"sed gsed", readSed}, {"awk gawk mawk nawk", readAwk}, {"test [ printf", readComputing}, {"tar gtar bsdtar", readTar},
@@ -20,8 +20,8 @@ type wordReader struct {
 	read  func([]word) effect
 }
 
-// isOpaque reports whether what a program runs cannot be read (hidden), and whether
-// even a rule that denies cannot read it (handed).
+// isOpaque reports whether a program runs something that this package cannot read (hidden), and
+// whether even a deny or prompt rule cannot read it (handed).
 func isOpaque(name string) (hidden, handed bool) {
 	handed = listedIn(handing, name)
 	return handed || listedIn(opaque, name), handed

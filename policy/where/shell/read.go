@@ -17,7 +17,7 @@ type simple struct {
 
 func (s simple) equalWords(other simple) bool { return slices.Equal(s.words, other.words) }
 
-// assignment is a variable that is set for a command: NAME=value before it.
+// assignment is a NAME=value in front of the words of a command.
 type assignment struct {
 	at    int // offset in the text
 	name  string
@@ -28,7 +28,7 @@ type assignment struct {
 type file struct {
 	at    int // offset in the text
 	to    word
-	reads bool // by < without a number
+	reads bool // the redirection is < without a number
 }
 
 // program holds every simple command in a text, and the assignments and files of the commands, in
@@ -37,10 +37,10 @@ type program struct {
 	commands []simple
 	assigned []assignment
 	files    []file
-	// doubt means that the text also assigns a variable of the shell itself.
+	// doubt means that the text also sets a variable of the shell itself.
 	doubt bool
-	// steered means that the text sets a variable by which a shell or a program
-	// decides what to run.
+	// steered means that the text sets a variable that decides which program a shell or a program
+	// runs.
 	steered bool
 }
 
@@ -102,7 +102,8 @@ func parseShell(text string, dialect syntax.LangVariant) (p *program, err error)
 
 func (p *program) addAssignments(all []*syntax.Assign) {
 	for _, a := range all {
-		made := assignment{at: int(a.Pos().Offset())} // without a name, so that it differs from every assignment of the core
+		// The name stays empty, so that the assignment differs from every assignment of the core.
+		made := assignment{at: int(a.Pos().Offset())}
 		if a.Name != nil && a.Array == nil && a.Index == nil && !a.Append && !a.Naked {
 			made.name, made.value = a.Name.Value, word{known: true}
 			if a.Value != nil {
@@ -122,8 +123,8 @@ func (p *program) addRedirect(r *syntax.Redirect) {
 	}
 }
 
-// readDeclaration returns export, declare and similar as a simple command. bash parses
-// them, and other shells run them as commands.
+// readDeclaration returns export, declare and similar as a simple command. bash has a syntax for
+// them; other shells run them as commands.
 func readDeclaration(n *syntax.DeclClause) simple {
 	c := simple{words: []word{{text: n.Variant.Value, known: true}}}
 	for _, a := range n.Args {

@@ -7,7 +7,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// isSafeRemote reports whether git runs no helper that the address names.
+// isSafeRemote reports whether git contacts the address without a helper program. An address can
+// name such a helper.
 func isSafeRemote(text string) bool {
 	return !strings.Contains(text, "::") && !strings.Contains(text, "://-") && !strings.Contains(text, "@-") && !strings.Contains(text, "+ssh")
 }
@@ -18,10 +19,10 @@ func isSafePush(text string) bool {
 	return text != "" && text[0] != '+' && text[0] != ':' && isSafeRemote(text)
 }
 
-// isSafeFetch reports whether an operand of git fetch or git pull neither forces a
-// change of one of the user's own references nor covers many of them. With --prune,
-// git deletes the references that match a pattern such as refs/tags/*:refs/tags/* and
-// that the remote does not have.
+// isSafeFetch reports whether an operand of git fetch or git pull does not force a change of the
+// user's own references, and does not cover many references. With --prune, git deletes the
+// references that match a pattern such as refs/tags/*:refs/tags/* and that the remote does not
+// have.
 func isSafeFetch(text string) bool {
 	return isSafePush(text) && !(strings.Contains(text, "*") && strings.Contains(text, ":"))
 }

@@ -7,24 +7,23 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Run is a command that a shell text runs, as far as its words show it. Program is the
-// program's name without its folder, or "" for words that the text keeps in a variable
-// or a list. Words are the other words. For a word that is known only when the text
-// runs, Words has the part that can be read.
+// Run is a command that a shell text runs, read from its words. Program is the program's name
+// without its folder, or "" for words that the text keeps in a variable or a list. Words are the
+// other words. If a word is known only when the text runs, Words has the readable part of the word.
 type Run struct {
 	Program string
 	Words   []string
 
-	unknown    []bool // by index of a word: the shell still changes the word
-	into, from string // the file of a redirection, which is a run of its own for FilesOf
+	unknown    []bool // by index of a word: the shell will change the word
+	into, from string // the files of redirections; each is a separate run for FilesOf
 	writes     bool   // the run is a redirection into a file; a variable may hold the file's name
 }
 
-// RunsOf returns the commands of a shell text, also those within substitutions and
-// behind programs that start others. hidden means that the text may run something that
-// its words do not show: a program whose name is computed, a shell that reads what it
-// runs from its input, or a text that cannot be read whole. A text that is no shell
-// text is one Run of its words.
+// RunsOf returns the commands of a shell text. They include commands in substitutions and commands
+// that other programs start. hidden means that the text may run something that its words do not
+// show: a program whose name is computed, a shell that reads its commands from its input, or a text
+// that cannot be read completely. For a text that is not shell text, RunsOf returns one Run with
+// the words.
 func RunsOf(text string) (runs []Run, hidden bool) {
 	r := runner{budget: 4 * maxText}
 	r.readText(text, 0)
@@ -34,7 +33,7 @@ func RunsOf(text string) (runs []Run, hidden bool) {
 type runner struct {
 	runs   []Run
 	hidden bool
-	budget int // bytes of shell text that may still be read
+	budget int // how many bytes of shell text may still be read
 }
 
 func (r *runner) readText(text string, depth int) {
@@ -88,7 +87,7 @@ func (r *runner) addRun(program string, words []word) {
 	r.runs = append(r.runs, one)
 }
 
-// inputText is the input of a command, as far as the text holds it.
+// inputText is the input of a command, if the text holds the input.
 type inputText struct {
 	text  string
 	known bool // the input comes from the text, or from a file that the text names
@@ -117,7 +116,9 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 				}
 			}
 		case to.Op == syntax.RdrIn && readWord(to.Word).known && !isDevice(readWord(to.Word).text):
-			input.known = true // the input is a file of the project, which is not read here, just as a script that a word names
+			// The input is a file of the project; this package does not read the file, nor does it
+			// read a script that a word names.
+			input.known = true
 		}
 	}
 	if i := slices.IndexFunc(words, func(w word) bool { return isShellOption(w.text, 'c') }); isShell(words[0].text) && i > 0 && i+1 < len(words) && !words[i+1].known {
@@ -128,7 +129,7 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 	r.readCommand(words, input, depth)
 }
 
-// readCommand reads a command and those that it runs.
+// readCommand reads a command and the commands that it runs.
 func (r *runner) readCommand(words []word, input inputText, depth int) {
 	if depth > maxDepth || !words[0].known && !words[0].home {
 		r.hidden = true
@@ -158,14 +159,14 @@ func (r *runner) readCommand(words []word, input inputText, depth int) {
 	}
 }
 
-// startsOthers reports whether a program runs the command in its last words.
+// startsOthers reports whether the last words of a program are a command that it runs.
 func startsOthers(called string) bool {
 	name := canonicalName(called)
 	return findWrapper(name) != nil || listedIn("env command xargs watch script parallel strace ltrace nohup chroot unshare setpriv runuser torsocks proxychains", name)
 }
 
-// firstOperand returns the index of the first word that is no option, no assignment
-// and no number, or that is not known.
+// firstOperand returns the index of the first word that is an operand: not an option, not an
+// assignment and not a number. An unknown word counts as an operand.
 func firstOperand(words []word) int {
 	for at := 1; at < len(words); at++ {
 		text := words[at].text
@@ -176,8 +177,8 @@ func firstOperand(words []word) int {
 	return len(words)
 }
 
-// isMade reports whether the name of a program is computed: a variable or a
-// substitution follows its last slash.
+// isMade reports whether the name of a program is computed: there is a variable or a substitution
+// after its last slash.
 func isMade(w *syntax.Word) (made bool) {
 	var look func(parts []syntax.WordPart)
 	look = func(parts []syntax.WordPart) {
@@ -203,14 +204,14 @@ func isShell(called string) bool {
 	return listedIn("sh bash dash zsh ash ksh mksh pdksh yash posh rbash hush fish csh tcsh elvish xonsh nu pwsh powershell", canonicalName(called))
 }
 
-// isShellOption reports whether a word is the option of a shell with this letter, or a
-// bundle of options that ends with the letter.
+// isShellOption reports whether a word is the shell option with this letter, or a bundle of options
+// that ends in this letter.
 func isShellOption(text string, letter byte) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-' && text[len(text)-1] == letter
 }
 
-// readsInput reports whether a shell runs what it reads: no word names a script or
-// holds a text.
+// readsInput reports whether a shell runs the text of its input, because its words have no script
+// and no text to run.
 func readsInput(words []word) bool {
 	for _, w := range words[1:] {
 		switch {
@@ -225,7 +226,7 @@ func readsInput(words []word) bool {
 	return true
 }
 
-// isDevice reports whether a path may be the input of the process.
+// isDevice reports whether a path may be the standard input of the process.
 func isDevice(path string) bool {
 	return strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
 }

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readSed reads the words of sed, whose options may be anywhere. In GNU sed, e runs
-// commands, w writes files, and both are also flags of s.
+// readSed reads the words of sed. Options of sed may be anywhere. In GNU sed, the command e runs
+// commands and w writes files; e and w are also flags of the command s.
 func readSed(words []word) effect {
 	e := effect{}
 	script := false
@@ -66,7 +66,7 @@ func readSedScript(script string) (files []string, readable bool) {
 		if s == "" {
 			return files, true
 		}
-		if s[0] == '#' || !s.takeAddresses() { // #n, which seds read differently
+		if s[0] == '#' || !s.takeAddresses() { // seds read #n in different ways
 			return nil, false
 		}
 		if s[0] == 'r' {
@@ -79,8 +79,8 @@ func readSedScript(script string) (files []string, readable bool) {
 	return files, true
 }
 
-// scriptReader returns a function that finds the files that a word names as a script
-// in the program's language. Any word may be the script.
+// scriptReader returns a function that reads a word as a script in the program's language, and
+// returns the files that the script names. Any word may be the script.
 func scriptReader(program string) func(*word) []word {
 	switch canonicalName(program) {
 	case "sed", "gsed":
@@ -93,8 +93,8 @@ func scriptReader(program string) func(*word) []word {
 	return func(*word) []word { return nil }
 }
 
-// findScript returns the index of the word that certainly is the script of sed or awk,
-// and not a path; 0 when there is none.
+// findScript returns the index of the word that certainly is the script of sed or awk and not a
+// path; 0 if there is no such word.
 func findScript(words []word) int {
 	switch canonicalName(words[0].text) {
 	case "sed", "gsed":
@@ -126,7 +126,7 @@ func readSedNames(w *word) (all []word) {
 	}
 	files, _ := readSedScript(script)
 	for _, file := range files {
-		// Some seds end the name at the end of the line, others before one of these
+		// In some seds the file name ends at the end of the line, in others before one of these
 		// characters.
 		for _, end := range []string{"\n", ";", "}", " "} {
 			if name, _, _ := strings.Cut(file, end); name != "" {
@@ -137,8 +137,8 @@ func readSedNames(w *word) (all []word) {
 	return all
 }
 
-// readJqNames returns an unknown word for a filter that imports a file, because the
-// file's name may contain escapes.
+// readJqNames returns an unknown word if a filter imports a file. The name is not known, because it
+// may contain escapes.
 func readJqNames(w *word) []word {
 	if strings.ContainsAny(w.text, "\"") && (strings.Contains(w.text, "import") || strings.Contains(w.text, "include")) {
 		return []word{{}}
@@ -146,8 +146,8 @@ func readJqNames(w *word) []word {
 	return nil
 }
 
-// readAwkNames returns an unknown word when a program changes its list of files,
-// because then it creates names while it runs.
+// readAwkNames returns an unknown word if a program changes its list of files. The names are not
+// known, because the program makes them while it runs.
 func readAwkNames(w *word) []word {
 	for _, list := range [...]string{"ARGV", "ARGC", "SYMTAB"} {
 		if strings.Contains(w.text, list) {
@@ -208,7 +208,7 @@ func (s *sedScript) takeCommand() bool {
 		}
 		delimiter := (*s)[0]
 		*s = (*s)[1:]
-		for range 2 { // the pattern and the replacement
+		for range 2 { // reads the pattern and then the replacement
 			if !s.takeUntil(delimiter) {
 				return false
 			}
@@ -223,8 +223,8 @@ func (s *sedScript) takeCommand() bool {
 	return *s == "" || strings.IndexByte(";\n}", (*s)[0]) >= 0
 }
 
-// takeUntil takes a text up to a delimiter. It refuses a delimiter inside brackets,
-// because seds read it differently.
+// takeUntil takes a text up to a delimiter. It refuses a delimiter inside brackets, because seds
+// read such a delimiter in different ways.
 func (s *sedScript) takeUntil(delimiter byte) bool {
 	text := string(*s)
 	bracket := false
@@ -245,7 +245,7 @@ func (s *sedScript) takeUntil(delimiter byte) bool {
 			return true
 		case text[i] == '\\': // in brackets
 			if i+1 < len(text) && strings.IndexByte("]\\[", text[i+1]) >= 0 {
-				return false // seds differ on where the brackets end
+				return false // seds do not agree where the brackets end
 			}
 		case text[i] == '[' && bracket && i+1 < len(text) && strings.IndexByte(":.=", text[i+1]) >= 0:
 			end := strings.Index(text[i+2:], text[i+1:i+2]+"]")

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Settings are the keys of the constraint when it is written as a table. A plain list
-// stands for the first key. docs/where.md explains the keys.
+// Settings are the keys that the constraint has if its value is a table. If the value is a list,
+// the list belongs to the first key. docs/where.md explains the keys.
 var Settings = []string{"run", "not", "options", "without", "env", "dir", "paths", "redirect", "hosts", "search"}
 
 // TakesPlaces reports whether the list of a key holds places on the disk.
@@ -24,29 +24,29 @@ type Setting struct {
 
 // Ports holds what the constraint needs from other packages.
 type Ports struct {
-	// Place resolves a path, as disk.LocatePath does with a home, the folder at which
-	// relative paths start, and a disk. With nil, no place is known.
+	// Place resolves a path. It is disk.LocatePath with the home and the disk filled in; base is
+	// the folder at which relative paths start. If Place is nil, no place is known.
 	Place func(path, base string) (stands, leads string, known bool)
-	Home  string // the folder that ~ means, absolute; "" when unknown
-	// Hosts returns the constraint that a URL's host is one of a list.
+	Home  string // the folder that ~ stands for, absolute; "" if it is not known
+	// Hosts returns a constraint: the host of a URL must match one of the globs.
 	Hosts func(globs []string) (where.Constraint, error)
-	// Windows means that the texts may go to cmd.exe or PowerShell.
+	// Windows means that cmd.exe or PowerShell may run the texts.
 	Windows bool
 }
 
 // commands is the constraint `command`.
 type commands struct {
 	windows          bool
-	home             string // the folder that ~ means; "" when unknown
+	home             string // the folder that ~ stands for; "" if it is not known
 	patterns, not    []*pattern
 	options, without []string
 	env              []variable
-	// nil when not given
+	// nil if the constraint does not have the key
 	dir, files, redirect *places
-	hosts                where.Constraint // nil when not given
-	search               string           // "" when not given
+	hosts                where.Constraint // nil if the constraint does not have the key
+	search               string           // "" if the constraint does not have the key
 	settings             []Setting
-	size                 int // bytes of all lists
+	size                 int // number of bytes of all lists
 }
 
 // New returns the constraint `command = [...]` or `command = { run = [...], ... }`.
@@ -78,7 +78,7 @@ func New(settings []Setting, ports Ports) (where.Constraint, error) {
 	return c, nil
 }
 
-// findSetting returns the list of a key, and whether the key is given.
+// findSetting returns the list of a key. It returns false if the constraint does not have the key.
 func (c *commands) findSetting(name string) (list []string, given bool) {
 	for i := range c.settings {
 		if c.settings[i].Name == name {
@@ -156,9 +156,9 @@ func (c *commands) String() string {
 	return "command = { " + strings.Join(parts, ", ") + " }"
 }
 
-// JudgeCost counts two readings, each with the texts within the text, every word
-// against every pattern, and each place for which the disk is read. BenchmarkHolds
-// measured it.
+// JudgeCost returns the cost of two readings of a text. Each reading includes the texts in the
+// text, compares every word with every pattern, and asks the disk about each place. BenchmarkHolds
+// measures the cost.
 func (c *commands) JudgeCost(n int) int {
 	n = min(n, maxText)
 	cost := 10_000 + n*(1_500+4*(len(c.patterns)+len(c.not))+c.size/16)
@@ -176,7 +176,7 @@ func AsksDisk(c where.Constraint) bool {
 }
 
 // AsksPlaces reports whether a constraint `command` depends on where paths lead, or on the folder
-// in which a text starts. A rule that lets cd go into that folder depends on the folder.
+// in which a text starts. A rule that allows a cd into this folder also depends on the folder.
 func AsksPlaces(c where.Constraint) bool {
 	if AsksDisk(c) {
 		return true

@@ -6,14 +6,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// namesDenied reports whether the words of a program that may run others name a denied
-// command: as separate words, or inside one word that is a text in any language.
+// namesDenied reports whether the words of a program that may run other programs name a denied
+// command. The name may be separate words, or may be inside one word that is a text in any
+// language.
 func (j *judge) namesDenied(words []word) bool {
 	for i := range words {
 		if j.shownAt(words[i:]) {
 			return true
 		}
-		if text := words[i].text; len(text) > 2 && text[0] == '-' && text[1] != '-' { // git grep -Orm
+		if text := words[i].text; len(text) > 2 && text[0] == '-' && text[1] != '-' { // -Orm in git grep -Orm
 			behind := append([]word{{text: text[2:], known: true}}, words[i+1:min(len(words), i+1+2*maxPast)]...)
 			if j.namesDenied(behind[:1]) || j.shownAt(behind) {
 				return true
@@ -35,7 +36,7 @@ func (j *judge) namesDenied(words []word) bool {
 	return false
 }
 
-// maxPast is how many options may be between the words of a pattern.
+// maxPast is the largest number of options between the words of a pattern.
 const maxPast = 32
 
 // isSeparator reports whether a character cannot be part of the name of a program or
@@ -53,7 +54,7 @@ func (j *judge) shownAt(words []word) bool {
 			if len(p.texts) == 0 || isBareGlob(p.texts[0]) || !p.mayBegin(name) {
 				continue
 			}
-			// Words far after those of the pattern do not matter.
+			// Words far after the pattern's words do not matter, so they are cut off.
 			named := append([]word{{text: name, known: true}}, words[1:min(len(words), len(p.texts)+maxPast)]...)
 			if p.matchWords(named) != where.No || p.matchesPastOptions(named) {
 				return true

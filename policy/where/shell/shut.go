@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// mayShowSecrets reports whether a wildcard of the pattern matches a word by which a
-// program may show a file in a place of secrets. A rule with paths names its files
-// itself.
+// mayShowSecrets reports whether a wildcard of the pattern matches a word with which a program may
+// show a file in a place of secrets. For a rule with paths the answer is not needed, because the
+// rule names its files itself.
 func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	if j.files != nil || p.isExact() || !words[0].known {
 		return false
@@ -27,8 +27,8 @@ func (j *judge) mayShowSecrets(p *pattern, words []word) bool {
 	return false
 }
 
-// meansShut reports whether word i of the pattern names a place of secrets itself, and
-// not only by wildcards: .env*, .ssh/**.
+// meansShut reports whether word i of the pattern itself names a place of secrets, as .env* and
+// .ssh/** do. Wildcards alone do not name one.
 func (p *pattern) meansShut(i int) bool {
 	if i >= len(p.texts) {
 		return false
@@ -43,7 +43,7 @@ func (p *pattern) meansShut(i int) bool {
 // reader is a command that may show the contents of files.
 type reader struct {
 	words []word
-	base  string // the folder in which the text starts; "" when unknown
+	base  string // the folder in which the text starts; "" if it is not known
 	name  string
 }
 
@@ -51,9 +51,8 @@ func newReader(words []word, base string) *reader {
 	return &reader{words: words, base: base, name: canonicalName(words[0].text)}
 }
 
-// handling are programs that show, copy or change the contents of the files that their
-// words name. Other programs may get such names too, but what they do with them is
-// unknown.
+// handling are programs that show, copy or change the contents of the files that their words name.
+// Other programs may also get names of files, but it is not known what they do with the files.
 const handling = "cat tac head tail less more most bat batcat nl od xxd hexdump strings base64 base32 basenc grep egrep fgrep zgrep rg ag ack " +
 	"sed gsed awk gawk mawk nawk sort uniq cut paste tr fold fmt pr rev column expand iconv diff cmp comm look join split csplit " +
 	"jq yq dd curl wget scp rsync cp mv ln tee install touch tar gtar bsdtar zip 7z 7za 7zz gzip bzip2 xz zcat bzcat xzcat zless " +
@@ -69,8 +68,8 @@ func (r *reader) handlesFiles() bool {
 	return listedIn(handling, r.name) || listedIn(gitHandling, r.gitSubcommand()) || listedIn(archiving, r.name)
 }
 
-// isComputed reports whether a word comes from a command or a variable of the text.
-// The letters of such a word do not show which file it names.
+// isComputed reports whether the value of a word comes from a command or a variable of the text.
+// The letters of such a word do not show the file that it names.
 func (w *word) isComputed() bool {
 	return !w.known && !w.owner && !w.inherited && !w.home && !w.fed && (w.split || !strings.ContainsAny(w.text, "*?[{~"))
 }
@@ -82,8 +81,8 @@ const (
 	gitNamesOnly = "check-ignore check-attr ls-files status rev-parse branch tag remote describe merge-base"
 )
 
-// namesShut reports whether word i may name a place of secrets whose contents the
-// program shows.
+// namesShut reports whether word i may name a place of secrets, and the program shows the contents
+// of this place.
 func (r *reader) namesShut(i int) bool {
 	w, sub := &r.words[i], r.gitSubcommand()
 	option, _, valued := strings.Cut(w.text, "=")
@@ -122,8 +121,8 @@ var seeks = map[string][]string{
 	"grep": {"-e", "--regexp", "-f", "--file"}, "rg": {"-e", "--regexp", "-f", "--file", "--files", "--type-list"}, "jq": {"-f", "--from-file"},
 }
 
-// findPattern returns the index of the word that a program searches for and that names
-// no file; 0 when that is not certain.
+// findPattern returns the index of the word that is the program's search text, so that this word
+// names no file. It returns 0 if this is not certain.
 func (r *reader) findPattern(sub string) int {
 	name := r.name
 	if name == "git" {
@@ -165,8 +164,8 @@ func (r *row) mayTake(text string) bool {
 	return !known || kind != none
 }
 
-// Options with which a program shows the contents of files that it leaves out
-// otherwise, or of all files in a folder.
+// Options with which a program also shows the contents of files that it otherwise skips, or of all
+// files in a folder.
 var (
 	recurses = []string{"-r", "-R", "--recursive", "--dereference-recursive", "-d", "--directories"}
 	unhides  = []string{"-.", "--hidden", "-u", "--unrestricted", "--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-exclude", "--no-ignore-files",
@@ -176,11 +175,10 @@ var (
 	runs      = []string{"-exec", "-execdir", "-ok", "-okdir"}
 )
 
-// archiving are programs that put every file of a folder into one file, or onto their
-// output.
+// archiving are programs that put all files of a folder into one file or into their output.
 const archiving = "tar gtar bsdtar zip 7z 7za 7zz pax rar"
 
-// widths maps the values of the key search to whether they mean wide searches.
+// widths maps each value of the key search to whether it allows wide searches.
 var widths = map[string]bool{"wide": true, "narrow": false}
 
 func parseSearch(list []string) (string, error) {
@@ -190,7 +188,7 @@ func parseSearch(list []string) (string, error) {
 	return list[0], nil
 }
 
-// judgeSearch reports whether a command searches as widely as the rule says.
+// judgeSearch reports whether a command searches as widely as the rule's key search allows.
 func (j *judge) judgeSearch(words []word) where.Match {
 	if j.search == "" {
 		return where.Yes
@@ -205,13 +203,13 @@ func (j *judge) judgeSearch(words []word) where.Match {
 	return where.Yes - wide
 }
 
-// looksWide reports whether a program shows the contents of every file in the folder,
-// files with secrets included, as grep -r . and rg --hidden do.
+// looksWide reports whether a program shows the contents of every file in the folder, including
+// files with secrets. grep -r . and rg --hidden are such commands.
 func (r *reader) looksWide() where.Match {
 	sub := r.gitSubcommand()
 	switch {
 	case sub == "cat-file":
-		return r.hasOption(batches) // with one of these options the command line does not name the objects
+		return r.hasOption(batches) // with one of these options, the input and not the command line names the objects
 	case r.name == "diff", listedIn(archiving, r.name):
 		// diff compares files with the same names in two folders, also without an
 		// option.
@@ -227,13 +225,13 @@ func (r *reader) looksWide() where.Match {
 		return r.looksAround(untracked, sub)
 	}
 	if row := rowOf(r.words); row != nil && row.any {
-		return where.No // echo reads no file, whatever its words are
+		return where.No // echo never reads a file
 	}
 	return r.hasOption([]string{"--files0-from"})
 }
 
-// hasOption reports whether a command has one of the options. Names of files that the
-// shell finds by a wildcard do not count.
+// hasOption reports whether a command has one of the options. The shell may replace a wildcard by a
+// file name that looks like an option; such a name does not count.
 func (r *reader) hasOption(options []string) where.Match {
 	v := where.No
 	row := rowOf(r.words)
@@ -248,8 +246,8 @@ func (r *reader) hasOption(options []string) where.Match {
 	return v
 }
 
-// looksAround reports whether a command has one of the options and, with it, looks
-// into files that the command does not name.
+// looksAround reports whether a command has one of the options, so that it reads files that its
+// words do not name.
 func (r *reader) looksAround(options []string, sub string) where.Match {
 	v := r.hasOption(options)
 	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {
@@ -258,8 +256,7 @@ func (r *reader) looksAround(options []string, sub string) where.Match {
 	return v
 }
 
-// narrowsFiles reports whether a search only looks into files whose names show that
-// they hold no secret.
+// narrowsFiles reports whether a search reads only files whose names show that they hold no secret.
 func (r *reader) narrowsFiles() bool {
 	some := false
 	for i := 1; i < len(r.words); i++ {
@@ -284,21 +281,21 @@ func (r *reader) narrowsFiles() bool {
 	return some
 }
 
-// atRoot reports whether one of the folders may be the whole project, or more: the
-// command names such a folder, or names no folder.
+// atRoot reports whether a folder of the command may be the whole project, or may contain the
+// project. This is also true if the command names no folder.
 func (r *reader) atRoot(sub string) bool {
 	named, operands := r.findRoots(sub)
 	return named || operands == 0
 }
 
-// findRoots reports whether a word may name the whole project, or more, and counts the
-// operands.
+// findRoots reports whether a word may name the whole project, or a folder that contains the
+// project. It also counts the operands.
 func (r *reader) findRoots(sub string) (named bool, operands int) {
 	pattern, row := r.findPattern(sub), rowOf(r.words)
 	for i := 1; i < len(r.words); i++ {
 		w := &r.words[i]
 		if strings.HasSuffix(r.name, "find") && w.text != "" && strings.IndexByte("-(!", w.text[0]) >= 0 {
-			break // the folders of find end here
+			break // the folders of find end before its first option
 		}
 		if i == pattern || strings.HasPrefix(w.text, "-") || w.text == sub || isNumber(w.text) {
 			continue

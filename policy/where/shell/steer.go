@@ -2,10 +2,9 @@ package shell
 
 import "strings"
 
-// steersPrograms reports whether a variable influences what a shell, the loader or a
-// common program runs, or is a number, whose value some shells compute. The list is
-// for rules that deny. A rule that allows accepts only the variables of
-// allowsVariable.
+// steersPrograms reports whether a variable changes what a shell, the loader or a common program
+// runs. It also returns true for numeric variables, because some shells compute their values. Deny
+// and prompt rules use this list. An allow rule accepts only the variables of allowsVariable.
 func steersPrograms(name string) bool {
 	if i := strings.IndexByte(name, '['); i >= 0 {
 		return true

@@ -14,25 +14,31 @@ var optionsText string
 // row is the entry of a program, or of one of its subcommands, in the table.
 type row struct {
 	options *options
-	// runs are the subcommands whose words are a command to run. opaque are others
-	// that run something that is not in their words. launches are those that run the
-	// program named by their first operand.
+	// runs are the subcommands whose words are a command that they run. opaque are the subcommands
+	// that run something which is not in their words. launches are the subcommands whose first
+	// operand names the program that they run.
 	runs, opaque, launches string
-	operands               string                    // a key of operandKinds; "" for any operand
-	harmless               func(operand string) bool // whether an operand of that kind is harmless; nil when all are
-	subs                   map[string]*row           // the subcommands that have their own rows
-	all                    bool                      // every option is harmless, and so is a word that may become one
-	single                 bool                      // -run is one option, as in Go's flags, and not a bundle
-	mixed                  bool                      // "--" does not end the options
-	script                 bool                      // the words after "--" go to another program
-	named                  bool                      // the subcommand does more than look: a pattern must name the subcommand
-	closed                 bool                      // a wildcard does not match the words of a subcommand without a row
-	any                    bool                      // no word makes the program do more than its name says
-	signed                 bool                      // a value may be a signed number
-	tasks                  bool                      // the program launches a task of the project, not a program
-	published              bool                      // the options are from a manual and were never tried
-	tests                  bool                      // the words select tests of an unknown script
-	greedy                 bool                      // the program takes options after the program that it launches, up to "--"
+	operands               string // a key of operandKinds; "" if operands may be of any kind
+	// Reports whether an operand is harmless; nil if all operands are harmless.
+	harmless func(operand string) bool
+	subs     map[string]*row // the subcommands that have their own rows
+	// Every option is harmless, and every word that may become an option.
+	all bool
+	// A word such as -run is one option, as in Go's flags, and not a bundle.
+	single bool
+	mixed  bool // options may also follow after "--"
+	script bool // the words after "--" go to another program
+	// The subcommand does more than show something, so a pattern must name it.
+	named bool
+	// For a subcommand without a row, a wildcard does not match its words.
+	closed    bool
+	any       bool // the program does nothing but its own work, with any words
+	signed    bool // a value may be a signed number
+	tasks     bool // the program launches tasks of the project and not programs
+	published bool // the options are from a manual; no test has run the program
+	tests     bool // the words select tests of a script whose content is not known
+	// The program reads the options of the program that it launches as its own, up to "--".
+	greedy bool
 }
 
 // value tells whether an option takes a value, and in which word.
@@ -40,16 +46,16 @@ type value byte
 
 const (
 	none     value = iota
-	attached       // in the same word, or none: -U5, --color=always
-	rest           // the rest of the same word, whatever it is
-	required       // in the same word or the next
+	attached       // in the same word, or no value: -U5, --color=always
+	rest           // all of the rest of the same word
+	required       // in the same word or in the next word
 )
 
 // findRows returns the offsets in the table at which the rows of a program and of its
 // subcommands begin. Searching for one name is faster than reading all names.
 func findRows(program string) (begins []int) {
 	if program == "" || strings.ContainsAny(program, " ,=\n") {
-		return nil // not the name of a program
+		return nil // a text with such characters is not the name of a program
 	}
 	for _, before := range []string{"\n", ", "} {
 		word := before + program
@@ -78,15 +84,16 @@ func headingAt(begin int) (names string, isHeading bool) {
 	return names, line != "" && line[0] != '#' && line[0] != '\t'
 }
 
-// programRows caches the rows of the programs that were looked up. Judging one command
-// reads only the rows of its programs, not the whole table.
+// programRows caches the rows of the programs that were looked up. For one command, only the rows
+// of its programs are read, and not the whole table.
 var (
 	programRows sync.Map // *row by name; nil for a name without a row
 	missingRows atomic.Int32
 )
 
-// maxMissing is the largest number of names without a row that are remembered. A command asks for
-// its names many times, but a stranger chooses the names, so their number is bounded.
+// maxMissing is the largest number of names without a row in the cache. A command asks for its
+// names many times, so the cache saves work. The number is limited because the author of a call
+// chooses the names.
 const maxMissing = 1024
 
 // programRow returns the row of a program, with the rows of its subcommands; nil when
@@ -96,7 +103,8 @@ func programRow(program string) *row {
 		return r.(*row)
 	}
 	at := findRows(program)
-	program = strings.Clone(program) // the memory of program may be reused: it belongs to the text of a call
+	// A copy, because the memory of program belongs to the text of a call and may be reused.
+	program = strings.Clone(program)
 	if len(at) == 0 {
 		if missingRows.Add(1) <= maxMissing && len(program) <= 64 {
 			programRows.Store(program, (*row)(nil))
@@ -147,8 +155,8 @@ type options struct {
 	names map[string]value
 }
 
-// byName returns the options by name. It returns nil for nil options, as of a row that
-// is not in the table.
+// byName returns the options by name. It returns nil if o is nil: a row that is not in the table
+// has no options.
 func (o *options) byName() map[string]value {
 	if o == nil {
 		return nil
@@ -178,7 +186,7 @@ func attachSubcommand(table map[string]*row, name string) {
 	i := strings.LastIndexByte(name, ' ')
 	parent := table[name[:i]]
 	if parent == nil {
-		return // a test reports a subcommand whose program has no row
+		return // no panic here, because a test reports a subcommand whose program has no row
 	}
 	if parent.subs == nil {
 		alone := *parent // a copy, because other names share the row
@@ -215,9 +223,9 @@ func (r *row) setField(key, words string) {
 	}
 }
 
-// operandKinds maps a kind of operand to a function that reports whether an operand is
-// harmless, so that a wildcard may match it. Other operands make a program do more
-// than its name says.
+// operandKinds maps a kind of operand to a function that reports whether an operand is harmless, so
+// that a wildcard may match it. An operand that is not harmless makes a program do something that
+// the program's name does not show.
 var operandKinds = map[string]func(text string) bool{
 	"none":       func(string) bool { return false },
 	"one":        func(string) bool { return true }, // a second operand would be a file to write
@@ -228,13 +236,13 @@ var operandKinds = map[string]func(text string) bool{
 	"refspec":    isSafePush,
 	"repository": isGitHubRepo,
 	"into":       isSafeFetch,
-	// A version makes the program ask the network: example.com/x@latest.
+	// Refuse a version, example.com/x@latest, because the program asks the network for it.
 	"local": func(text string) bool { return !strings.Contains(text, "@") },
 	"page":  func(text string) bool { return !strings.Contains(text, "/") },
 	"show":  func(text string) bool { return listedIn("show list ls", text) },
 	"log":   func(text string) bool { return !listedIn("expire delete drop write", text) },
 	"audit": func(text string) bool { return !listedIn("fix signatures", text) },
-	// Options of MSBuild may begin with a slash, and @x reads more of them from x.
+	// Refuse a slash, which begins an option of MSBuild, and @x, which reads more options from x.
 	"project": func(text string) bool {
 		return !strings.HasPrefix(text, "@") && !(strings.HasPrefix(text, "/") && strings.ContainsAny(text, "=:"))
 	},
@@ -242,8 +250,8 @@ var operandKinds = map[string]func(text string) bool{
 	"process": func(text string) bool {
 		return len(text) > 8 || !strings.Contains(text, "e") || strings.Trim(text, processLetters) != ""
 	},
-	// Addresses of proxies may contain passwords, and the value of GOAUTH may contain
-	// commands.
+	// Refuse proxies, because their addresses may contain passwords. Refuse GOAUTH, because its
+	// value may contain commands.
 	"setting": func(text string) bool {
 		return !listedIn("GOPROXY GOAUTH GONOSUMDB", text) && !strings.Contains(text, "=")
 	},
@@ -253,13 +261,12 @@ var operandKinds = map[string]func(text string) bool{
 const (
 	lowercase = "abcdefghijklmnopqrstuvwxyz"
 	letters   = lowercase + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	// processLetters are options of ps that need no dash; e prints the environment.
+	// processLetters are the options of ps that need no dash. The option e prints the environment.
 	processLetters = "acefghjklmnrsuvwxACDHLMNSTXZ"
 )
 
-// mayPrintEnv reports whether a text, as a filter of jq, may print the environment:
-// with env, with $ENV, or with a module that is not read. The name of a file is not
-// such a filter.
+// mayPrintEnv reports whether a text, read as a filter of jq, may print the environment: by env, by
+// $ENV, or by a module, which this package does not read. The name of a file is not such a filter.
 func mayPrintEnv(text string) bool {
 	if strings.HasSuffix(text, ".json") && strings.Trim(text, letters+"0123456789_/.-") == "" &&
 		!strings.Contains(text, "-.") && !strings.Contains(text, "/.") {
@@ -289,9 +296,8 @@ func mayPrintEnv(text string) bool {
 	return false
 }
 
-// isGitHubRepo reports whether a word of gh names no repository on a host other than
-// GitHub, to which gh may send a token: evil.example/a/b, --repo=evil.example/a/b, a
-// whole address.
+// isGitHubRepo reports whether a word of gh names a repository on GitHub or no repository. gh may
+// send a token to another host: evil.example/a/b, --repo=evil.example/a/b, a whole address.
 func isGitHubRepo(text string) bool {
 	if strings.HasPrefix(text, "-") {
 		_, text, _ = strings.Cut(text, "=")
@@ -311,8 +317,8 @@ func isGitHubRepo(text string) bool {
 	return !elsewhere || strings.EqualFold(host, "github.com")
 }
 
-// isRegistryPackage reports whether a text names a package of the registry. An address
-// or a folder is not one: npm would fetch and read it with other programs.
+// isRegistryPackage reports whether a text names a package of the registry. An address or a folder
+// is not a package of the registry: npm would fetch and read it with other programs.
 func isRegistryPackage(text string) bool {
 	name, scoped := strings.CutPrefix(text, "@")
 	if scoped {

@@ -9,7 +9,7 @@ func readTar(words []word) effect {
 	r := programRow("tar")
 	from := 1
 	if len(words) > 1 && words[1].known && !strings.HasPrefix(words[1].text, "-") {
-		from = 2 // the values of the options in the first word follow
+		from = 2 // the next words are the values of the options in the first word
 		for _, letter := range words[1].text {
 			if _, ok := r.options.byName()["-"+string(letter)]; !ok {
 				e.stays = append(e.stays, 1)

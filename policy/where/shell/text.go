@@ -40,9 +40,8 @@ func isAdmissible(text string) bool {
 	return open <= maxOpen
 }
 
-// mayAct reports whether a comment could have an effect in a shell without comments,
-// such as zsh at its prompt: the shell may run the text, or open a quote that a later
-// line closes.
+// mayAct reports whether a comment could have an effect in a shell without comments, such as zsh at
+// its prompt. Such a shell may run the comment's text, or open a quote that a later line closes.
 func mayAct(comment string) bool {
 	single, double := strings.Count(comment, "'"), strings.Count(comment, `"`)
 	return strings.ContainsAny(comment, ";&|<>`$(){}[]*?~!\\") || single%2 != 0 || double%2 != 0 || single > 0 && double > 0

@@ -11,17 +11,17 @@ import (
 // order of the text.
 type Told struct {
 	Programs []string
-	Reads    []string // files, as far as their names look like names of files
+	Reads    []string // words that look like names of files
 	Writes   []string
 	Deletes  []string
 	Hosts    []string
-	Hides    []string // programs that run or load what their words do not show
+	Hides    []string // programs that run or load something that their words do not show
 	// Hidden means that the text itself runs something that it does not show.
 	Hidden bool
 }
 
-// runFiles are further programs that run the content of files, so that their words do not show
-// all that they run.
+// runFiles are more programs that run the content of files, so their words do not show everything
+// that they run.
 const runFiles = "make gmake ninja just rake npm yarn pnpm bun node deno python ruby perl php sh bash dash zsh ksh source . go cargo gradle mvn ant tox nox pytest poetry uv jest vitest tsc"
 
 // Tell reads a shell text for a person. It may miss things that the text does, so no decision
@@ -86,7 +86,7 @@ func looksLikeFile(name string) bool {
 		(strings.ContainsAny(name, "/~") || strings.Contains(strings.Trim(name, "."), ".") || name == ".")
 }
 
-// hostsIn returns the hosts that a command names.
+// hostsIn returns the hosts that the words of a command name.
 func hostsIn(words []word) (hosts []string) {
 	c := contactOf(words[0])
 	operands := 0
@@ -105,7 +105,7 @@ func hostsIn(words []word) (hosts []string) {
 		}
 		if text[0] == '-' {
 			if listedIn(c.plain, text) {
-				i++ // its value is no host
+				i++ // skip the option's value, which is not a host
 			}
 			continue
 		}

@@ -2,18 +2,18 @@ package shell
 
 import "github.com/clawai/clawai/policy/where"
 
-// Unseen is a pattern whose wildcard allows nothing, because the words that it would
-// match cannot be read here.
+// Unseen is a pattern whose wildcard allows nothing: the words that the wildcard would match are a
+// text that this package cannot read.
 type Unseen struct {
 	Pattern string
 	Program string
-	// Known means that the program is known to run other programs or code. For any
-	// other program, no options are known.
+	// Known means that the program is known to run other programs or code. If Known is false, the
+	// program's options are not known.
 	Known bool
 }
 
-// UnseenBy returns the patterns of a constraint `command` that seem to allow a program
-// with any words, but do not. It returns nil for every other constraint.
+// UnseenBy returns the patterns of a constraint `command` that seem to allow a program with any
+// words, but do not allow this. For every other constraint it returns nil.
 func UnseenBy(c where.Constraint) (list []Unseen) {
 	commands, ok := c.(*commands)
 	if !ok {

@@ -13,12 +13,11 @@ import (
 // variable is a variable that a rule allows for a command.
 type variable struct {
 	name  string
-	value *glob.Pattern // nil for any value
+	value *glob.Pattern // nil if any value is allowed
 }
 
-// harmless are the variables that are always allowed for a command. They change how
-// the command prints, and nothing about what it runs, reads or contacts. Their value
-// must be a plain word.
+// harmless are the variables that are always allowed for a command. They change only how the
+// command prints, and not what it runs, reads or contacts. Their value must be a plain word.
 const harmless = `LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME
 	TZ NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM CI COLUMNS LINES`
 
@@ -27,8 +26,8 @@ var plainValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.,:@+-]*(/[A-Za-z][A-Za-z0-9_+-]*){0,2})?$`)
 })
 
-// governsPrograms reports whether a shell, or the loader of every program, decides by
-// a variable what to run. A command with such an assignment is never known.
+// governsPrograms reports whether a shell, or the loader of every program, uses the variable to
+// decide what to run. The effect of a command with such an assignment is never known.
 func governsPrograms(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_") ||
 		listedIn("PATH IFS ENV HOME PWD OLDPWD SHELL SHELLOPTS BASHOPTS ZDOTDIR FPATH CDPATH path fpath cdpath argv status", name)
@@ -54,7 +53,7 @@ func parseVariables(list []string) (all []variable, err error) {
 	return all, nil
 }
 
-// allowsVariable reports whether a rule that allows accepts a variable for a command.
+// allowsVariable reports whether an allow rule accepts a variable for a command.
 func (j *judge) allowsVariable(name, value string) bool {
 	if j.expands || governsPrograms(name) {
 		return false
@@ -67,8 +66,8 @@ func (j *judge) allowsVariable(name, value string) bool {
 	return listedIn(harmless, name) && plainValue().MatchString(value)
 }
 
-// countBlanks returns the number of blanks. A wildcard matches no blank in a
-// variable's value, because in many variables a blank begins another option:
+// countBlanks returns the number of blanks in a text. A wildcard must not match a blank in a
+// variable's value, because in many variables another option begins after a blank:
 // GOFLAGS='-mod=mod -toolexec=x' is more than -mod=*.
 func countBlanks(text string) (n int) {
 	for _, r := range text {
@@ -79,8 +78,7 @@ func countBlanks(text string) (n int) {
 	return n
 }
 
-// allowsAssigned reports whether a rule that allows accepts all assignments of a
-// program.
+// allowsAssigned reports whether an allow rule accepts all assignments in a program.
 func (j *judge) allowsAssigned(p *program) bool {
 	for _, a := range p.assigned {
 		if !a.value.known || !j.allowsVariable(a.name, a.value.text) {

@@ -2,16 +2,16 @@ package shell
 
 import "strings"
 
-// expander is a program that expands wildcards itself, so that a quoted word names
-// files that its letters do not show.
+// expander is a program that expands wildcards itself. So a quoted word can name files that its
+// letters do not show.
 type expander struct {
 	signs   string // characters that make a word a wildcard
-	options string // options whose value is a wildcard; "" when any word may be one
-	texts   string // options whose value is a text and names no file
+	options string // options whose value is a wildcard; "" if any word may be a wildcard
+	texts   string // options whose value is a text and not the name of a file
 }
 
-// expanders maps names to the programs that expand wildcards. Wildcards without quotes
-// are expanded by the shell; rules about places treat them as unknown.
+// expanders maps names to the programs that expand wildcards. The shell expands wildcards without
+// quotes; rules about places treat these as unknown.
 var expanders = map[string]expander{
 	"curl": {signs: "[{", texts: "-d --data --data-raw --data-ascii --data-binary --data-urlencode --json -H --header -F --form --form-string " +
 		"-w --write-out -A --user-agent -b --cookie -u --user -X --request -e --referer"},
@@ -34,11 +34,11 @@ const expandingAll = "tar gtar bsdtar unzip zip zipinfo zipgrep funzip 7z 7za 7z
 	"nodemon rimraf del cpy copyfiles terser uglifyjs sass lessc esbuild swc babel ts-node tsx node deno bun npx pnpx bunx " +
 	"black ruff isort flake8 bandit coverage"
 
-// expandsWildcard reports whether a word of a command is a wildcard that the program
-// itself expands. It then reads files that no word names.
+// expandsWildcard reports whether a word of a command is a wildcard that the program itself
+// expands. The program then reads files that no word names.
 func expandsWildcard(words []word) bool {
 	if !words[0].known {
-		return false // the name of the program is unknown too
+		return false // without a word, the name of the program is unknown too
 	}
 	name := canonicalName(words[0].text)
 	switch e, known := expanders[name]; {
@@ -58,7 +58,7 @@ func expandsWildcard(words []word) bool {
 	return false
 }
 
-// findWord reports whether any word from an index on is a wildcard and not a text.
+// findWord reports whether at least one word, from the index from on, is a wildcard and not a text.
 func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {
 		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !isText(words, i, e.texts) {
@@ -68,14 +68,14 @@ func (e *expander) findWord(words []word, from int) bool {
 	return false
 }
 
-// isText reports whether a word is the value of an option that takes a text. It
-// returns false when the option may itself be the value of the option before it.
+// isText reports whether a word is the value of an option that takes a text. It returns false if
+// the option may itself be the value of the previous option.
 func isText(words []word, i int, texts string) bool {
 	if i < 2 || !words[i-1].known || !words[i-2].known {
 		return false
 	}
 	r, option := rowOf(words), words[i-1].text
-	for len(option) > 2 && option[1] != '-' && r != nil { // -am is -a -m
+	for len(option) > 2 && option[1] != '-' && r != nil { // -am means -a -m
 		if kind, known := r.options.byName()[option[:2]]; !known || kind != none {
 			return false
 		}
@@ -102,7 +102,7 @@ func (e *expander) findValue(words []word) bool {
 		w, before := &words[i], words[i-1].text
 		switch {
 		case w.text == "--" && !strings.HasPrefix(before, "-"):
-			return false // operands follow, which are not expanded
+			return false // only operands follow, and the program does not expand operands
 		case !w.known || !strings.ContainsAny(w.text, e.signs):
 		case strings.HasPrefix(w.text, "--"):
 			if name, _, _ := strings.Cut(w.text, "="); e.hasOption(name) {
@@ -121,8 +121,8 @@ func (e *expander) findValue(words []word) bool {
 	return false
 }
 
-// hasOption reports whether a word is one of the options: a long one, perhaps
-// shortened, or a bundle with a short one.
+// hasOption reports whether a word is one of the options: a long option, which may be shortened, or
+// a bundle with a short option.
 func (e *expander) hasOption(text string) bool {
 	for option := range strings.FieldsSeq(e.options) {
 		if strings.HasPrefix(text, "--") && strings.HasPrefix(option, text) ||
@@ -133,8 +133,8 @@ func (e *expander) hasOption(text string) bool {
 	return false
 }
 
-// changesFiles reports whether find does more than print the names of the files it
-// found.
+// changesFiles reports whether find does something to the files that it found, and does not only
+// print their names.
 func changesFiles(words []word) bool {
 	for i := range words {
 		if w := &words[i]; !w.known || listedIn("-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls", w.text) {
@@ -147,7 +147,7 @@ func changesFiles(words []word) bool {
 // refsOnly are subcommands of git whose operands name no files.
 const refsOnly = "branch tag ls-remote for-each-ref describe config fetch push pull remote rev-parse show-ref symbolic-ref notes merge-base name-rev"
 
-// gitTexts maps subcommands of git to their options with a text in the next word.
+// gitTexts maps each subcommand of git to its options whose next word is a text.
 var gitTexts = map[string]string{
 	"commit": "-m --message --author --date --trailer", "merge": "-m --message",
 	"log": gitSeeks, "show": gitSeeks, "shortlog": gitSeeks, "whatchanged": gitSeeks, "rev-list": gitSeeks,
@@ -167,7 +167,7 @@ func expandsPathspec(words []word) bool {
 	if listedIn(refsOnly, sub) {
 		return false
 	}
-	paths, patternSeen := false, sub != "grep" // paths: after "--"; patternSeen: after the pattern of git grep
+	paths, patternSeen := false, sub != "grep" // paths: "--" has come; patternSeen: the pattern of git grep has come
 	for i := 2; i < len(words); i++ {
 		w := &words[i]
 		switch {
@@ -183,7 +183,7 @@ func expandsPathspec(words []word) bool {
 		case strings.HasPrefix(w.text, "-"):
 			patternSeen = patternSeen || !plainFlags(w.text)
 			if sub == "grep" && strings.HasPrefix(w.text, "-e") {
-				continue // the pattern is here or in the next word
+				continue // the pattern is in this word or in the next
 			}
 			if isPathspec(w) && !strings.HasPrefix(w.text, "-S") && !strings.HasPrefix(w.text, "-G") {
 				return true
@@ -198,8 +198,8 @@ func expandsPathspec(words []word) bool {
 	return false
 }
 
-// isPathspec reports whether git reads a word as more than a path. Characters in the
-// name of a revision, as in HEAD^{tree}, do not count.
+// isPathspec reports whether git reads a word as more than a path. The special characters in the
+// name of a revision, such as HEAD^{tree}, do not count.
 func isPathspec(w *word) bool {
 	return strings.HasPrefix(w.text, ":") || strings.ContainsAny(w.text, `*?[\`)
 }

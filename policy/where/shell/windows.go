@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// plainToAll reports whether cmd.exe and PowerShell find the same commands and words in
-// a text as the shells of Unix. To cmd.exe a single quote is an ordinary character, and
-// to PowerShell a backslash is. Both expand texts that the other shells do not.
+// plainToAll reports whether cmd.exe and PowerShell find the same commands and words in a text as
+// the shells of Unix. Three differences matter: in cmd.exe a single quote is an ordinary character,
+// in PowerShell a backslash is one, and both expand texts that the other shells do not expand.
 func plainToAll(text string) bool {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {

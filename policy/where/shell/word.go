@@ -8,19 +8,19 @@ import (
 
 // word is one word of a simple command, without its quotes.
 type word struct {
-	// text is the word as the program gets it. When that is unknown before the shell
-	// runs, text holds the readable part.
+	// text is the word as the program gets it. If the word is not known before the shell runs, text
+	// holds the readable part.
 	text string
-	// head is the certain beginning of an unknown word.
+	// head is the part of an unknown word that is certainly at its beginning.
 	head  string
 	known bool
-	many  bool // may become several words, or none
-	split bool // its expansions are split at blanks: any part may be an option
-	// owner means that the word begins with a value of the owner, not of the text: the
+	many  bool // the word may become several words, or none
+	split bool // the shell splits the word's expansions at blanks, so any part may be an option
+	// owner means that the word begins with a value that the owner and not the text chooses: the
 	// owner's home, or a quoted variable of the environment. Such a word is not an option.
 	owner bool
-	home  bool // "~/" and a known text: a path in the home folder
-	fed   bool // xargs puts the word here, from its input
+	home  bool // the word is "~/" and a known text: a path in the home folder
+	fed   bool // xargs inserts the word from its input
 	// inherited means that the unknown parts come only from the environment.
 	inherited bool
 }
@@ -30,13 +30,13 @@ func (w *word) mayBeOption() bool {
 	return !w.known && !w.owner && (w.split || w.head == "" || w.head[0] == '-')
 }
 
-// reading is a word being read. mask has one byte for each byte of text: the same byte
-// where the shell would act on it, 0 where it is quoted.
+// reading is a word while it is read. mask has one byte for each byte of text: the same byte if it
+// is special to the shell, and 0 if it is quoted.
 type reading struct {
 	text, mask strings.Builder
 	word
 	first  int  // offset of the first unknown part
-	others bool // a part is neither known nor the owner's
+	others bool // at least one part is neither known nor a value of the owner
 }
 
 // readWord removes the quotes of a word.
@@ -81,7 +81,7 @@ func (r *reading) readPart(part syntax.WordPart) {
 			}
 			p, ok := inner.(*syntax.ParamExp)
 			named := ok && p.Param != nil
-			r.markUnknown(named && p.Param.Value == "@") // "$@" is several words despite the quotes
+			r.markUnknown(named && p.Param.Value == "@") // "$@" becomes several words, although it is quoted
 			r.others = r.others || !named || p.Exp != nil || !isEnvironment(p.Param.Value)
 		}
 	case *syntax.ProcSubst:
@@ -93,10 +93,9 @@ func (r *reading) readPart(part syntax.WordPart) {
 	}
 }
 
-// isEnvironment reports whether only the environment or an assignment can have set a
-// variable: by its name it is not a loop variable, an argument, or a variable that
-// shells set. A text that assigns and also expands variables is never certainly
-// allowed (allowsVariable).
+// isEnvironment reports whether only the environment or an assignment can have set a variable. The
+// name shows this: it is not a loop variable, an argument, or a variable that shells set. A text
+// that assigns and also expands variables is never certainly allowed (allowsVariable).
 func isEnvironment(variable string) bool {
 	name := strings.ToUpper(variable)
 	if len(name) < 2 || name[0] < 'A' || name[0] > 'Z' || loopVariable(variable) {
@@ -110,12 +109,12 @@ func isEnvironment(variable string) bool {
 	return true
 }
 
-// setByShells are the beginnings of names of variables that bash, ksh and zsh set from
-// the text or from the commands they ran.
+// setByShells are the beginnings of names of variables that bash, ksh and zsh set, from the text or
+// from earlier commands.
 const setByShells = "BASH ZSH KSH HIST COMP REPLY MATCH MBEGIN MEND OPT FUNC PIPE ARGV READLINE PROMPT STATUS WORDS BUFFER DIRSTACK OLDPWD PATH FPATH CDPATH ALIASES COMMANDS PARAMETERS"
 
-// readUnescaped removes the backslashes. In double quotes it removes only those that
-// have a meaning there.
+// readUnescaped removes the backslashes of s. In double quotes it removes only backslashes with a
+// meaning there.
 func (r *reading) readUnescaped(s string, quoted bool) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
@@ -129,7 +128,7 @@ func (r *reading) readUnescaped(s string, quoted bool) {
 	}
 }
 
-// finishWord marks what the shell expands outside quotes: globs, braces, a tilde. zsh
+// finishWord marks the parts outside quotes that the shell expands: globs, braces, a tilde. zsh
 // also expands a leading "=".
 func (r *reading) finishWord() word {
 	r.word.text = r.text.String()
@@ -148,7 +147,7 @@ func (r *reading) finishWord() word {
 	switch {
 	case mask == "~", strings.HasPrefix(mask, "~/"):
 		r.home = r.known
-		r.known, r.head = false, "/" // the home folder, as in HOME
+		r.known, r.head = false, "/" // the word is the home folder, so it begins with "/", like $HOME
 		r.owner = r.owner || !r.split
 	case strings.HasPrefix(mask, "~"), strings.Contains(mask, "=~"), strings.Contains(mask, ":~"),
 		len(mask) > 1 && mask[0] == '=' && mask[1] != '=' && mask[1] != '~':

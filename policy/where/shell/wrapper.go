@@ -2,11 +2,11 @@ package shell
 
 import "strings"
 
-// wrapper is a program that runs the command in its last words: `nice -n 5 ls`. An
-// option that is not listed makes its effect unknown.
+// wrapper is a program that runs the command in its last words: `nice -n 5 ls`. If an option is not
+// listed, the effect of the command is unknown.
 type wrapper struct {
 	name          string
-	flags, valued string // options without and with a value in the next word
+	flags, valued string // flags: options without a value; valued: options with a value in the next word
 	operands      int    // number of words before the command
 }
 
@@ -68,7 +68,7 @@ options:
 			return 0, false
 		}
 	}
-	for range w.operands { // a time, a mask, a priority
+	for range w.operands { // skip the operands of the wrapper, such as a time, a mask or a priority
 		if at < len(words) && (!words[at].known || !strings.ContainsAny(words[at].text[:min(1, len(words[at].text))], "0123456789.")) {
 			return 0, false
 		}
@@ -77,9 +77,9 @@ options:
 	return at, true
 }
 
-// isIdle reports whether a word after an option is a number, a sign or capital letters,
-// and so not the name of a command. This matters because another vendor's program may
-// read that word as the command.
+// isIdle reports whether a word after an option is a number, a sign or capital letters, so that it
+// is not the name of a command. This matters because the program of another vendor may read this
+// word as the command.
 func (w *word) isIdle() bool {
 	return w.known && (isNumber(w.text) || w.isValue() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }
@@ -100,8 +100,8 @@ func listedIn(list, word string) bool {
 	return false
 }
 
-// readQuery reads the words of `command`, which with -v only prints where a program
-// is.
+// readQuery reads the words of `command`. With -v this builtin does not run a program, but prints
+// where the program is.
 func readQuery(words []word) effect {
 	if len(words) > 1 && words[1].known && (words[1].text == "-v" || words[1].text == "-V") {
 		e := effect{}
@@ -111,8 +111,8 @@ func readQuery(words []word) effect {
 	return wrapper{flags: "-p"}.readEffects(words)
 }
 
-// readEnv reads the words of env, which sets variables and runs a command, or lists
-// the variables when there is no command.
+// readEnv reads the words of env. env sets variables and runs a command; without a command it lists
+// the variables.
 func readEnv(words []word) effect {
 	at := 1
 	var assigned []string
@@ -131,7 +131,7 @@ func readEnv(words []word) effect {
 	return effect{inner: [][]word{words[at:]}, assigned: assigned}
 }
 
-// readEval reads the words of eval, which joins them with blanks and runs the text.
+// readEval reads the words of eval. eval joins its words with blanks and runs the text.
 func readEval(words []word) effect {
 	if hasUnknownWord(words) {
 		return hiddenEffect()
@@ -143,8 +143,8 @@ func readEval(words []word) effect {
 	return effect{texts: []string{strings.Join(texts, " ")}}
 }
 
-// readXargs reads the words of xargs, which runs a command with words from its input:
-// appended, or in place of a mark.
+// readXargs reads the words of xargs. xargs runs a command with words from its input. It appends
+// these words, or puts them in the place of a mark.
 func readXargs(words []word) effect {
 	at, mark := 1, ""
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -177,14 +177,14 @@ func readXargs(words []word) effect {
 	return effect{inner: [][]word{inner}}
 }
 
-// isDelimiterWord reports whether a word is one character, or an escape for one, and
-// so not the name of a program.
+// isDelimiterWord reports whether a word is one character or an escape for one character, so that
+// it is not the name of a program.
 func isDelimiterWord(w *word) bool {
 	return w.known && (len(w.text) == 1 || strings.HasPrefix(w.text, `\`) && len(w.text) < 6)
 }
 
-// replaceMark returns a copy of words in which every word that contains the mark counts
-// as unknown, because a program (xargs, find) puts another text in place of the mark.
+// replaceMark returns a copy of words in which every word that contains the mark counts as unknown,
+// because xargs or find puts another text in the place of the mark.
 func replaceMark(words []word, mark string) []word {
 	inner := make([]word, 0, len(words)+1)
 	for _, w := range words {
@@ -196,14 +196,14 @@ func replaceMark(words []word, mark string) []word {
 	return inner
 }
 
-// readFind reads the words of find, which runs commands with -exec and similar, each
-// up to a ";" or a "+".
+// readFind reads the words of find. After -exec and similar options, find runs a command, which
+// ends at a ";" or a "+".
 func readFind(words []word) effect {
 	e := effect{}
 	r := programRow("find")
 	for i := 1; i < len(words); i++ {
 		if !listedIn("-exec -execdir -ok -okdir", words[i].text) || !words[i].known {
-			end := i + 1 // up to the next -exec or similar option
+			end := i + 1 // the index of the next -exec or similar option
 			for end < len(words) && !listedIn("-exec -execdir -ok -okdir", words[end].text) {
 				end++
 			}
@@ -220,14 +220,15 @@ func readFind(words []word) effect {
 		}
 		inner := replaceMark(words[i+1:end], "{}")
 		for at := range inner {
-			// find puts a path, as its operand spells it, at the beginning of the word, so the
-			// word is not an option.
+			// find replaces {} by a path that begins like find's operand. The word begins with this
+			// path, so it is not an option.
 			inner[at].owner = strings.HasPrefix(inner[at].text, "{}") && !strings.HasSuffix(words[i].text, "dir")
 		}
 		if words[end].text == "+" {
 			inner[len(inner)-1].many = true
 		}
-		// The shell expands words before find looks for the end.
+		// Unknown words may hide the end, because the shell expands words before find looks for the
+		// end.
 		if hasUnknownWord(words[i+1 : end]) {
 			e.hidden, e.handed = true, true
 		}

@@ -7,14 +7,13 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// In Postgres a.f means f(a) when a has no field f (PostgreSQL docs, 8.16.5 and
-// 4.2.4). For rows of a table this is the table owner's concern, because the text does
-// not show the columns. In every other case the part before the dot is a value, and
-// the name after the dot is a function, unless the value is known to have such a
-// field.
+// In Postgres a.f means f(a) if a has no field f (PostgreSQL docs, 8.16.5 and 4.2.4). If a is a row
+// of a table, the text does not show the columns, so this package trusts the owner of the table. In
+// every other case, the part before the dot is a value. Then the name after the dot counts as a
+// function, unless the value is known to have such a field.
 
-// judgeAttribute judges the name at i when the name follows a dot and has no
-// parenthesis after it.
+// judgeAttribute judges the name at i if the name follows a dot and no parenthesis follows the
+// name.
 func (s *statement) judgeAttribute(i int) {
 	if s.postgres == nil || !s.isMark(i-1, ".") || s.isMark(i+1, "(") {
 		return
@@ -29,7 +28,7 @@ func (s *statement) judgeAttribute(i int) {
 			s.judgeApplied(i)
 		}
 	case s.isMark(i+1, ".") || !s.mayNameFunction(i-2):
-		// part of a longer name, or a column of a table
+		// The name is part of a longer name, or a column of a table.
 		if known := s.postgres.function.classOf(s.nameAt(i)); known == acts && s.nameAt(i-2) != s.postgres.schema {
 			s.lowerVerdict(where.Maybe)
 		}
@@ -38,7 +37,7 @@ func (s *statement) judgeAttribute(i int) {
 	}
 }
 
-// judgeApplied judges the name at i as a function that is called without parentheses.
+// judgeApplied judges the name at i as a function that the text calls without parentheses.
 func (s *statement) judgeApplied(i int) {
 	switch classifyName(s.nameAt(i), s.postgres.function, s.postgres.prefixes) {
 	case reads:
@@ -49,8 +48,8 @@ func (s *statement) judgeApplied(i int) {
 	}
 }
 
-// nameAt returns the identifier at i as Postgres reads it: in lower case unless it is
-// quoted. An identifier that contains a doubled quote keeps both, so it is no
+// nameAt returns the identifier at i as Postgres reads it: in lower case unless it is quoted. If an
+// identifier contains a doubled quote, nameAt keeps both quotes, so that the result is no
 // function's name.
 func (s *statement) nameAt(i int) string {
 	if s.toks[i].kind == quoted {
@@ -59,7 +58,7 @@ func (s *statement) nameAt(i int) string {
 	return lowerASCII(s.textAt(i))
 }
 
-// lowerASCII lowers only ASCII letters, as Postgres does.
+// lowerASCII changes ASCII capitals to small letters and no other letters, as Postgres does.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -69,8 +68,8 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// isField reports whether the name at i is a field of the rows that the call in
-// parentheses before it returns: (f(…)).name.
+// isField reports whether the name at i is a field in the result of a call in parentheses:
+// (f(…)).name.
 func (s *statement) isField(i int) bool {
 	if !s.isMark(i-2, ")") {
 		return false
@@ -89,7 +88,7 @@ func (s *statement) isStoredField(i int) bool {
 	}
 	open := i - 2 + int(s.toks[i-2].match)
 	if open > 0 && (s.isName(open-1) && !s.precedesCall(open-1) || s.isMark(open-1, "]")) {
-		return false // a call
+		return false // the parenthesis belongs to a call
 	}
 	for at := open + 1; ; at += 2 {
 		if !s.isName(at) || s.isConstant(at) || valueWords()[s.wordAt(at)] || s.mayNameFunction(at) {
@@ -104,8 +103,8 @@ func (s *statement) isStoredField(i int) bool {
 	}
 }
 
-// usualField reports whether a name consists only of words that field names commonly
-// have.
+// usualField reports whether all words in a name are words of usualFields, which are common in
+// field names.
 func usualField(name string) bool {
 	for word := range strings.SplitSeq(name, "_") {
 		if !usualFields()[word] {
@@ -120,8 +119,8 @@ func (s *statement) hasColumn(i int, column string) bool {
 	return strings.Contains(s.postgres.columns(s.wordAt(i)), " "+column+" ")
 }
 
-// tooManyScans counts the tokens that are searched for the meaning of aliases, and
-// reports whether there are too many.
+// tooManyScans counts the tokens that were searched for aliases. It reports whether there are too
+// many.
 func (s *statement) tooManyScans() bool {
 	s.scans += len(s.toks)
 	return s.scans > s.maxScans()
@@ -129,8 +128,7 @@ func (s *statement) tooManyScans() bool {
 
 func (s *statement) maxScans() int { return 4096 + 8*len(s.toks) }
 
-// mayNameFunction reports whether the name at i may be a function in a FROM, or the
-// alias of such a function.
+// mayNameFunction reports whether the name at i may be a function in a FROM, or an alias of one.
 func (s *statement) mayNameFunction(i int) bool {
 	if !s.hashed {
 		s.hashed = true
@@ -145,8 +143,8 @@ func (s *statement) mayNameFunction(i int) bool {
 	return s.unnamed || longName(s.textAt(i)) || s.aliases.mayContain(s.textAt(i))
 }
 
-// givesColumn reports whether every function in a FROM that the name at i may mean
-// returns a column of that name.
+// givesColumn reports whether the name at i can only mean functions in a FROM that return a column
+// with the name column.
 func (s *statement) givesColumn(i int, column string) bool {
 	if s.tooManyScans() || s.unnamed || longName(s.textAt(i)) {
 		return false
@@ -167,14 +165,13 @@ func (s *statement) givesColumn(i int, column string) bool {
 	return true
 }
 
-// hasServerName reports whether the call at i is in a FROM without an alias, so that
-// the server chooses its name: CAST(x AS text) is called text, and CAST(t.a AS int) is
-// called a.
+// hasServerName reports whether the call at i is in a FROM and has no alias. Then the server
+// chooses the name: CAST(x AS text) gets the name text, and CAST(t.a AS int) gets the name a.
 func (s *statement) hasServerName(i int) bool {
 	switch s.wordAt(i) {
 	case "cast", "treat", "trim":
 	case "for":
-		i-- // COLLATION FOR
+		i-- // skip the word of COLLATION FOR
 	default:
 		return false
 	}
@@ -184,7 +181,7 @@ func (s *statement) hasServerName(i int) bool {
 		case s.scans > s.maxScans():
 			return true
 		case s.isMark(i, "("):
-			return s.wordAt(i-1) == "from" // ROWS FROM (…)
+			return s.wordAt(i-1) == "from" // the call is in ROWS FROM (…)
 		case s.isMark(i, ")"):
 			i += int(s.toks[i].match)
 		case s.wordAt(i) == "from":
@@ -196,9 +193,9 @@ func (s *statement) hasServerName(i int) bool {
 	return false
 }
 
-// givesOneColumn reports whether the function at name, with its alias at alias,
-// returns one column with the name of the alias: neither a list of names nor the
-// function itself gives other columns.
+// givesOneColumn reports whether a function returns one column with the name of its alias. The
+// indexes of the function's name and of its alias are name and alias. givesOneColumn returns false
+// if a list of names, or the function itself, gives other columns.
 func (s *statement) givesOneColumn(alias, name int) bool {
 	return (alias == name || !s.isMark(alias+1, "(")) && s.postgres.columns(s.wordAt(name)) == "" && s.wordAt(name) != "from"
 }
@@ -217,10 +214,9 @@ func (s *statement) listsColumn(i int, column string) bool {
 	return false
 }
 
-// findAlias returns the tokens of the alias and of the name of a possible function in
-// a FROM, whose name is at i. alias is zero when there is no such function, and equals
-// name when the function has no alias. findAlias may accept other calls too, but it
-// never misses a function.
+// findAlias looks for a function in a FROM whose name is at i. It returns the tokens of the
+// function's alias and name. alias is zero if there is no such function, and equals name if the
+// function has no alias. findAlias may also accept other calls, but it never misses a function.
 func (s *statement) findAlias(i int) (alias, name int) {
 	next := i + 1
 	switch {
@@ -234,13 +230,13 @@ func (s *statement) findAlias(i int) (alias, name int) {
 	case s.wordAt(i) == "for" && s.wordAt(i-1) == "collation":
 		next += int(s.toks[next].match) + 1
 	case s.isName(i-1) && !s.precedesCall(i-1), s.isMark(i-1, ")"), s.wordAt(i-1) == "as":
-		return 0, 0 // not a call, or a table's alias with its columns
+		return 0, 0 // this is not a call, or it is a table's alias with its columns
 	case notFunctions()[s.wordAt(i)]:
 		return 0, 0
 	default:
 		next += int(s.toks[next].match) + 1
 		if s.wordAt(next) == "as" && (s.isMark(next+1, "(") || s.wordAt(next+1) == "materialized" || s.wordAt(next+1) == "not") {
-			return 0, 0 // a common table expression with its columns
+			return 0, 0 // this is a common table expression with its columns
 		}
 	}
 	if s.wordAt(next) == "with" && s.wordAt(next+1) == "ordinality" {
@@ -255,8 +251,7 @@ func (s *statement) findAlias(i int) (alias, name int) {
 	return i, i
 }
 
-// valueWord reports whether the word at i is a value without parentheses that may be
-// in a FROM.
+// valueWord reports whether the word at i is a value that has no parentheses and may be in a FROM.
 func (s *statement) valueWord(i int) bool { return valueWords()[s.wordAt(i)] && !s.isMark(i+1, "(") }
 
 // precedesCall reports whether a call may follow the word at i, so that this word is
@@ -278,7 +273,8 @@ func sameName(a, b string) bool {
 	return true
 }
 
-// maxName is how many bytes of an identifier Postgres keeps (NAMEDATALEN - 1).
+// maxName is the largest length of an identifier in bytes; Postgres cuts off the rest (NAMEDATALEN
+// - 1).
 const maxName = 63
 
 func bareName(s string) string {
@@ -288,8 +284,8 @@ func bareName(s string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// longName reports whether a server may keep less of a name than sameName compares,
-// because the server's encoding needs more bytes for a letter.
+// longName reports whether a server may keep a shorter part of a name than sameName compares. This
+// is so if the server's encoding needs more bytes for a letter.
 func longName(s string) bool {
 	if len(s) > maxName {
 		return true
@@ -314,9 +310,9 @@ func foldByte(c byte) byte {
 	return c
 }
 
-// nameSet is a set of names, stored by hash. If it does not contain a name, the name
-// was never added. If it does contain a name, the name may still be another one with
-// the same hash.
+// nameSet is a set of names, stored by hash. If the set does not contain a name, the name was
+// certainly never added. If the set seems to contain a name, it may contain another name with the
+// same hash.
 type nameSet [4]uint64
 
 func (n *nameSet) hashBit(name string) (word, bit uint64) {

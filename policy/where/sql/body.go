@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeBody judges tokens i to end, which are inside a query. Nothing there may write,
-// lock, or call anything that is not known to have no effect.
+// judgeBody judges tokens i to end, which are inside a query. The tokens may not write or lock, and
+// may call only functions that are known to have no effect.
 func (s *statement) judgeBody(i, end int) {
 	for ; i < end; i++ {
 		t := &s.toks[i]
@@ -33,7 +33,7 @@ func (s *statement) judgeBody(i, end int) {
 		case t.kind == param:
 			s.judgeVariable(i)
 		case s.isMark(i, ":=") && s.postgres == nil:
-			s.lowerVerdict(where.Maybe) // sets a user variable of MySQL
+			s.lowerVerdict(where.Maybe) // := sets a user variable of MySQL
 		case t.kind == mark:
 			s.judgeOperator(i)
 		}
@@ -62,9 +62,8 @@ func (s *statement) judgeWord(i int) {
 	}
 }
 
-// judgeRows judges the name at i when the name may stand for rows. In such a place
-// SQLite also calls a function: by its bare name, with or without arguments, in quotes
-// and in strings.
+// judgeRows judges the name at i if the name may stand for rows. In this place SQLite calls a
+// function by its name alone; the name may also be in quotes or a string.
 func (s *statement) judgeRows(i int) {
 	var name string
 	switch s.toks[i].kind {
@@ -86,8 +85,8 @@ func (s *statement) judgeRows(i int) {
 	}
 }
 
-// isRowSource reports whether a name at i may stand for rows: in a FROM, perhaps in
-// parentheses or with its schema, or after IN.
+// isRowSource reports whether the name at i may stand for rows: in a FROM or after IN. The name may
+// be in parentheses and may have a schema.
 func (s *statement) isRowSource(i int) bool {
 	for s.isMark(i-1, "(") {
 		i--
@@ -124,8 +123,8 @@ func (s *statement) isOperator(i int) bool {
 	return i >= 0 && s.toks[i].kind == mark && strings.IndexByte(operatorBytes, s.src[s.toks[i].start]) >= 0
 }
 
-// joinsQueries reports whether the word at i may precede the SELECT that a set
-// operation adds.
+// joinsQueries reports whether the SELECT of a set operation (such as UNION) may follow the word at
+// i.
 func (s *statement) joinsQueries(i int) bool {
 	switch s.wordAt(i) {
 	case "union", "intersect", "except", "minus":
@@ -136,10 +135,10 @@ func (s *statement) joinsQueries(i int) bool {
 	return false
 }
 
-// startsStatement reports whether a new statement may begin at i in a dialect that
-// needs no semicolon between statements. A statement cannot begin where an operand
-// must follow: after AS, a comma, an opening parenthesis or an operator. * is
-// excluded, because it may be no operator.
+// startsStatement reports whether a new statement may begin at i in a dialect that needs no
+// semicolon between statements. A statement cannot begin where an operand must follow: after AS, a
+// comma, an opening parenthesis or an operator. After * a statement may begin, because * may be a
+// list of all columns.
 func (s *statement) startsStatement(i int) bool {
 	if !s.splits || s.wordAt(i-1) == "as" {
 		return false
@@ -171,17 +170,17 @@ func (s *statement) judgeVariable(i int) {
 	}
 }
 
-// judgeCall judges the parenthesis at i by the token before it. There is always such a
-// token, because the first word of a statement is never part of a body.
+// judgeCall judges the parenthesis at i by the token before it. There is always such a token,
+// because the first word of a statement is not in a body.
 func (s *statement) judgeCall(i int) {
 	t := &s.toks[i-1]
 	switch {
 	case t.kind == mark || t.kind == number:
 		return
 	case s.wordAt(i-2) == "as":
-		return // an alias with its columns, or a type with its length
+		return // this is an alias with its columns, or a type with its length
 	case s.hasOnlyNames(i) && (s.isMark(i-2, ")") && s.closesTable(i-2) || s.isAliased(i-1)):
-		return // an alias with its columns
+		return // this is an alias with its columns
 	case s.wordAt(i-2) == "tablesample" && (s.wordAt(i-1) == "system" || s.wordAt(i-1) == "bernoulli"):
 		return
 	case t.kind != word:
@@ -205,15 +204,15 @@ func (s *statement) judgeCall(i int) {
 	}
 }
 
-// namedOperator judges OPERATOR(schema.op), whose parenthesis is at i.
+// namedOperator judges OPERATOR(schema.op). Its parenthesis is at i.
 func (s *statement) namedOperator(i int) {
 	if s.wordAt(i+1) != s.postgres.schema || !s.isMark(i+2, ".") || !s.isOperator(i+3) {
 		s.lowerVerdict(where.Maybe)
 	}
 }
 
-// isClause reports whether the word at i, which may be a function's name, is a keyword
-// of a clause here.
+// isClause reports whether the word at i is a keyword of a clause. The same word may be a
+// function's name in another place.
 func (s *statement) isClause(i int) bool {
 	w, at := s.wordAt(i), i-1
 	if infix()[w] && s.wordAt(at) == "not" {
@@ -225,7 +224,8 @@ func (s *statement) isClause(i int) bool {
 		return false
 	case before == "" && s.isMark(at, ")"):
 		open := at + int(s.toks[at].match)
-		return !(s.wordAt(open-1) == "on" && s.wordAt(open-2) == "distinct") && s.wordAt(open-1) != "operator" // DISTINCT ON (…)
+		// After DISTINCT ON (…) an expression begins, so the word may be a function's name.
+		return !(s.wordAt(open-1) == "on" && s.wordAt(open-2) == "distinct") && s.wordAt(open-1) != "operator"
 	case before == "":
 		return s.toks[at].kind != mark || s.isMark(at, "]") || s.isMark(at, "::")
 	case infix()[w]:
@@ -253,8 +253,8 @@ func (s *statement) isClause(i int) bool {
 	return false
 }
 
-// isAliased reports whether the name at i directly follows the name of a table in a
-// FROM.
+// isAliased reports whether the name at i directly follows a table's name in a FROM, so that it is
+// an alias.
 func (s *statement) isAliased(i int) bool {
 	table := s.wordAt(i - 1)
 	if table == "" || s.keywords[table] || operandFollows()[table] || s.keywords[s.wordAt(i)] {
@@ -264,9 +264,8 @@ func (s *statement) isAliased(i int) bool {
 	return before == "from" || before == "join"
 }
 
-// closesTable reports whether the parenthesis that is closed at i is a table in a FROM:
-// a subquery or a function call. DISTINCT ON (…) and TOP (…) are no tables: an
-// expression follows them.
+// closesTable reports whether the parenthesis that ends at i is a table in a FROM: a subquery or a
+// function call. DISTINCT ON (…) and TOP (…) are not tables, because an expression follows them.
 func (s *statement) closesTable(i int) bool {
 	open := i + int(s.toks[i].match)
 	if before := s.wordAt(open - 1); before != "" {

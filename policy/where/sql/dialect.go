@@ -6,26 +6,27 @@ import (
 	"sync"
 )
 
-// dialect holds what a text is judged by: the readings, which must all agree, and the
-// words that the server knows.
+// dialect holds what this package knows about the SQL of one server: the ways to split a text into
+// tokens, which must all give the same result, and the words that the server knows.
 type dialect struct {
 	readings []lexis
-	// heads are the words with which a statement that only reads may begin.
+	// heads are the first words of statements that only read.
 	heads set
-	// keywords may precede a parenthesis without being a function.
+	// keywords are words that are not functions although a parenthesis may follow them.
 	keywords set
 	// catalogs hold the built-in names of one engine, or of all engines.
 	catalogs []catalog
-	// callable are keywords that may also be names of functions.
+	// callable are keywords that can also be function names.
 	callable set
-	// never are bare words that no statement that only reads contains. writers are words
-	// with which other statements begin.
+	// never are bare words that do not occur in a statement that only reads. writers are first
+	// words of other statements.
 	never, writers set
 	// effects are words that have an effect even after a dot: seq.nextval.
 	effects set
 	// hints are table hints that take locks.
 	hints set
-	// splits means that a statement ends where the next one begins, without a semicolon.
+	// splits means that statements need no semicolon between them: a statement ends where the next
+	// one begins.
 	splits bool
 }
 
@@ -67,7 +68,7 @@ var (
 	sqlserverCatalog = catalog{function: &sqlserverFunctions, prefixes: sqlserverPrefixes, schema: "sys"}
 )
 
-// dialects are built when a policy needs one, because most policies do not.
+// dialects are built when a policy first needs one, because most policies need none.
 var dialects = sync.OnceValue(func() map[string]*dialect {
 	d := map[string]*dialect{
 		"postgres": {
@@ -106,9 +107,9 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	return d
 })
 
-// mergeDialects returns the dialect of a server that could speak any of several
-// dialects: all readings and all words of each. If one dialect knows that a function
-// acts, the function acts in the merged dialect.
+// mergeDialects returns a dialect for a server whose dialect is one of several. It has all readings
+// and all words of each dialect. If one dialect knows that a function acts, the function acts in
+// the merged dialect.
 func mergeDialects(parts ...*dialect) *dialect {
 	all := &dialect{
 		heads: set{}, keywords: set{}, callable: set{}, never: set{}, writers: set{}, effects: set{}, hints: set{},
@@ -132,7 +133,7 @@ func mergeDialects(parts ...*dialect) *dialect {
 	for _, d := range parts {
 		for w := range all.keywords {
 			if !d.keywords[w] {
-				all.callable[w] = true // not a keyword in d, so perhaps a function
+				all.callable[w] = true // the word is not a keyword in d, so it may be a function there
 			}
 		}
 	}

@@ -7,19 +7,19 @@ import "strings"
 //
 //go:generate go test -tags attack -count=1 -run ^TestTables$ ../../../test/attack/sql -update
 
-// class is the known effect of a function by its name. When the dialect is not
-// declared, the greatest class among the engines counts.
+// class is the effect of a function, as known from its name. If the dialect is not declared, the
+// greatest class among the engines counts.
 type class uint8
 
 const (
-	unknown class = iota // not a built-in function, so it may be user-defined
+	unknown class = iota // not a built-in function, so a user may have defined it
 	reads                // without effect
 	doubt                // built in, and may have an effect
 	acts                 // writes, waits, locks, changes the session, runs a text as SQL, or reaches files or servers
 )
 
-// lists holds the names of each class, sorted, separated by blanks or line ends. This
-// form needs the least memory in the program and no work at its start.
+// lists holds the names of each class. The names are sorted, with blanks or line ends between them.
+// This form needs the least memory, and no work at the start of the program.
 type lists [acts + 1]string
 
 // classOf returns the class whose list contains a name.
@@ -53,7 +53,7 @@ func listContains(list, name string) bool {
 	return false
 }
 
-// prefix is the beginning of names that only one engine uses.
+// prefix is the beginning of names; only one engine uses such names.
 type prefix struct {
 	begin string
 	class class
@@ -61,18 +61,18 @@ type prefix struct {
 
 // catalog holds the built-in names of one engine.
 type catalog struct {
-	// function maps functions to classes by their name in lower case; prefixes
-	// classify other names by their beginning.
+	// function maps functions to classes, by their names in lower case. prefixes give the classes
+	// of other names, by their beginnings.
 	function *lists
 	prefixes []prefix
 	// schema is the name of the schema that contains only the engine's own functions; ""
 	// if there is none.
 	schema string
-	// table and tablePrefixes classify names in a FROM that are not tables.
+	// table and tablePrefixes give the classes of names in a FROM that are not tables.
 	table         *lists
 	tablePrefixes []prefix
-	// columns returns the columns, between blanks, of the rows that a function returns.
-	// operator reports whether an operator is built in. Both are nil for an engine in
+	// columns returns the columns of the rows that a function returns, with blanks between and
+	// around them. operator reports whether an operator is built in. Both are nil for an engine in
 	// which neither a dot nor an operator can call a function.
 	columns  func(string) string
 	operator func(string) bool
@@ -101,7 +101,7 @@ func (d *dialect) classifyFunction(name string) class {
 	return c
 }
 
-// inSchema returns the class of a function that is called with its schema.
+// inSchema returns the class of a function that the text calls with its schema.
 func (d *dialect) inSchema(schema, name string) class {
 	for i := range d.catalogs {
 		e := &d.catalogs[i]
@@ -118,7 +118,7 @@ func (d *dialect) inSchema(schema, name string) class {
 	return unknown
 }
 
-// notTable returns the class of a name that stands for rows and may not be a table.
+// notTable returns the class of a name that stands for rows, in case the name is not a table.
 func (d *dialect) notTable(name string) class {
 	c := unknown
 	for i := range d.catalogs {

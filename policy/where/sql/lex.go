@@ -17,34 +17,36 @@ const (
 	broken        // no server of this dialect accepts it
 )
 
-// lexis is one way in which a server may split a text into tokens.
+// lexis is one way in which a server may split a text into tokens. Each boolean field is true if
+// the sentence in its comment is true.
 type lexis struct {
-	backslash    bool // '\'' is one string
+	backslash    bool // '\'' is one string, because a backslash escapes the quote
 	doubleString bool // "…" is a string
 	backtick     bool // `…` is an identifier
 	nested       bool // comments nest
 	hashComment  bool // # begins a comment
 	dashSpace    bool // -- begins a comment only before white space
-	dollarString bool // $tag$…$tag$
-	escapeString bool // E'\''
+	dollarString bool // $tag$…$tag$ is a string
+	escapeString bool // E'\'' is a string
 	executable   bool // /*!…*/ is executed
 	at           bool // @name is a variable
-	dollarParam  bool // $name is a variable, and $name(…) one token
+	dollarParam  bool // $name is a variable, and $name(…) is one token
 	// attributes means that a.f may be the call f(a), and that operators may be
 	// user-defined functions.
 	attributes bool
-	// setting means that a server reads a text this way only with a certain setting. A
-	// text that the server then refuses can still be read-only.
+	// setting means that a server reads a text in this way only with a certain setting. If the
+	// server refuses a text with this setting, the text can still be read-only.
 	setting bool
-	// lineEnds means that a client ends a statement at a line with GO or a slash
-	// (sqlcmd, the shell of SQLite).
+	// lineEnds means that a line with GO or a slash ends a statement in some clients (sqlcmd, the
+	// shell of SQLite).
 	lineEnds bool
-	// transact means SQL Server: $ begins a number, and the client (sqlcmd) treats a
-	// line that begins with a colon as its own command.
+	// transact means SQL Server: $ begins a number, and a line that begins with a colon is a
+	// command to the client (sqlcmd).
 	transact bool
-	// differs is a byte: the setting changes nothing in a text without it.
+	// differs is the byte that the setting is about. For a text without this byte the setting
+	// changes nothing.
 	differs byte
-	// bracket is how […] is read.
+	// bracket is the meaning of […].
 	bracket bracket
 	// wordChars are additional characters of a bare word.
 	wordChars string
@@ -65,8 +67,9 @@ type lexer struct {
 	src  string
 	pos  int
 	toks []token
-	// escaped is len(toks) right after an E'…' string, and -1 before the first one. A
-	// string that follows directly may continue that string and have its escapes.
+	// escaped is the value of len(toks) directly after an E'…' string, and -1 before the first such
+	// string. A string that directly follows may continue the E'…' string, and then it also has
+	// escapes.
 	escaped int
 }
 
@@ -125,7 +128,7 @@ func (x *lexer) lexToken() flaw {
 	case c == '@' && x.at, c == ':', c == '#' && x.dollarParam:
 		return x.lexVariable()
 	case c == '!' && strings.IndexByte("=<>~", x.peekByte(1)) < 0, c == '*' && x.peekByte(1) == '/':
-		return doubtful // an operator in some dialects: !1, !!q, 2*/**/3
+		return doubtful // in some dialects these characters are an operator: !1, !!q, 2*/**/3
 	case c == '/' && x.lineEnds && x.startsLine(start) && x.endsLine(start+1):
 		return doubtful
 	case c == ']' && x.bracket != subscript:
@@ -138,16 +141,16 @@ func (x *lexer) lexToken() flaw {
 	case x.attributes && c != '`', c == '[':
 		return broken
 	}
-	return doubtful // accepted by MySQL: {d '…'}, \N
+	return doubtful // MySQL accepts {d '…'} and \N
 }
 
-// startsLine reports whether only blanks precede a position in its line.
+// startsLine reports whether only blanks stand before a position in its line.
 func (x *lexer) startsLine(at int) bool {
 	before := strings.TrimRight(x.src[:at], " \t")
 	return before == "" || before[len(before)-1] == '\n'
 }
 
-// endsLine reports whether only blanks and comments follow a position in its line.
+// endsLine reports whether only blanks and comments stand after a position in its line.
 func (x *lexer) endsLine(at int) bool {
 	rest, _, _ := strings.Cut(x.src[at:], "\n")
 	rest = strings.TrimLeft(rest, " \t\r")
@@ -160,8 +163,7 @@ func isLetter(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// lexWord scans a bare word. In Postgres the word may be the prefix of a string with
-// escapes.
+// lexWord scans a bare word. In Postgres the word may be the prefix of a string that has escapes.
 func (x *lexer) lexWord() flaw {
 	start := x.pos
 	if !x.wordRun() {
@@ -172,7 +174,7 @@ func (x *lexer) lexWord() flaw {
 		return doubtful
 	}
 	if x.executable && strings.IndexByte(w, 0xa0) >= 0 {
-		return doubtful // when a client writes Latin-1, this byte of a letter is a blank
+		return doubtful // if the client writes Latin-1, this byte of a letter is a blank
 	}
 	if x.escapeString && len(w) == 1 {
 		switch {
@@ -181,12 +183,12 @@ func (x *lexer) lexWord() flaw {
 			x.escaped = len(x.toks)
 			return f
 		case w[0]|0x20 == 'u' && x.peekByte(0) == '&' && x.peekByte(1) == '"':
-			return doubtful // a name with escapes, whose escape character the text chooses
+			return doubtful // a name with escapes (U&"…"); the text can choose the escape character
 		case w[0]|0x20 == 'u' && x.peekByte(0) == '&' && x.peekByte(1) == '\'':
 			if x.backslash {
-				return broken // refused without standard_conforming_strings
+				return broken // a server without standard_conforming_strings refuses it
 			}
-			x.pos++ // the characters that the escapes stand for do not matter; none of them is a quote
+			x.pos++ // the escapes need not be decoded, because no escape gives a quote
 			return x.lexQuoted(text, '\'', false)
 		}
 	}
@@ -215,8 +217,8 @@ func (x *lexer) wordRun() bool {
 	return true
 }
 
-// lexNumber scans a number. A text that some servers read as a number and a word, and
-// others as a word, is in doubt.
+// lexNumber scans a number. A text is in doubt if some servers read a number and a word in it, and
+// other servers read one word.
 func (x *lexer) lexNumber() flaw {
 	start := x.pos
 	if c := x.peekByte(1) | 0x20; x.peekByte(0) == '0' && (c == 'x' || c == 'b' || c == 'o') {
@@ -269,7 +271,7 @@ func (x *lexer) lexDollar() flaw {
 			x.pos++
 		}
 		if c := x.peekByte(0); x.pos == start+1 || isLetter(c) || c >= utf8.RuneSelf || strings.IndexByte(".$@#", c) >= 0 && x.pos < len(x.src) {
-			return doubtful // the rest may be a separate word, as after $1.
+			return doubtful // the rest may be a separate word, for example after $1
 		}
 		return x.emitToken(number, start)
 	}
@@ -295,9 +297,9 @@ func (x *lexer) lexDollar() flaw {
 	return x.emitToken(text, start)
 }
 
-// lexVariable scans @name and @@name, SQLite's :name and #name, and the marks := and
-// ::. In other servers a colon is a token of its own, and the text after it, such as
-// an E'…', is read separately.
+// lexVariable scans @name and @@name, SQLite's :name and #name, and the marks := and ::. Other
+// servers read a colon as a separate token, and then read the text after the colon, such as an
+// E'…'.
 func (x *lexer) lexVariable() flaw {
 	start, c := x.pos, x.peekByte(0)
 	x.pos++
@@ -326,8 +328,8 @@ func (x *lexer) lexVariable() flaw {
 	return x.variableEnd(start)
 }
 
-// variableEnd ends a variable. SQLite reads parentheses after a variable as part of
-// its name (tokenize.c), so such a text is in doubt in every dialect.
+// variableEnd ends a variable. SQLite reads parentheses after a variable as part of the variable's
+// name (tokenize.c). So a text with such parentheses is in doubt in every dialect.
 func (x *lexer) variableEnd(start int) flaw {
 	if x.peekByte(0) == '(' || x.dollarParam && x.peekByte(0) == ':' && x.peekByte(1) == ':' {
 		return doubtful

@@ -7,8 +7,7 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// lexQuoted scans a string or an identifier in quotes. A doubled quote stands for one
-// quote.
+// lexQuoted scans a string or an identifier in quotes. Two quotes in a row stand for one quote.
 func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	if k == text && x.escaped == len(x.toks) {
 		return doubtful
@@ -16,8 +15,8 @@ func (x *lexer) lexQuoted(k kind, q byte, backslash bool) flaw {
 	start := x.pos
 	for x.pos++; x.pos < len(x.src); x.pos++ {
 		c := x.src[x.pos]
-		// A double-byte encoding (GBK, Shift JIS) may read a byte of 0x40 and above as
-		// the second half of the character before it.
+		// In a double-byte encoding (GBK, Shift JIS), a byte of 0x40 and above may be the second
+		// half of the previous character.
 		if (c == '\\' && backslash || c == q && q >= 0x40) && x.src[x.pos-1] >= utf8.RuneSelf {
 			return doubtful
 		}
@@ -98,17 +97,17 @@ func (x *lexer) checkComment(c string) flaw {
 		return doubtful
 	}
 	if strings.HasPrefix(c, "/*+") && (strings.Contains(strings.ToLower(c), "set") || strings.ContainsAny(c, "'\"`")) {
-		return doubtful // a name in quotes may contain the end of the comment
+		return doubtful // a name in quotes may contain the characters that end a comment
 	}
 	return sound
 }
 
-// quoteLike are the characters that the best fit of a legacy encoding turns into a
-// quote or a backslash (the Windows best-fit tables, and NFKC).
+// quoteLike are characters that become a quote or a backslash when a legacy encoding replaces them
+// by their best fit (the Windows best-fit tables, and NFKC).
 const quoteLike = "\u02b9\u02ba\u02bc\u02c8\u2032\u2033\u2035\u2036\uff02\uff07\uff3c\uff40\ufe68"
 
-// isPlainText reports whether every reader sees the same end of the text and of its
-// strings. It returns false for characters that readers treat differently.
+// isPlainText reports whether all programs see the same end of the text and of its strings. It
+// returns false for characters that programs treat differently.
 func isPlainText(src string) bool {
 	if strings.ContainsAny(src, quoteLike) {
 		return false
@@ -122,7 +121,7 @@ func isPlainText(src string) bool {
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r':
 			return false
 		case (r == '¥' || r == '₩') && i < len(src) && strings.IndexByte("'\"`\\", src[i]) >= 0:
-			return false // in Shift JIS and EUC-KR this is 0x5c, a backslash
+			return false // in Shift JIS and EUC-KR this character is the byte 0x5c, a backslash
 		}
 	}
 	return true

@@ -7,15 +7,15 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// ReadOnly is the only mode.
+// ReadOnly is the only value of mode in New.
 const ReadOnly = "read-only"
 
-// maxText is the longest text that is judged, in bytes. A longer one is a Maybe.
+// maxText is a length in bytes. For a longer text the answer is Maybe.
 const maxText = 256 << 10
 
-// New returns the constraint that an SQL text only reads. mode is "read-only". dialect
-// is "postgres", "mysql", "sqlite" or "sqlserver", or empty, when the text must only
-// read in each of them. An error suggests the right spelling when it can.
+// New returns the constraint that an SQL text only reads. mode is "read-only". dialect is
+// "postgres", "mysql", "sqlite" or "sqlserver". If dialect is empty, the text must only read in all
+// four dialects. The error suggests the right spelling if it finds one.
 func New(mode, dialect string) (where.Constraint, error) {
 	if mode != ReadOnly {
 		return nil, fmt.Errorf("sql: unknown mode %q; there is only %q", mode, ReadOnly)
@@ -30,7 +30,7 @@ func New(mode, dialect string) (where.Constraint, error) {
 	return constraint{d}, nil
 }
 
-// spellings are other names of the dialects.
+// spellings maps other names of the dialects to the names that New accepts.
 var spellings = map[string]string{
 	"postgresql": "postgres", "pg": "postgres", "psql": "postgres", "postgres": "postgres", "pgsql": "postgres",
 	"mariadb": "mysql", "mysql": "mysql", "my": "mysql",
@@ -41,10 +41,9 @@ var spellings = map[string]string{
 
 type constraint struct{ d *dialect }
 
-// JudgeValue returns Yes for a text whose every statement certainly only reads, No for
-// a text that certainly does not or is not SQL, and Maybe otherwise. When opens is
-// false, one statement that only reads is enough for Yes, and a text that cannot be
-// parsed is a Maybe.
+// JudgeValue returns Yes if every statement of the text certainly only reads. It returns No if the
+// text certainly does more, or is not SQL, and otherwise Maybe. If opens is false, one statement
+// that only reads is enough for Yes, and for a text that cannot be parsed the answer is Maybe.
 func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	if v.Kind != where.String {
 		return where.No
@@ -73,8 +72,8 @@ func (c constraint) JudgeValue(v where.Value, opens bool) where.Match {
 	return first.verdict
 }
 
-// JudgeCost bounds the work of JudgeValue, as if each reading took the longest measured
-// time for each byte.
+// JudgeCost returns an upper bound of the work of JudgeValue. The bound assumes that each reading
+// takes nanosPerByte for each byte.
 func (c constraint) JudgeCost(n int) int {
 	if n > maxText {
 		return 1
@@ -82,18 +81,16 @@ func (c constraint) JudgeCost(n int) int {
 	return 500 + n*nanosPerByte*len(c.d.readings)
 }
 
-// nanosPerByte is the measured maximum time that one reading needs for a byte.
+// nanosPerByte is the longest measured time of one reading for one byte.
 const nanosPerByte = 100
 
-// outcome is the result of one reading of a text. Readings agree when their outcomes
-// are equal.
+// outcome is the result of one reading of a text. Two readings agree if their outcomes are equal.
 type outcome struct {
 	verdict where.Match
 	// cuts is a hash of the positions where strings, quoted identifiers and statements
 	// end.
 	cuts uint64
-	// refused means that the part before the flaw only reads and the server refuses
-	// the rest.
+	// refused means that the part before the flaw only reads, and that the server refuses the rest.
 	refused bool
 }
 
@@ -108,7 +105,7 @@ func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (
 			n++
 		}
 		if n == len(rest) && f != sound {
-			break // the end of the statement is unknown
+			break // it is not known where the statement ends
 		}
 		if n > 0 {
 			v := d.judgeStatement(l, src, rest[:n], opens)
@@ -127,7 +124,7 @@ func (d *dialect) judgeReading(l *lexis, src string, toks []token, opens bool) (
 	return outcome{verdict: most, cuts: hashCuts(src, toks)}, toks
 }
 
-// hashCuts returns a hash (FNV-1a) of the positions on which readings must agree.
+// hashCuts returns a hash (FNV-1a) of the positions that must be equal in all readings.
 func hashCuts(src string, toks []token) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range toks {
@@ -138,9 +135,8 @@ func hashCuts(src string, toks []token) uint64 {
 	return h
 }
 
-// toVerdict returns the verdict for a text with flaw f. No server accepts a broken
-// text, so an allow does not match it. But a rule that denies or asks should not rely
-// on that.
+// toVerdict returns the verdict for a text with flaw f. No server accepts a broken text, so an
+// allow rule does not match it. A deny or prompt rule does not rely on this and gets Maybe.
 func (f flaw) toVerdict(opens bool) where.Match {
 	if f == broken && opens {
 		return where.No

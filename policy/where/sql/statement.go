@@ -6,25 +6,23 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// statement is one statement being judged. In its methods, i and the other positions
+// statement is one statement while it is judged. The arguments i and other positions of its methods
 // are indexes in toks.
 type statement struct {
 	*dialect
 	src  string
 	toks []token
-	// worst is the lowest verdict so far.
+	// worst is the lowest verdict so far: No is lower than Maybe, and Maybe is lower than Yes.
 	worst where.Match
-	// postgres is set when a name that looks like a column may call a function; else it is
-	// nil.
+	// postgres is not nil if a name that looks like a column may call a function.
 	postgres *catalog
-	// aliases are the possible names of functions in a FROM; hashed reports whether
-	// they were collected. scans counts the tokens that were searched for the meaning
-	// of aliases.
+	// aliases are the possible names of functions in a FROM. hashed means that aliases has been
+	// filled. scans counts the tokens that were searched for aliases.
 	aliases nameSet
 	hashed  bool
 	scans   int
-	// unnamed is set when the server chooses the name of a function in a FROM, so that the
-	// text does not show the name.
+	// unnamed means that the server chooses the name of a function in a FROM, so the text does not
+	// show this name.
 	unnamed bool
 }
 
@@ -39,13 +37,13 @@ func (d *dialect) judgeStatement(l *lexis, src string, toks []token, opens bool)
 	}
 	s.judgeHead()
 	if !opens && s.worst == where.No && d.splits && s.hidesQuery() {
-		// The rest after the writing part may be a separate statement.
+		// The rest after the part that writes may be a separate statement.
 		return where.Maybe
 	}
 	return s.worst
 }
 
-// lowerVerdict limits the verdict to v.
+// lowerVerdict lowers the verdict to v if it is higher.
 func (s *statement) lowerVerdict(v where.Match) { s.worst = min(s.worst, v) }
 
 // wordAt returns the bare word at i in lower case, or "".
@@ -93,8 +91,8 @@ func (s *statement) rejectStatement(i int) {
 	s.lowerVerdict(where.Maybe)
 }
 
-// judgeQuery judges tokens i to end as a query: SELECT, VALUES or TABLE, perhaps in
-// parentheses or after WITH.
+// judgeQuery judges the tokens from i to end as a query: SELECT, VALUES or TABLE. The query may be
+// in parentheses or after WITH.
 func (s *statement) judgeQuery(i, end int) {
 	if s.wordAt(i) == "with" {
 		if i = s.judgeWith(i+1, end); i < 0 {
@@ -119,8 +117,8 @@ func (s *statement) judgeQuery(i, end int) {
 	}
 }
 
-// judgeWith judges the common table expressions from i and returns where their query
-// begins, or -1 when they do not have the usual form.
+// judgeWith judges the common table expressions at i. It returns the index where their query
+// begins, or -1 if they do not have the usual form.
 func (s *statement) judgeWith(i, end int) int {
 	if s.wordAt(i) == "recursive" {
 		i++
@@ -154,7 +152,7 @@ func (s *statement) judgeWith(i, end int) int {
 	return -1
 }
 
-// skipSearch returns where Postgres' SEARCH clause at i ends, or i.
+// skipSearch returns the index after Postgres' SEARCH clause at i, or i if there is no such clause.
 func (s *statement) skipSearch(i int) int {
 	if s.postgres == nil || s.wordAt(i) != "search" || s.wordAt(i+1) != "depth" && s.wordAt(i+1) != "breadth" ||
 		s.wordAt(i+2) != "first" || s.wordAt(i+3) != "by" {
@@ -166,7 +164,7 @@ func (s *statement) skipSearch(i int) int {
 	return i
 }
 
-// skipCycle returns where Postgres' CYCLE clause at i ends, or i.
+// skipCycle returns the index after Postgres' CYCLE clause at i, or i if there is no such clause.
 func (s *statement) skipCycle(i int) int {
 	if s.postgres == nil || s.wordAt(i) != "cycle" {
 		return i
@@ -185,7 +183,7 @@ func (s *statement) skipCycle(i int) int {
 	return i
 }
 
-// skipNames returns where the names from i, with commas between them, end.
+// skipNames returns the index after a list of names at i. Commas separate the names.
 func (s *statement) skipNames(i int) int {
 	for s.isName(i) && s.isMark(i+1, ",") {
 		i += 2
@@ -213,8 +211,8 @@ func (s *statement) hasOnlyNames(i int) bool {
 	return true
 }
 
-// judgeExplain judges the explained statement like a statement of its own, because
-// EXPLAIN ANALYZE executes it.
+// judgeExplain judges the statement after EXPLAIN like any other statement, because EXPLAIN ANALYZE
+// executes it.
 func (s *statement) judgeExplain(i int) {
 	if s.isMark(i, "(") && !queries()[s.wordAt(i+1)] && !s.isMark(i+1, "(") {
 		closing := i + int(s.toks[i].match)
@@ -250,8 +248,8 @@ func (s *statement) judgeExplain(i int) {
 	s.judgeDescribe(i)
 }
 
-// judgeDescribe judges the operand of MySQL's DESCRIBE: the name of a table, and
-// perhaps of a column.
+// judgeDescribe judges the operand of MySQL's DESCRIBE: the name of a table, and optionally of a
+// column.
 func (s *statement) judgeDescribe(i int) {
 	if !s.heads["describe"] || !s.isName(i) || s.writers[s.wordAt(i)] || s.never[s.wordAt(i)] || i != 1 {
 		s.rejectStatement(i)
@@ -279,8 +277,8 @@ func (s *statement) judgeShow(i int) {
 	s.judgeBody(i, len(s.toks))
 }
 
-// judgePragma judges SQLite's PRAGMA. Setting a pragma, with = or in parentheses, is
-// never reading. Only pragmas that look something up may have an argument.
+// judgePragma judges SQLite's PRAGMA. To set a pragma, with = or in parentheses, is more than
+// reading. Only pragmas that look something up may have an argument.
 func (s *statement) judgePragma(i int) {
 	if s.isMark(i+1, ".") && s.isName(i) {
 		i += 2

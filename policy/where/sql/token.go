@@ -16,16 +16,16 @@ const (
 type token struct {
 	kind       kind
 	start, end int32
-	// match is the offset from this parenthesis to its partner, in tokens; zero for
-	// every other token.
+	// match is the distance, in tokens, from a parenthesis to its partner; zero for every other
+	// token.
 	match int32
 }
 
-// maxDepth bounds the nesting of parentheses, and with it every recursion here.
+// maxDepth is the largest nesting of parentheses. It also limits every recursion in this package.
 const maxDepth = 100
 
-// pairParens matches the parentheses of one statement. It fails when they are not
-// balanced or are nested too deep.
+// pairParens matches the parentheses of one statement. It returns a flaw if they are not balanced
+// or are nested too deep.
 func pairParens(src string, toks []token) flaw {
 	var open []int
 	for i := range toks {

@@ -5,16 +5,16 @@ import "sync"
 // queries are the words with which a query begins.
 var queries = lazySet("select with values table")
 
-// neverAnywhere are words that a statement that only reads contains at no place. SELECT
-// … INTO creates a table or a file, and a common table expression of Postgres may
-// contain a writing statement.
+// neverAnywhere are words that do not occur anywhere in a statement that only reads. The reasons:
+// SELECT … INTO creates a table or a file, and a common table expression of Postgres may contain a
+// statement that writes.
 const neverAnywhere = `
 	into insert update delete merge replace drop alter create truncate grant revoke
 	exec execute outfile dumpfile delimiter`
 
-// writersAll are the first words of statements that do more than read. Some would be
-// harmless alone (COMMIT, SET), but they end the transaction or change the session in
-// which the later statements are to be read.
+// writersAll are the first words of statements that do more than read. Some of these statements are
+// harmless alone (COMMIT, SET). But they end the transaction, or change the session of the later
+// statements.
 const writersAll = neverAnywhere + `
 	abort add analyse analyze attach backup begin binlog bulk cache call change checkpoint clone close
 	cluster comment commit copy dbcc deallocate declare deny detach disable discard do enable end exec
@@ -24,8 +24,8 @@ const writersAll = neverAnywhere + `
 	set setuser shutdown signal start stop throw unlisten uninstall unload unlock updatetext upsert use vacuum
 	waitfor while writetext xa`
 
-// starters maps the first word of a T-SQL statement to the word that must follow it
-// when the first word is not a keyword by itself.
+// starters maps the first word of a T-SQL statement to the word that must follow it, because the
+// first word is not a keyword alone. The value is "" if any word may follow.
 var starters = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
@@ -41,8 +41,8 @@ var starters = sync.OnceValue(func() map[string]string {
 // locks are the words after FOR that lock rows.
 var locks = lazySet("update share no key")
 
-// lockHints are the table hints of T-SQL that take locks, for which other statements
-// may have to wait.
+// lockHints are the table hints of T-SQL that take locks. Other statements may have to wait for
+// these locks.
 const lockHints = "holdlock paglock rowlock serializable tablock tablockx updlock xlock"
 
 // explainOptions are the parenthesized options of Postgres' EXPLAIN.
@@ -51,7 +51,7 @@ var explainOptions = lazySet(`
 	text xml json yaml on off true false none binary`)
 
 // pragmasRead are the pragmas of SQLite that, without an argument, only return a value.
-// pragmasLookUp have an argument that says what they look up (sqlite.org/pragma.html).
+// pragmasLookUp have an argument that names the thing to look up (sqlite.org/pragma.html).
 // journal_mode and similar pragmas are missing, because reading them opens the journal.
 var (
 	pragmasRead = lazySet(`
@@ -66,7 +66,7 @@ var (
 		table_info table_list table_xinfo`)
 )
 
-// The keywords that precede a parenthesis and are not functions: keywords of clauses,
+// Keywords that are not functions although a parenthesis may follow them: keywords of clauses,
 // operators and types.
 const (
 	keywordsAll = `
@@ -89,9 +89,9 @@ const (
 		forceseek xmlnamespaces`
 )
 
-// callablePostgres are those of the keywords above that Postgres does not reserve, so
-// that a function may have their names (pg_get_keywords, U and T, and words that are
-// not keywords there).
+// callablePostgres are the keywords above that can also be function names in Postgres, because
+// Postgres does not reserve them (types U and T in pg_get_keywords), or because they are not
+// keywords there.
 const callablePostgres = `
 	bernoulli blob by columns cross cube double escape exclude filter full ilike inner is isnull join
 	like materialized minus natural notnull nvarchar ordinality outer over overlaps partition
@@ -106,16 +106,16 @@ const callableMySQL = `
 	path repeatable rollup sets similar symmetric timestamptz timetz top varbit variadic within
 	xmlattributes xmlnamespaces`
 
-// infix are keywords between two operands or two tables, or types after the name of a
-// column, whatever the names are.
+// infix are keywords that stand between two operands or two tables, or types after the name of a
+// column. The names around them do not matter.
 var infix = lazySet(`
 	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
 	straight_join xor
 	blob double nvarchar timetz varbinary`)
 
-// operandFollows are the words after which an operand follows, not an operator: in the
-// grammar of PostgreSQL 15 (gram.y, what precedes an expression or a table), and
-// MySQL's modifiers of SELECT and operators.
+// operandFollows are the words after which an operand and not an operator follows. They are from
+// the grammar of PostgreSQL 15 (gram.y: the words before an expression or a table), and MySQL's
+// modifiers of SELECT and operators.
 var operandFollows = lazySet(`
 	all and any array as asymmetric between both by case content default distinct document else escape
 	except exists first for from groups having ilike in intersect is join lateral leading like limit next
@@ -125,9 +125,8 @@ var operandFollows = lazySet(`
 	sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
 	sql_small_result straight_join timestamp transaction`)
 
-// usualFields are words that occur in the names of fields of composite types. A
-// function with such a name and one argument is not expected to write, because none of
-// the words is a verb.
+// usualFields are words that occur in the names of fields of composite types. A function with such
+// a name and one argument probably does not write, because none of the words is a verb.
 var usualFields = lazySet(`
 	address age amount area at author birthday bottom building category city code color colour company
 	country county created currency customer date day depth description district domain duration first
@@ -145,9 +144,9 @@ var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
-// notFunctions are words before a parenthesis that are no functions. After the
-// parenthesis the alias of a table may follow, or of an XMLTABLE, whose columns are in
-// the parenthesis.
+// notFunctions are words that are not functions although a parenthesis may follow them. After the
+// parenthesis an alias may follow: of a table, or of an XMLTABLE with its columns in the
+// parenthesis.
 var notFunctions = lazySet("from join lateral only using xmltable json_table")
 
 // notAliases are reserved words that may follow a call.

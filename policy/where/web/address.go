@@ -7,9 +7,9 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// closed4 holds the blocks that the internet does not route, or not to a single host:
-// the IANA special-purpose registries (RFC 6890, as of 2025), with multicast (RFC 5771)
-// and the future class E (RFC 1112).
+// closed4 holds the blocks that the internet does not route, or does not route to a single host:
+// the IANA special-purpose registries (RFC 6890, as of 2025), with multicast (RFC 5771) and the
+// future class E (RFC 1112).
 var closed4 = parsePrefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private (RFC 1918)
@@ -38,8 +38,8 @@ var closed6 = parsePrefixes(
 	"3fff::/20",     // documentation (RFC 9637)
 )
 
-// translated6 holds the blocks in which an address stands for another address, or for
-// a protocol's own purpose. Only the network knows where such an address leads.
+// translated6 holds the blocks in which an address stands for another address, or has a special
+// purpose in a protocol. Only the network knows where such an address leads.
 var translated6 = parsePrefixes(
 	"64:ff9b::/96",   // NAT64 (RFC 6052)
 	"64:ff9b:1::/48", // NAT64, local (RFC 8215)
@@ -89,8 +89,8 @@ func publicAddr(a netip.Addr) where.Match {
 	return where.Yes
 }
 
-// embeddedIPv4 returns the IPv4 address that an IPv6 address carries for networks that
-// can extract it, or the invalid address.
+// embeddedIPv4 returns the IPv4 address inside an IPv6 address, or the zero Addr if there is none.
+// Some networks extract the IPv4 address and send to it.
 func embeddedIPv4(a netip.Addr) (inner netip.Addr) {
 	if !a.Is6() {
 		return inner
@@ -106,7 +106,7 @@ func embeddedIPv4(a netip.Addr) (inner netip.Addr) {
 		at = 2
 	case b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5E && b[11] == 0xFE: // ISATAP (RFC 5214, section 6.1)
 		at = 12
-	case b[0] == 0x20 && b[1] == 0x01 && allZeros(b[2:4]): // Teredo: the client's address, inverted
+	case b[0] == 0x20 && b[1] == 0x01 && allZeros(b[2:4]): // Teredo: the address of the client with all bits inverted
 		return netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})
 	}
 	if at < 0 {

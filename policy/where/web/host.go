@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// host is a host with the facts that verdicts need.
+// host is a host with the facts that the constraints need.
 type host struct {
 	authority.Host
 	embedded netip.Addr // the IPv4 address inside Addr, if there is one
@@ -27,7 +27,7 @@ func (h host) judgePublic() where.Match {
 	return publicName(h.Name)
 }
 
-// hostPattern returns a glob on hosts in the form in which hosts are compared.
+// hostPattern returns a glob on hosts in the same form as the hosts that it is compared with.
 func hostPattern(text string) (string, error) {
 	name := strings.ToLower(strings.TrimSuffix(text, "."))
 	if inside, found := strings.CutPrefix(name, "["); found {

@@ -8,11 +8,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeReserved looks a name up among the domains that are not public (publicName also
-// looks up the parents of a name). It returns No for a name that only has a meaning on
-// a private network (a reserved name, or not a top-level domain at all). It returns
-// Maybe for a name for which public name servers return a private address, or any
-// address that the name spells.
+// judgeReserved looks up a name among the domains that are not public. publicName calls it also for
+// the parents of a name. judgeReserved returns No for a name that has a meaning only on a private
+// network: a reserved name, or a name without an existing top-level domain. It returns Maybe for a
+// name if public name servers return a private address for it, or return the address that the name
+// itself spells.
 func judgeReserved(name string) (v where.Match, listed bool) {
 	switch name {
 	// Special-use domain names (IANA registry; RFC 6761, 6762, 7686, 8375, 9476).
@@ -30,8 +30,8 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 	case
 		"arpa": // ipv4only.arpa and the like
 		return where.Maybe, true
-	// Used on private networks and never delegated (RFC 6762, appendix G; ICANN on
-	// name collisions).
+	// Names of private networks that will never be top-level domains (RFC 6762, appendix G; ICANN
+	// on name collisions).
 	case
 		"corp",
 		"home",
@@ -44,7 +44,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"svc", // Kubernetes
 		"consul":
 		return where.No, true
-	// Metadata services of clouds, and their names.
+	// Metadata services of clouds, and names of these services.
 	case
 		"metadata.goog",
 		"metadata.packet.net",
@@ -65,7 +65,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"tplinklogin.net",
 		"burpcollaborator.net":
 		return where.Maybe, true
-	// Name servers that return the address in the name, or 127.0.0.1.
+	// Domains whose name servers return the address that is written in the name, or 127.0.0.1.
 	case
 		"1u.ms",
 		"127-0-0-1.org.uk",
@@ -96,9 +96,9 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 	return where.Yes, false
 }
 
-// publicName reports whether a name belongs to the public internet. The meaning of a
-// single label depends on the machine's search list, and so does the meaning of a name
-// whose top-level domain does not exist.
+// publicName reports whether a name belongs to the public internet. For a single label the answer
+// depends on the machine's search list. The same is true for a name whose top-level domain does not
+// exist.
 func publicName(name string) where.Match {
 	for rest, more := name, true; more; _, rest, more = strings.Cut(rest, ".") {
 		if v, listed := judgeReserved(rest); listed {

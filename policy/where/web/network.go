@@ -11,11 +11,10 @@ import (
 // network is a block of addresses in the notation of RFC 4632, such as 10.0.0.0/8.
 type network struct {
 	netip.Prefix
-	private bool // the internet does not route some addresses of the block, so private names may lead there
+	private bool // the internet does not route some addresses of the block, so private names may lead to them
 }
 
-// parseNetwork parses a block. found is false when the text does not have the form of
-// a block.
+// parseNetwork parses a block. found is false if the text does not have the form of a block.
 func parseNetwork(text string) (n network, found bool, err error) {
 	addr, bits, slash := strings.Cut(text, "/")
 	if _, err := netip.ParseAddr(addr); !slash || err != nil {
@@ -45,9 +44,9 @@ func overlapsAny(blocks []netip.Prefix, p netip.Prefix) bool {
 
 var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
 
-// match reports whether a host lies in the block. No name server is asked, so a name
-// never certainly lies in a block. A name that only has a meaning on a private
-// network, or that spells an address, may lie there.
+// match reports whether a host lies in the block. For a name the answer is never Yes, because match
+// asks no name server. It is Maybe if the name has a meaning only on a private network, or if the
+// name spells an address.
 func (n network) match(h host) where.Match {
 	switch {
 	case h.Addr.IsValid() && n.Contains(h.Addr):

@@ -1,10 +1,9 @@
 package web
 
-// tlds holds the top-level domains of the internet, sorted: the ICANN part of the
-// Public Suffix List as of 2026-08-19, without onion. A domain in another script is
-// listed twice, as it is written and in Punycode. A new domain is a maybe until it is
-// listed here. x/net/publicsuffix has the same list, but it would link net/http into
-// the hook.
+// tlds holds the top-level domains of the internet, sorted: the ICANN part of the Public Suffix
+// List as of 2026-08-19, without onion. A domain in another script is listed twice, as it is
+// written and in Punycode. For a new domain the answer is Maybe until the list has it.
+// x/net/publicsuffix has the same list, but it would link net/http into the hook.
 var tlds = [...]string{
 	"aaa", "aarp", "abb", "abbott", "abbvie", "abc", "able", "abogado", "abudhabi", "ac", "academy", "accenture",
 	"accountant", "accountants", "aco", "actor", "ad", "ads", "adult", "ae", "aeg", "aero", "aetna", "af", "afl",

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// maxURL bounds the URLs that are parsed. The longest URLs that browsers and proxies
-// carry are shorter.
+// maxURL is the length, in bytes, of the longest text that is parsed as a URL. Browsers and proxies
+// do not use longer URLs.
 const maxURL = 1 << 16
 
 // hostKind tells whether a text has a host, and how certain the host is.
@@ -18,21 +18,20 @@ type hostKind uint8
 const (
 	none     hostKind = iota // no URL
 	hostless                 // a URL without a host, such as data: or file:///
-	plain                    // one host, in every reading
-	foreign                  // one text in the place of the host, which the scheme may use for something else
-	doubtful                 // there may be a host, but readers differ on which one
+	plain                    // a URL with the same host for all programs
+	foreign                  // a text in the place of the host; with this scheme it may be something else than a host
+	doubtful                 // there may be a host, but programs do not agree which host it is
 )
 
 // url is a text parsed as a URL.
 type url struct {
 	hostKind hostKind
-	scheme   string // in lower case; "" when readers differ on it
-	host     host   // set when hostKind is plain or foreign
-	guessed  bool   // the text has no scheme: this is how programs that add a scheme read it
+	scheme   string // in lower case; "" if programs do not agree on it
+	host     host   // set if hostKind is plain or foreign
+	guessed  bool   // the text has no scheme; the url is what programs read after they add a scheme
 }
 
-// limitVerdict lowers a verdict to Maybe when only some programs read the text as a
-// URL.
+// limitVerdict lowers a verdict to Maybe if only some programs read the text as a URL.
 func (u url) limitVerdict(v where.Match) where.Match {
 	if u.guessed {
 		return min(v, where.Maybe)
@@ -79,7 +78,7 @@ func parseURL(v where.Value) url {
 	return u
 }
 
-// parseHost parses the text after the two slashes.
+// parseHost parses the text after the two slashes of a URL.
 func (u url) parseHost(after string) url {
 	text, tail := authority.CutAuthority(after)
 	switch {
@@ -93,7 +92,7 @@ func (u url) parseHost(after string) url {
 		u.hostKind = hostless
 		return u
 	case tail != "" && tail[0] != '/' && strings.ContainsAny(tail, `@\`):
-		// Parsers older than RFC 3986 do not end the authority at ? or #.
+		// Parsers that are older than RFC 3986 do not end the authority at ? or #.
 		u.hostKind = doubtful
 		return u
 	}
@@ -147,8 +146,8 @@ func startsWithSlashes(text string) bool {
 	return len(text) > 1 && strings.IndexByte(`/\`, text[0]) >= 0 && strings.IndexByte(`/\`, text[1]) >= 0
 }
 
-// namesHost reports whether programs that put http:// in front of a text find a host
-// after the colon. It returns false when the scheme marks the address of a person.
+// namesHost reports whether programs that put http:// in front of a text find a host after the
+// colon. It returns false if the scheme is one for the address of a person, such as mailto.
 func namesHost(scheme, rest string) bool {
 	switch scheme {
 	case "mailto", "sip", "sips", "xmpp", "acct", "mid", "cid", "im", "news", "data":
@@ -165,8 +164,8 @@ func hasPort(rest string) bool {
 	return digits != rest && (digits == "" || strings.IndexByte("/?#", digits[0]) >= 0)
 }
 
-// hasOddRune reports whether a text holds characters that parsers drop, stop at or
-// refuse: blanks, control and format characters, invalid text.
+// hasOddRune reports whether a text has characters at which parsers disagree, because some drop
+// them, stop at them or refuse them: blanks, control and format characters, invalid UTF-8.
 func hasOddRune(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c <= ' ' || c >= 0x7F {

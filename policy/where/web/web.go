@@ -12,9 +12,8 @@ import (
 	"github.com/clawai/clawai/policy/where/authority"
 )
 
-// NewScheme returns a constraint that holds for URLs with one of the schemes; case
-// does not matter. A name that is not a scheme (RFC 3986, section 3.1) and an empty
-// list are errors.
+// NewScheme returns a constraint that holds for URLs with one of the schemes; letter case does not
+// matter. A name that is not a scheme (RFC 3986, section 3.1) and an empty list are errors.
 func NewScheme(names []string) (where.Constraint, error) {
 	if len(names) == 0 {
 		return nil, errors.New("an empty list; name at least one scheme")
@@ -44,10 +43,9 @@ func (c scheme) JudgeValue(v where.Value, _ bool) where.Match {
 
 func (c scheme) JudgeCost(n int) int { return parseCost(n) + 20*len(c) }
 
-// NewPublic returns a constraint that holds for URLs whose host the whole internet can
-// reach, as far as the text shows. With want false it holds for URLs whose host
-// certainly is not public. A host that encodes an address in another form is a maybe in
-// both cases.
+// NewPublic returns a constraint that holds for URLs whose host the whole internet can reach,
+// judged by the text alone. If want is false, it holds for URLs whose host certainly is not public.
+// If the host encodes an address in another form, the answer is Maybe in both cases.
 func NewPublic(want bool) where.Constraint { return public(want) }
 
 type public bool
@@ -71,12 +69,12 @@ func (c public) JudgeValue(v where.Value, _ bool) where.Match {
 
 func (public) JudgeCost(n int) int { return parseCost(n) + 500 }
 
-// NewHosts returns a constraint that holds for URLs whose host matches one of the
-// globs; case does not matter. A star matches any characters, dots too: *.example.com
-// matches a.example.com and a.b.example.com, but not example.com. An IP address is
-// compared in its canonical form, without brackets. A block of addresses, such as
-// 10.0.0.0/8, matches the addresses in it. A text that cannot be a host (with a port,
-// a path or a scheme) and an empty list are errors.
+// NewHosts returns a constraint that holds for URLs whose host matches one of the globs; letter
+// case does not matter. A star matches any characters, also dots: *.example.com matches
+// a.example.com and a.b.example.com, but not example.com. An IP address is compared in its
+// canonical form, without brackets. A block of addresses, such as 10.0.0.0/8, matches the addresses
+// in it. A text that cannot be a host (with a port, a path or a scheme) and an empty list are
+// errors.
 func NewHosts(globs []string) (where.Constraint, error) {
 	if len(globs) == 0 {
 		return nil, errors.New("an empty list; name at least one host")
@@ -126,8 +124,8 @@ func (c hosts) JudgeValue(v where.Value, _ bool) where.Match {
 	return u.limitVerdict(best)
 }
 
-// match compares a host. It returns Maybe when one side is written in Unicode and the
-// other in Punycode, because it does not convert them.
+// match compares a host with the pattern. It returns Maybe if one of them is in Unicode and the
+// other in Punycode, because match does not convert them.
 func (p pattern) match(h host) where.Match {
 	switch {
 	case p.glob.Match(h.Name):
