@@ -48,9 +48,15 @@ func genuineLines(tb testing.TB) (all [][]byte) {
 }
 
 // parseBoth reads a line with m and with Parse, fails unless both do the same, and reports whether m
-// knew the line.
+// knew the line. It overwrites the memory of the line afterwards, because m must keep copies.
 func parseBoth(t *testing.T, m *Skeletons, line []byte, l Limits) (knew bool) {
 	t.Helper()
+	line = bytes.Clone(line)
+	defer func() {
+		for i := range line {
+			line[i] = '!'
+		}
+	}()
 	if len(line) <= maxCompared && l == m.limits {
 		knew = m.find(line) != nil
 	}
@@ -199,6 +205,20 @@ func TestSkeletonsKeepToTheLimits(t *testing.T) {
 	}
 	for _, l := range []Limits{{MaxBytes: 1000, MaxDepth: 3}, {MaxBytes: 20, MaxDepth: 8}, {}} {
 		parseBoth(t, &m, line, l)
+	}
+	l := Limits{MaxBytes: 1000, MaxDepth: 8} // a known line that grows reaches the same limit
+	for size := 990 - len(line); size < 1010-len(line); size++ {
+		parseBoth(t, &m, bytes.Replace(line, []byte(`"d"`), fmt.Appendf(nil, "%q", strings.Repeat("d", size)), 1), l)
+	}
+}
+
+// Blanks and a CR around a line are not part of its message, also when the line comes again.
+func TestSkeletonsLeaveOutBlanks(t *testing.T) {
+	for _, around := range [][2]string{{" ", ""}, {"\t ", " "}, {"", " \t"}, {"", "\r"}, {" ", "\t\r"}} {
+		var m Skeletons
+		for i := range 3 {
+			parseBoth(t, &m, fmt.Appendf(nil, `%s{"jsonrpc":"2.0","id":%d,"result":{"a":"b"}}%s`, around[0], i, around[1]), DefaultLimits())
+		}
 	}
 }
 
