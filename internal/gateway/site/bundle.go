@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/clawai/clawai/internal/gateway/simulation"
 	"github.com/clawai/clawai/internal/gateway/store"
@@ -115,40 +116,78 @@ func (d *bundleData) addReview(r *simulation.Review) {
 // reviewError says why a stored bundle could not be reviewed.
 type reviewError struct{ error }
 
-// maxReviews is the number of reviews that are kept. A published bundle never changes, nor does its review.
-const maxReviews = 32
+// Bounds of reviews.
+const (
+	maxReviews = 32               // that are kept. A published bundle never changes, nor does its review
+	reviewTime = 20 * time.Second // for one review, and for the wait until it can begin
+)
+
+// errReviewing is for somebody who has waited for the review of another bundle.
+var errReviewing = errors.New("another bundle is being compared; load this page again in half a minute")
 
 // reviewBundle returns the review of a bundle beside the one before it, and the counter of that one. One review
-// is made at a time, because a proof takes a processor for seconds.
+// is made at a time, because it takes a processor for seconds. It ends when the time is over or the browser is gone; one
+// that is not whole is not kept.
 func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) (r *simulation.Review, before uint64, err error) {
 	old, err := s.centre.Store.FindBundleBefore(ctx, b.Counter)
 	if err != nil && !errors.Is(err, store.ErrNone) {
 		return nil, 0, err
 	}
+	key := fmt.Sprint(b.Digest, old.Digest, windows)
+	if r = s.findReview(key); r != nil {
+		return r, old.Counter, nil
+	}
+	wait := time.NewTimer(reviewTime)
+	defer wait.Stop()
 	select {
 	case s.reviewing <- struct{}{}:
 		defer func() { <-s.reviewing }()
+	case <-wait.C:
+		return nil, 0, &reviewError{errReviewing}
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	key := fmt.Sprint(b.Digest, old.Digest, windows)
-	if r = s.reviews[key]; r != nil {
+	if r = s.findReview(key); r != nil { // made while this one waited
 		return r, old.Counter, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	if r, err = newReview(ctx, b, &old, windows); err != nil {
+		return nil, 0, err
+	}
+	if !r.Late {
+		s.keepReview(key, r)
+	}
+	return r, old.Counter, nil
+}
+
+func newReview(ctx context.Context, b, old *store.Bundle, windows bool) (*simulation.Review, error) {
 	candidate, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
 	if err != nil {
-		return nil, 0, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
+		return nil, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
 	}
 	previous, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
 	if err != nil {
-		return nil, 0, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
+		return nil, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
 	}
-	if r, err = simulation.NewReview(previous, candidate, windows, proofWork); err != nil {
-		return nil, 0, &reviewError{err}
+	r, err := simulation.NewReview(ctx, previous, candidate, windows, proofWork)
+	if err != nil && ctx.Err() == nil {
+		return nil, &reviewError{err}
 	}
+	return r, err
+}
+
+func (s *Site) findReview(key string) *simulation.Review {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reviews[key]
+}
+
+func (s *Site) keepReview(key string, r *simulation.Review) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.reviews) >= maxReviews {
 		clear(s.reviews)
 	}
 	s.reviews[key] = r
-	return r, old.Counter, nil
 }

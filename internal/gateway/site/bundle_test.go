@@ -1,6 +1,8 @@
 package site
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,5 +90,33 @@ func TestPageOfABundleWithoutFixtures(t *testing.T) {
 		if status, body := w.visit(bundlesPage + "/" + number); status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("bundle %s: %d without %q\n%s", number, status, want, body)
 		}
+	}
+}
+
+// While a bundle is compared, the page of another one that was compared before is shown at once, and whoever leaves
+// waits no longer.
+func TestPageOfABundleWaitsForNoOther(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t)
+	w.publishFiles(1, firstRules, "a.json", writeIsDenied)
+	w.publishFiles(2, secondRules, "a.json", writeIsDenied)
+	w.signInAs("p", principal.Admin)
+	if status, body := w.visit(bundlesPage + "/1"); status != http.StatusOK {
+		t.Fatalf("%d\n%s", status, body)
+	}
+	w.site.reviewing <- struct{}{}
+	if status, body := w.visit(bundlesPage + "/1"); status != http.StatusOK || !strings.Contains(body, "Newly denied") {
+		t.Errorf("%d\n%s", status, body)
+	}
+	b, err := w.centre.Store.FindBundle(t.Context(), 2)
+	w.must(err)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, _, err := w.site.reviewBundle(ctx, &b, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("it waits for somebody who has left: %v", err)
+	}
+	<-w.site.reviewing
+	if _, _, err := w.site.reviewBundle(t.Context(), &b, false); err != nil {
+		t.Error(err)
 	}
 }
