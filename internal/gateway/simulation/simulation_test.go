@@ -439,7 +439,7 @@ func TestReviewEndsWithItsReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := simulation.NewSentCandidate("bundle 1", src)
+	c, err := simulation.NewSentCandidate(t.Context(), "bundle 1", src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,6 +453,9 @@ func TestReviewEndsWithItsReader(t *testing.T) {
 	if err != nil || !r.Late || !strings.Contains(r.NotMeasured, "longer than a page waits") || r.Points != 0 || len(r.Rules) != 1 ||
 		strings.Contains(r.ChangesText(), "Proved") || !strings.Contains(r.ChangesText(), "were not compared") {
 		t.Errorf("%v, %+v\n%s", err, r, r.ChangesText())
+	}
+	if _, err := simulation.NewSentCandidate(over, "bundle 1", src); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("its fixtures are tried longer than anybody waits: %v", err)
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()

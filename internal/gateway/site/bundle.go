@@ -161,14 +161,25 @@ func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) 
 	return r, old.Counter, nil
 }
 
+// newReview makes a review. What is wrong with a bundle, or takes longer than the deadline of ctx, is a reviewError.
 func newReview(ctx context.Context, b, old *store.Bundle, windows bool) (*simulation.Review, error) {
-	candidate, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
-	if err != nil {
-		return nil, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
+	read := func(b *store.Bundle) (*simulation.Candidate, error) {
+		c, err := simulation.NewSentCandidate(ctx, fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, &reviewError{fmt.Errorf("the fixtures of bundle %d take longer than a page waits; where it was made, run: clawai policy bundle verify --key FILE BUNDLE", b.Counter)}
+		case err != nil && ctx.Err() == nil:
+			return nil, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
+		}
+		return c, err
 	}
-	previous, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
+	candidate, err := read(b)
 	if err != nil {
-		return nil, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
+		return nil, err
+	}
+	previous, err := read(old)
+	if err != nil {
+		return nil, err
 	}
 	r, err := simulation.NewReview(ctx, previous, candidate, windows, proofWork)
 	if err != nil && ctx.Err() == nil {

@@ -116,6 +116,11 @@ func TestPageOfABundleWaitsForNoOther(t *testing.T) {
 		t.Errorf("it waits for somebody who has left: %v", err)
 	}
 	<-w.site.reviewing
+	over, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, err := newReview(over, &b, &b, false); err == nil || !strings.Contains(err.Error(), "fixtures of bundle 2 take longer") {
+		t.Error(err)
+	}
 	if _, _, err := w.site.reviewBundle(t.Context(), &b, false); err != nil {
 		t.Error(err)
 	}

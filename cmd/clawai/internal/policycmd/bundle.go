@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -241,7 +242,7 @@ func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bundled.Try(b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
+	return bundled.Try(context.Background(), b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 }
 
 // signWith signs a bundle with the secret key in a file. It returns an error if other users can read
