@@ -121,6 +121,10 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 		return nil
 	}
 	row.MayReject = true
+	voters, err := v.s.centre.FindVoters(v.r.Context(), p, v.who)
+	if err != nil {
+		return err
+	}
 	found, err := v.s.centre.Store.FindProposal(v.r.Context(), p.Counter)
 	if err != nil {
 		return err
@@ -132,7 +136,7 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 		if row.More = len(row.Policy) - mostLines; row.More > 0 {
 			row.Policy = row.Policy[:mostLines]
 		}
-		err = v.s.centre.MayAgree(p, v.who)
+		err = v.s.centre.MayAgree(p, v.who, voters)
 	}
 	if row.MayAgree = err == nil; err != nil {
 		row.WhyNot = err.Error()
