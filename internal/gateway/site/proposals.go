@@ -146,7 +146,7 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 
 // contentsText returns the number of files in a bundle beside its policy.
 func contentsText(b *bundle.Bundle) string {
-	return fmt.Sprintf("policy.toml, %d packs, %d fixtures", len(b.Packs()), len(b.Fixtures()))
+	return fmt.Sprintf("policy.toml, packs: %d, fixtures: %d", len(b.Packs()), len(b.Fixtures()))
 }
 
 // answerBundle takes the answer of a person to a bundle that waits. beginVisit has checked that the form was made for
