@@ -14,6 +14,7 @@ import (
 // bundleData is what the page of one bundle shows.
 type bundleData struct {
 	bundleRow
+	OtherKey          bool   // no key that holds now has signed it
 	NotInForce        string // why a bundle that was published is not in force; "" if it is or was
 	Packs, Fixtures   int
 	Laptops           []laptopRow // that have it in force
@@ -75,6 +76,8 @@ func (v *visit) showBundle(number string) error {
 			}
 		}
 	}
+	_, _, err = v.s.centre.ReadSigned(b.Bytes)
+	d.OtherKey = err != nil
 	review, before, err := v.s.reviewBundle(ctx, &b, simulation.HasWindows(laptops))
 	switch trouble, ok := errors.AsType[*reviewError](err); {
 	case ok:

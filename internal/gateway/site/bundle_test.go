@@ -125,3 +125,21 @@ func TestPageOfABundleWaitsForNoOther(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The page of a bundle says if its key was taken out of gateway.toml.
+func TestPageOfABundleOfAnotherKey(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t)
+	w.publishFiles(1, firstRules, "a.json", writeIsDenied)
+	w.signInAs("p", principal.Auditor)
+	const says = "laptops that enrol from now on refuse it"
+	if _, body := w.visit(bundlesPage + "/1"); strings.Contains(body, says) {
+		t.Error(body)
+	}
+	_, other, err := bundle.NewKey("other.example")
+	w.must(err)
+	w.centre.Settings.BundleKeys = []string{other}
+	if status, body := w.visit(bundlesPage + "/1"); status != http.StatusOK || !strings.Contains(body, says) || !strings.Contains(body, "Newly denied") {
+		t.Errorf("%d\n%s", status, body)
+	}
+}
