@@ -4,6 +4,7 @@
 package bundled
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,8 +65,8 @@ func (o *Outcome) Err() error {
 
 // Try makes the trial of a bundle. path is the name of its policy in errors and positions. o holds
 // the parse options of this machine; Try replaces Layer, Above, Calls, Disk and Pack in it. pack
-// parses the text of a pack in the bundle.
-func Try(b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
+// parses the text of a pack in the bundle. Try ends with ctx.
+func Try(ctx context.Context, b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
 	o.Layer, o.Above, o.Calls, o.Disk = layerName, nil, nil, nil
 	o.Pack = func(x policy.PackFile) (policy.Pack, error) {
 		if src := b.Find(x.File); src != nil {
@@ -90,6 +91,9 @@ func Try(b *bundle.Bundle, path string, o policy.Options, pack func(path string,
 	out := &Outcome{Rules: rules}
 	var results []check.Result
 	for _, f := range b.Fixtures() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r := judge(trial, f)
 		results = append(results, r)
 		switch {

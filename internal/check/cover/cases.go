@@ -1,6 +1,7 @@
 package cover
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,21 @@ type Options struct {
 	// Work limits the search for a fixture that notices a mutant, in the unit of prove.Options. 0
 	// means at most about one second.
 	Work int
+	// Done ends a measurement: once it is closed, Measure returns ErrStopped, or finds no more fixtures to propose.
+	// nil: never.
+	Done <-chan struct{}
+}
+
+// ErrStopped is the error of a measurement that Options.Done has ended.
+var ErrStopped = errors.New("the measurement was stopped before its end")
+
+func (o *Options) isDone() bool {
+	select {
+	case <-o.Done:
+		return true
+	default:
+		return false
+	}
 }
 
 // testCase is a fixture, read as the rules see it.
@@ -35,6 +51,9 @@ type testCase struct {
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {
+		if o.isDone() {
+			return nil, ErrStopped
+		}
 		if fx.Expected == nil || !slices.Contains(on, fx.JudgedMessage()) {
 			continue
 		}

@@ -3,6 +3,7 @@ package cover_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -300,5 +301,15 @@ where.path = { sql = { mode = "read-only", dialect = "postgres" }, max_length = 
 	want = []string{`allow tool "read": drop where.path.sql.dialect`, `allow tool "read": drop where.path.sql`}
 	if diff := cmp.Diff(want, dropped); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A measurement that was stopped gives no points, because each missing fixture would be told as a fault.
+func TestMeasureEndsWithItsReader(t *testing.T) {
+	done := make(chan struct{})
+	close(done)
+	c, err := cover.Measure(parse(t, small), "p.toml", []byte(small), []check.Fixture{fixture(t, "deny", "files", "/a/secret")}, cover.Options{Done: done})
+	if !errors.Is(err, cover.ErrStopped) || len(c.Points) != 0 {
+		t.Errorf("%v, %+v", err, c)
 	}
 }

@@ -46,13 +46,16 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 	if err != nil {
 		return Coverage{}, err
 	}
-	m := meter{document: d, cases: cases, reaching: make([][]reachingCall, len(d.sources))}
+	m := meter{document: d, options: &o, cases: cases, reaching: make([][]reachingCall, len(d.sources))}
 	m.traceCases()
 	for i, r := range d.rules {
 		if d.isOwn(i) {
 			m.source, m.text = d.sources[i], r
 			m.measureRule(i)
 		}
+	}
+	if m.stopped {
+		return Coverage{}, ErrStopped
 	}
 	m.findReachingCalls(p, o)
 	return Coverage{m.points}, nil
@@ -61,6 +64,8 @@ func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture
 // meter measures the rules of a policy, one after the other.
 type meter struct {
 	*document
+	options  *Options
+	stopped  bool // Options.Done ended the measurement, so points are missing
 	cases    []testCase
 	reaching [][]reachingCall // the calls that reach a rule, by the index of the rule
 	points   []Point
@@ -83,6 +88,9 @@ type reachingCall struct {
 // traceCases finds out which calls reach which rules.
 func (m *meter) traceCases() {
 	for k := range m.cases {
+		if m.stopped = m.options.isDone(); m.stopped {
+			return
+		}
 		p, readings := m.policy.PolicyFor(m.cases[k].on), m.cases[k].listReadings()
 		if p == nil {
 			continue
@@ -202,7 +210,7 @@ func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	if !slices.ContainsFunc(m.points, missed) {
 		return
 	}
-	found := prove.Reach(p, prove.Options{Work: cmp.Or(o.Work, usualWork)})
+	found := prove.Reach(p, prove.Options{Work: cmp.Or(o.Work, usualWork), Done: o.Done})
 	for i := range m.points {
 		pt := &m.points[i]
 		if !missed(*pt) {
@@ -245,7 +253,7 @@ func (m *meter) measureCondition(i int, condition, what string, without []policy
 // returns the path of the first case with such a call; "" if there is none. The call is judged by a
 // policy with only the edited rule and the rules in m.above.
 func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policytext.Edit) string {
-	if !slices.ContainsFunc(m.reaching[i], accepts) {
+	if m.stopped || !slices.ContainsFunc(m.reaching[i], accepts) {
 		return ""
 	}
 	p, err := m.parseRules(func(j int) bool { return j == i || m.above[j] }, edits...)
@@ -256,6 +264,9 @@ func (m *meter) findCase(i int, accepts func(reachingCall) bool, edits ...policy
 	for _, v := range m.reaching[i] {
 		if !accepts(v) {
 			continue
+		}
+		if m.stopped = m.stopped || m.options.isDone(); m.stopped {
+			return ""
 		}
 		if s := p.PolicyFor(m.source.On).Trace(v.call).Steps[at]; s.Reached && s.Match != where.No {
 			return m.cases[v.caseIndex].path

@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/clawai/clawai/internal/check/prove"
@@ -57,5 +58,26 @@ func TestLayers(t *testing.T) {
 	}
 	if c := prove.Difference(under("deny tool=a"), under("deny tool=b"), prove.Options{}); len(c) != 1 || !c[0].Undecided {
 		t.Errorf("other layers: %+v", c)
+	}
+}
+
+// When nobody waits any more, nothing counts as proved: each question is open. A call that shows a difference still counts.
+func TestSearchEndsWithItsReader(t *testing.T) {
+	done := make(chan struct{})
+	close(done)
+	rules := "[[rule]]\naction = \"deny\"\ntool = \"*\"\n[[rule]]\naction = \"allow\"\ntool = \"read\"\n"
+	for _, f := range prove.Reach(parse(t, rules), prove.Options{Done: done}) {
+		if f.Status != prove.Undecided || f.Reason == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	other := "[[rule]]\naction = \"allow\"\ntool = \"read\"\n[[rule]]\naction = \"deny\"\ntool = \"*\"\n"
+	for _, classes := range [][]prove.CallClass{
+		prove.Difference(parse(t, rules), parse(t, other), prove.Options{Done: done}),
+		prove.Difference(parse(t, ""), parse(t, rules), prove.Options{Done: done}),
+	} {
+		if !slices.ContainsFunc(classes, func(c prove.CallClass) bool { return c.Undecided }) || slices.ContainsFunc(classes, func(c prove.CallClass) bool { return !c.Undecided && c.Witness == nil }) {
+			t.Errorf("%+v", classes)
+		}
 	}
 }

@@ -21,7 +21,9 @@ func (d *difference) compareModes() {
 		places := append(d.nearPlaces(m), len(d.new.rules))
 		for _, at := range places {
 			for j := starts[at]; j < starts[at+1]; j++ {
-				d.total--
+				if d.total--; d.isDone() {
+					d.total = -1
+				}
 				n := &after[j]
 				if m.differsFrom(n) && !m.excludesMode(n) && !m.onOtherServer(n) && !d.hasWitness(m, n) {
 					d.comparePair(m, n)

@@ -110,6 +110,9 @@ func (pr *prover) askLooks(q question, accept func(candidate) bool) (a answer, c
 
 // askLook answers a question for calls with the findings of one look.
 func (pr *prover) askLook(q question, l look, accept func(candidate) bool) (answer, int) {
+	if pr.isDone() {
+		return spent, 0
+	}
 	a := inquiry{question: q, prover: pr, paths: map[string][]string{}, atoms: map[string]bool{}, work: work{pr.work}, look: l}
 	for _, d := range q.needed {
 		for i := range d.rule.args {

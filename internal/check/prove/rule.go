@@ -55,6 +55,7 @@ type prover struct {
 	emptied  map[string]bool     // cache of isEmpty
 	same     map[string]int      // rule.same, by conditionText
 	work     int                 // work limit for one question
+	done     <-chan struct{}     // Options.Done
 	home     string              // the home folder; "" if unknown
 	asks     bool                // some rule has the condition find (look.go)
 	kinds    []string            // kinds of findings that a call may have, if some rule has the condition find
@@ -65,7 +66,17 @@ func newProver(o Options) *prover {
 	if o.Work <= 0 {
 		o.Work = defaultWork
 	}
-	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, same: map[string]int{}, regulars: map[string]*regular{}, emptied: map[string]bool{}, work: o.Work}
+	return &prover{langs: map[string]*lang{}, bases: map[bool]union{}, same: map[string]int{}, regulars: map[string]*regular{}, emptied: map[string]bool{}, work: o.Work, done: o.Done}
+}
+
+// isDone reports whether nobody waits for answers any more.
+func (pr *prover) isDone() bool {
+	select {
+	case <-pr.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (pr *prover) langOf(glob string) *lang { return pr.cachedLang(glob, false) }

@@ -116,26 +116,26 @@ func explainProposal(err error) error {
 	return err
 }
 
-// MayAgree returns nil if a person can agree to a bundle that waits, or the reason why not.
-func (c *Centre) MayAgree(p *store.Proposal, who principal.Principal) error {
-	switch {
-	case !c.knows(who) || !who.Has(principal.Admin):
-		return ErrNoBundleRole
-	case p.Publisher.IsSame(who):
-		return ErrPublisher
-	}
-	return nil
-}
-
-// Voters are the people who have agreed to a bundle, as they are now. The key is that of the person.
+// Voters are people as they are now, by their keys: who has agreed to a bundle, who has published it, and who asks.
 type Voters map[string]principal.Principal
 
-// FindVoters returns the people who have agreed to a bundle, with the groups of their last sign-in and the roles of
-// now: a bundle can wait for days.
-func (c *Centre) FindVoters(ctx context.Context, p *store.Proposal) (Voters, error) {
+// now returns a person as they are now, or as they were if nothing newer is known.
+func (all Voters) now(p principal.Principal) principal.Principal {
+	if newer, ok := all[p.Key()]; ok {
+		return newer
+	}
+	return p
+}
+
+// FindVoters returns the people who have agreed to a bundle, its publisher, and others who ask, with the groups and the
+// address of their last sign-in and the roles of now: a bundle can wait for days, and so does a session for hours.
+func (c *Centre) FindVoters(ctx context.Context, p *store.Proposal, others ...principal.Principal) (Voters, error) {
 	all := Voters{}
+	people := append([]principal.Principal{p.Publisher}, others...)
 	for i := range p.Votes {
-		who := p.Votes[i].By
+		people = append(people, p.Votes[i].By)
+	}
+	for _, who := range people {
 		known, err := c.Store.ListPeople(ctx, who.Key())
 		if err != nil {
 			return nil, err
@@ -148,11 +148,24 @@ func (c *Centre) FindVoters(ctx context.Context, p *store.Proposal) (Voters, err
 	return all, nil
 }
 
+// MayAgree returns nil if a person can agree to a bundle that waits, or the reason why not. The role of an older session
+// is not enough: whoever has signed in since then without it has lost it.
+func (c *Centre) MayAgree(p *store.Proposal, who principal.Principal, all Voters) error {
+	last := all.now(who)
+	switch {
+	case !c.knows(who) || !who.Has(principal.Admin) || !last.Has(principal.Admin):
+		return ErrNoBundleRole
+	case p.Publisher.IsSame(who), all.now(p.Publisher).IsSame(last):
+		return ErrPublisher
+	}
+	return nil
+}
+
 // Counts reports whether a vote for a bundle counts: its person is known, may agree to it still, and has not
 // published it.
 func (c *Centre) Counts(p *store.Proposal, v *store.Vote, all Voters) bool {
 	who, ok := all[v.By.Key()]
-	return ok && v.Allow && c.MayAgree(p, who) == nil
+	return ok && v.Allow && c.MayAgree(p, who, all) == nil
 }
 
 // CountAgreed returns how many people have agreed to a bundle whose votes count. Two accounts that have the same
@@ -176,12 +189,12 @@ func (c *Centre) Agree(ctx context.Context, counter uint64, digest string, who p
 	if err != nil {
 		return found, err
 	}
-	voters, err := c.FindVoters(ctx, &found)
+	voters, err := c.FindVoters(ctx, &found, who)
 	if err != nil {
 		return found, err
 	}
 	return c.answerBundle(ctx, counter, digest, func(p *store.Proposal) error {
-		if err := c.MayAgree(p, who); err != nil {
+		if err := c.MayAgree(p, who, voters); err != nil {
 			return err
 		}
 		if _, _, err := c.ReadSigned(p.Bytes); err != nil {
@@ -196,7 +209,6 @@ func (c *Centre) Agree(ctx context.Context, counter uint64, digest string, who p
 		same := func(v store.Vote) bool { return v.By.IsSame(who) }
 		before := slices.ContainsFunc(p.Votes, same)
 		p.Votes = append(slices.DeleteFunc(p.Votes, same), store.Vote{By: who, Allow: true, At: c.now(), Way: ByPage})
-		voters[who.Key()] = who
 		switch {
 		case c.CountAgreed(p, voters) >= c.Settings.PeopleWanted():
 			p.State, p.Decided, p.DecidedBy = store.ProposalActivated, c.now(), who.String()

@@ -154,11 +154,17 @@ func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uin
 	}
 	waits := len(published) > 0 && published[0].State == store.ProposalWaits
 	if waits {
-		say(true, "bundle: number %d %s", published[0].Counter, published[0].Word)
+		checkSigned(is, published[0].Counter, published[0].Word, func() ([]byte, error) {
+			p, err := is.Store.FindProposal(ctx, published[0].Counter)
+			return p.Bytes, err
+		}, say)
 	}
 	switch {
 	case newest > 0:
-		say(true, "bundle: number %d is in force", newest)
+		checkSigned(is, newest, "is in force", func() ([]byte, error) {
+			b, err := is.Store.FindBundle(ctx, newest)
+			return b.Bytes, err
+		}, say)
 	case waits:
 		say(false, "bundle: none is in force; agree to number %d at %s", published[0].Counter, pageOf(is, dir, site.BundlesPath))
 	default:
@@ -168,6 +174,20 @@ func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uin
 	if s.Bundles.People > 0 && s.URL != "" && !slices.ContainsFunc(s.Roles, func(r principal.Role) bool { return r.Name == principal.Admin }) {
 		say(false, "bundle: bundles.people is %d, and nobody has the role %s; write a [[role]] of this name into %s", s.Bundles.People, principal.Admin, centre.SettingsFile)
 	}
+}
+
+// checkSigned says what a bundle does, and checks that a key which holds now has signed it: laptops that enrol from now
+// on get only these keys.
+func checkSigned(is *centre.Centre, counter uint64, does string, read func() ([]byte, error), say sayFunc) {
+	src, err := read()
+	if err == nil {
+		_, _, err = is.ReadSigned(src)
+	}
+	if err != nil {
+		say(false, "bundle: number %d %s, and laptops that enrol now refuse it: %v; publish one that a key of bundle_keys has signed", counter, does, err)
+		return
+	}
+	say(true, "bundle: number %d %s", counter, does)
 }
 
 // checkIssuers checks that the issuers of workloads answer.

@@ -6,6 +6,7 @@ package simulation
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -36,7 +37,7 @@ const bundleHead = "clawai bundle "
 // NewCandidate reads a bundle, signed or not, or the text of a policy, whose packs lie on this machine. The error says why
 // laptops would not take it.
 func NewCandidate(name string, src []byte) (*Candidate, error) {
-	c, _, err := readCandidate(name, src, packs.Read)
+	c, _, err := readCandidate(context.Background(), name, src, packs.Read)
 	return c, err
 }
 
@@ -48,9 +49,9 @@ const (
 )
 
 // NewSentCandidate is NewCandidate for one that somebody has sent from elsewhere. It reads no file of this machine, since
-// the error would tell them whether the file is there and how it begins.
-func NewSentCandidate(name string, src []byte) (*Candidate, error) {
-	c, p, err := readCandidate(name, src, func(policy.PackFile) (policy.Pack, error) {
+// the error would tell them whether the file is there and how it begins. It ends with ctx, with an error that wraps its own.
+func NewSentCandidate(ctx context.Context, name string, src []byte) (*Candidate, error) {
+	c, p, err := readCandidate(ctx, name, src, func(policy.PackFile) (policy.Pack, error) {
 		return nil, errors.New("packs are taken from a bundle alone; make one with: clawai policy bundle make")
 	})
 	if err != nil {
@@ -92,16 +93,19 @@ func patternsOf(r *policy.Source) []string {
 	return all
 }
 
-func readCandidate(name string, src []byte, pack func(policy.PackFile) (policy.Pack, error)) (*Candidate, *policy.Policy, error) {
+func readCandidate(ctx context.Context, name string, src []byte, pack func(policy.PackFile) (policy.Pack, error)) (*Candidate, *policy.Policy, error) {
 	c := &Candidate{Name: name, src: src, pack: pack}
 	if bytes.HasPrefix(src, []byte(bundleHead)) {
 		b, err := bundle.ReadUnsigned(src)
 		if err != nil {
 			return nil, nil, err
 		}
-		out, err := bundled.Try(&b, name, policy.Options{}, packs.ParsePack)
+		out, err := bundled.Try(ctx, &b, name, policy.Options{}, packs.ParsePack)
 		if err == nil {
 			err = out.Err()
+		}
+		if ctx.Err() != nil {
+			return nil, nil, fmt.Errorf("its fixtures were not tried to their end: %w", ctx.Err())
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("laptops would not take the bundle: %w", err)

@@ -2,6 +2,8 @@ package simulation
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,6 +23,7 @@ type Review struct {
 	Covered, Points int    // of cover.Coverage
 	NotMeasured     string // why there is no coverage; "" if it was measured
 	Changes         *diff.Report
+	Late            bool // the time was over before all was compared and measured
 }
 
 // ReviewedRule is a rule with the points that no fixture shows.
@@ -32,19 +35,26 @@ type ReviewedRule struct {
 }
 
 // NewReview reviews a candidate beside the rules before it. windows says that some laptop runs Windows,
-// where more spellings of a path mean the same file. work bounds the proof, in units of prove.Options.
-func NewReview(before, c *Candidate, windows bool, work int) (*Review, error) {
+// where more spellings of a path mean the same file. work bounds the proof, in units of prove.Options. When the
+// deadline of ctx comes, the review says what was not compared or measured. It is an error if ctx is cancelled.
+func NewReview(ctx context.Context, before, c *Candidate, windows bool, work int) (*Review, error) {
 	r := &Review{Packs: c.packs, Fixtures: len(c.fixtures)}
 	var err error
-	if r.Changes, err = compareCandidates(before, c, windows, work); err != nil {
+	if r.Changes, err = compareCandidates(ctx, before, c, windows, work); err != nil {
 		return nil, err
 	}
+	r.Late = ctx.Err() != nil
 	rules, err := c.load(homeOfProofs, "")
 	if err != nil {
 		return nil, err
 	}
-	coverage, err := c.measureCoverage()
-	if err != nil {
+	coverage, err := c.measureCoverage(ctx)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil, ctx.Err()
+	case errors.Is(err, cover.ErrStopped):
+		r.Late, r.NotMeasured = true, "it takes longer than a page waits; where the policy is kept, run: clawai policy coverage"
+	case err != nil:
 		r.NotMeasured = err.Error()
 	}
 	byLine := map[int][]cover.Point{}
@@ -69,7 +79,7 @@ func NewReview(before, c *Candidate, windows bool, work int) (*Review, error) {
 }
 
 // compareCandidates proves what two candidates answer differently.
-func compareCandidates(before, after *Candidate, windows bool, work int) (*diff.Report, error) {
+func compareCandidates(ctx context.Context, before, after *Candidate, windows bool, work int) (*diff.Report, error) {
 	system := "linux"
 	if windows {
 		system = policy.Windows // a proof that holds there holds everywhere
@@ -82,12 +92,12 @@ func compareCandidates(before, after *Candidate, windows bool, work int) (*diff.
 	if err != nil {
 		return nil, err
 	}
-	return diff.CompareWithin(old, now, prove.Options{Work: work}), nil
+	return diff.CompareWithin(old, now, prove.Options{Work: work, Done: ctx.Done()}), nil
 }
 
 // measureCoverage measures how far the candidate's own fixtures try its rules. They expect the answers of the
 // rules over a policy that allows all, so both are judged as one policy.
-func (c *Candidate) measureCoverage() (cover.Coverage, error) {
+func (c *Candidate) measureCoverage(ctx context.Context) (cover.Coverage, error) {
 	o := policy.Options{Home: homeOfProofs, Pack: c.pack}
 	src := append(append(bytes.Clone(c.src), '\n'), bundled.AllowAll...)
 	p, err := policy.Parse(c.Name, src, o)
@@ -103,7 +113,7 @@ func (c *Candidate) measureCoverage() (cover.Coverage, error) {
 		fx.Path = f.Name
 		fixtures = append(fixtures, fx)
 	}
-	return cover.Measure(p, c.Name, src, fixtures, cover.Options{Policy: o})
+	return cover.Measure(p, c.Name, src, fixtures, cover.Options{Policy: o, Done: ctx.Done()})
 }
 
 // ChangesText returns in lines what the rules change.

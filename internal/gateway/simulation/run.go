@@ -67,7 +67,7 @@ func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Repor
 	if err != nil {
 		return nil, err
 	}
-	if err := s.prove(laptops); err != nil {
+	if err := s.prove(ctx, laptops); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil { // a proof takes seconds
@@ -103,8 +103,8 @@ func (s *simulator) loadPresent(ctx context.Context) error {
 const homeOfProofs = "/home/user"
 
 // prove compares the candidate with the newest bundle.
-func (s *simulator) prove(laptops []store.Laptop) (err error) {
-	s.report.proved, err = compareCandidates(s.present, s.candidate, HasWindows(laptops), s.options.Work)
+func (s *simulator) prove(ctx context.Context, laptops []store.Laptop) (err error) {
+	s.report.proved, err = compareCandidates(ctx, s.present, s.candidate, HasWindows(laptops), s.options.Work)
 	return err
 }
 

@@ -420,3 +420,46 @@ func TestSimulationEndsWithItsReader(t *testing.T) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
 }
+
+// A review for which the time is over says what was not compared and not measured; one whose reader has gone is an error.
+func TestReviewEndsWithItsReader(t *testing.T) {
+	empty, err := simulation.NewCandidate("bundle 0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret := newCentre(t)
+	b := bundle.Bundle{Counter: 1, Created: time.Now().UTC().Truncate(time.Second), Files: []bundle.File{
+		{Name: bundle.FixtureName("a.json"), Text: []byte(`{"method":"tools/call","params":{"name":"x","arguments":{}},"expected":"deny"}`)},
+		{Name: bundle.PolicyName, Text: []byte("[[rule]]\naction = \"deny\"\ntool = \"x\"\n")},
+	}}
+	src, err := bundle.Write(b)
+	if err == nil {
+		src, err = bundle.Sign(src, secret)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := simulation.NewSentCandidate(t.Context(), "bundle 1", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := simulation.NewReview(t.Context(), empty, c, false, 0)
+	if err != nil || r.Late || r.NotMeasured != "" || r.Points != 1 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	over, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	r, err = simulation.NewReview(over, empty, c, false, 0)
+	if err != nil || !r.Late || !strings.Contains(r.NotMeasured, "longer than a page waits") || r.Points != 0 || len(r.Rules) != 1 ||
+		strings.Contains(r.ChangesText(), "Proved") || !strings.Contains(r.ChangesText(), "were not compared") {
+		t.Errorf("%v, %+v\n%s", err, r, r.ChangesText())
+	}
+	if _, err := simulation.NewSentCandidate(over, "bundle 1", src); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("its fixtures are tried longer than anybody waits: %v", err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if r, err := simulation.NewReview(gone, empty, c, false, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %+v", err, r)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/clawai/clawai/internal/gateway/simulation"
 	"github.com/clawai/clawai/internal/gateway/store"
@@ -13,6 +14,7 @@ import (
 // bundleData is what the page of one bundle shows.
 type bundleData struct {
 	bundleRow
+	OtherKey          bool   // no key that holds now has signed it
 	NotInForce        string // why a bundle that was published is not in force; "" if it is or was
 	Packs, Fixtures   int
 	Laptops           []laptopRow // that have it in force
@@ -74,6 +76,8 @@ func (v *visit) showBundle(number string) error {
 			}
 		}
 	}
+	_, _, err = v.s.centre.ReadSigned(b.Bytes)
+	d.OtherKey = err != nil
 	review, before, err := v.s.reviewBundle(ctx, &b, simulation.HasWindows(laptops))
 	switch trouble, ok := errors.AsType[*reviewError](err); {
 	case ok:
@@ -115,40 +119,89 @@ func (d *bundleData) addReview(r *simulation.Review) {
 // reviewError says why a stored bundle could not be reviewed.
 type reviewError struct{ error }
 
-// maxReviews is the number of reviews that are kept. A published bundle never changes, nor does its review.
-const maxReviews = 32
+// Bounds of reviews.
+const (
+	maxReviews = 32               // that are kept. A published bundle never changes, nor does its review
+	reviewTime = 20 * time.Second // for one review, and for the wait until it can begin
+)
+
+// errReviewing is for somebody who has waited for the review of another bundle.
+var errReviewing = errors.New("another bundle is being compared; load this page again in half a minute")
 
 // reviewBundle returns the review of a bundle beside the one before it, and the counter of that one. One review
-// is made at a time, because a proof takes a processor for seconds.
+// is made at a time, because it takes a processor for seconds. It ends when the time is over or the browser is gone; one
+// that is not whole is not kept.
 func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) (r *simulation.Review, before uint64, err error) {
 	old, err := s.centre.Store.FindBundleBefore(ctx, b.Counter)
 	if err != nil && !errors.Is(err, store.ErrNone) {
 		return nil, 0, err
 	}
+	key := fmt.Sprint(b.Digest, old.Digest, windows)
+	if r = s.findReview(key); r != nil {
+		return r, old.Counter, nil
+	}
+	wait := time.NewTimer(reviewTime)
+	defer wait.Stop()
 	select {
 	case s.reviewing <- struct{}{}:
 		defer func() { <-s.reviewing }()
+	case <-wait.C:
+		return nil, 0, &reviewError{errReviewing}
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	key := fmt.Sprint(b.Digest, old.Digest, windows)
-	if r = s.reviews[key]; r != nil {
+	if r = s.findReview(key); r != nil { // made while this one waited
 		return r, old.Counter, nil
 	}
-	candidate, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+	ctx, cancel := context.WithTimeout(ctx, reviewTime)
+	defer cancel()
+	if r, err = newReview(ctx, b, &old, windows); err != nil {
+		return nil, 0, err
+	}
+	if !r.Late {
+		s.keepReview(key, r)
+	}
+	return r, old.Counter, nil
+}
+
+// newReview makes a review. What is wrong with a bundle, or takes longer than the deadline of ctx, is a reviewError.
+func newReview(ctx context.Context, b, old *store.Bundle, windows bool) (*simulation.Review, error) {
+	read := func(b *store.Bundle) (*simulation.Candidate, error) {
+		c, err := simulation.NewSentCandidate(ctx, fmt.Sprintf("bundle %d", b.Counter), b.Bytes)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, &reviewError{fmt.Errorf("the fixtures of bundle %d take longer than a page waits; where it was made, run: clawai policy bundle verify --key FILE BUNDLE", b.Counter)}
+		case err != nil && ctx.Err() == nil:
+			return nil, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
+		}
+		return c, err
+	}
+	candidate, err := read(b)
 	if err != nil {
-		return nil, 0, &reviewError{fmt.Errorf("bundle %d: %w", b.Counter, err)}
+		return nil, err
 	}
-	previous, err := simulation.NewSentCandidate(fmt.Sprintf("bundle %d", old.Counter), old.Bytes)
+	previous, err := read(old)
 	if err != nil {
-		return nil, 0, &reviewError{fmt.Errorf("bundle %d before it: %w", old.Counter, err)}
+		return nil, err
 	}
-	if r, err = simulation.NewReview(previous, candidate, windows, proofWork); err != nil {
-		return nil, 0, &reviewError{err}
+	r, err := simulation.NewReview(ctx, previous, candidate, windows, proofWork)
+	if err != nil && ctx.Err() == nil {
+		return nil, &reviewError{err}
 	}
+	return r, err
+}
+
+func (s *Site) findReview(key string) *simulation.Review {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reviews[key]
+}
+
+func (s *Site) keepReview(key string, r *simulation.Review) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(s.reviews) >= maxReviews {
 		clear(s.reviews)
 	}
 	s.reviews[key] = r
-	return r, old.Counter, nil
 }

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,5 +90,56 @@ func TestPageOfABundleWithoutFixtures(t *testing.T) {
 		if status, body := w.visit(bundlesPage + "/" + number); status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("bundle %s: %d without %q\n%s", number, status, want, body)
 		}
+	}
+}
+
+// While a bundle is compared, the page of another one that was compared before is shown at once, and whoever leaves
+// waits no longer.
+func TestPageOfABundleWaitsForNoOther(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t)
+	w.publishFiles(1, firstRules, "a.json", writeIsDenied)
+	w.publishFiles(2, secondRules, "a.json", writeIsDenied)
+	w.signInAs("p", principal.Admin)
+	if status, body := w.visit(bundlesPage + "/1"); status != http.StatusOK {
+		t.Fatalf("%d\n%s", status, body)
+	}
+	w.site.reviewing <- struct{}{}
+	if status, body := w.visit(bundlesPage + "/1"); status != http.StatusOK || !strings.Contains(body, "Newly denied") {
+		t.Errorf("%d\n%s", status, body)
+	}
+	b, err := w.centre.Store.FindBundle(t.Context(), 2)
+	w.must(err)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, _, err := w.site.reviewBundle(ctx, &b, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("it waits for somebody who has left: %v", err)
+	}
+	<-w.site.reviewing
+	over, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, err := newReview(over, &b, &b, false); err == nil || !strings.Contains(err.Error(), "fixtures of bundle 2 take longer") {
+		t.Error(err)
+	}
+	if _, _, err := w.site.reviewBundle(t.Context(), &b, false); err != nil {
+		t.Error(err)
+	}
+}
+
+// The page of a bundle says if its key was taken out of gateway.toml.
+func TestPageOfABundleOfAnotherKey(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t)
+	w.publishFiles(1, firstRules, "a.json", writeIsDenied)
+	w.signInAs("p", principal.Auditor)
+	const says = "laptops that enrol from now on refuse it"
+	if _, body := w.visit(bundlesPage + "/1"); strings.Contains(body, says) {
+		t.Error(body)
+	}
+	_, other, err := bundle.NewKey("other.example")
+	w.must(err)
+	w.centre.Settings.BundleKeys = []string{other}
+	if status, body := w.visit(bundlesPage + "/1"); status != http.StatusOK || !strings.Contains(body, says) || !strings.Contains(body, "Newly denied") {
+		t.Errorf("%d\n%s", status, body)
 	}
 }

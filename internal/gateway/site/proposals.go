@@ -121,6 +121,10 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 		return nil
 	}
 	row.MayReject = true
+	voters, err := v.s.centre.FindVoters(v.r.Context(), p, v.who)
+	if err != nil {
+		return err
+	}
 	found, err := v.s.centre.Store.FindProposal(v.r.Context(), p.Counter)
 	if err != nil {
 		return err
@@ -132,7 +136,7 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 		if row.More = len(row.Policy) - mostLines; row.More > 0 {
 			row.Policy = row.Policy[:mostLines]
 		}
-		err = v.s.centre.MayAgree(p, v.who)
+		err = v.s.centre.MayAgree(p, v.who, voters)
 	}
 	if row.MayAgree = err == nil; err != nil {
 		row.WhyNot = err.Error()
@@ -142,7 +146,7 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 
 // contentsText returns the number of files in a bundle beside its policy.
 func contentsText(b *bundle.Bundle) string {
-	return fmt.Sprintf("policy.toml, %d packs, %d fixtures", len(b.Packs()), len(b.Fixtures()))
+	return fmt.Sprintf("policy.toml, packs: %d, fixtures: %d", len(b.Packs()), len(b.Fixtures()))
 }
 
 // answerBundle takes the answer of a person to a bundle that waits. beginVisit has checked that the form was made for

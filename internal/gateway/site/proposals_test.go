@@ -216,6 +216,47 @@ func TestThePublisherDoesNotCount(t *testing.T) {
 }
 
 // A bundle that was rejected, or replaced by a newer one, is over, and its number is used.
+// Somebody who published by a token of their own does not put the bundle into force by a second account that has the
+// address of the first one, though the token names no address.
+func TestThePublishersOtherAccountDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newCouncil(t, rulesOfWorkloads)
+	status, body := w.asMachine(w.newJob("1", "team/policy", map[string]any{"sub": "ana"}), "PUT", bundleOfMachines, w.signBundle(1, w.secret))
+	if status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	digest := w.digestOf(1)
+	w.join("ana2", principal.Admin)
+	w.answer("ana2", 1, digest, "agree", 200, "1 of 2")
+	w.browser = w.newBrowser()
+	w.idp.Set(func(p *oidctest.Provider) {
+		p.Claims = map[string]any{"sub": "ana2", "groups": []string{principal.Admin}, "email": "ANA@corp.example", "email_verified": true}
+	})
+	w.visit(beginPath)
+	w.answer("ana2", 1, digest, "agree", 403, "You published it, so others must put it into force.")
+	w.answer("bob", 1, digest, "agree", 200, "<dt>agreed</dt><dd>1 of 2</dd>")
+	w.laptopHas(0)
+	w.answer("cyd", 1, digest, "agree", 200, "put into force")
+	w.laptopHas(1)
+}
+
+// A session of somebody who has lost the role at a later sign-in agrees to nothing, however long it lasts.
+func TestAnOldSessionDoesNotAgree(t *testing.T) {
+	t.Parallel()
+	w := newCouncil(t)
+	digest := w.publish(1)
+	w.answer("bob", 1, digest, "agree", 200, "1 of 2")
+	old := w.people["ana"]
+	w.join("ana", principal.Auditor)
+	w.people["ana"] = old
+	w.answer("ana", 1, digest, "agree", 403, "Only people with the role admin put bundles into force.")
+	w.as("ana")
+	if _, body := w.visit(bundlesPage); strings.Contains(body, `value="agree"`) || !strings.Contains(body, "<dt>agreed</dt><dd>1 of 2</dd>") {
+		t.Error(body)
+	}
+	w.laptopHas(0)
+}
+
 func TestBundlesThatAreOver(t *testing.T) {
 	t.Parallel()
 	w := newCouncil(t)

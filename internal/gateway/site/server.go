@@ -37,7 +37,7 @@ type Site struct {
 	works map[string]int // number of expensive requests that are being answered, by laptop and kind
 	large chan struct{}  // holds one element for each large part in memory
 
-	reviewing chan struct{}                 // holds one element while a review is made, or reviews is read
+	reviewing chan struct{}                 // holds one element while a review is made
 	reviews   map[string]*simulation.Review // of bundles, by their digests
 
 	// Slack checks and reads clicks in Slack; nil if gateway.toml does not configure Slack. Set it before Serve.

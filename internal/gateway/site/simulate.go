@@ -102,13 +102,16 @@ func (v *visit) simulate(string) error {
 	}
 	defer v.s.endWork(simulatePath)
 	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(simulationTime + writeTime))
-	candidate, err := simulation.NewSentCandidate(name, src)
-	if err != nil {
-		return wrong("%s: %v", name, err)
-	}
 	ctx, cancel := context.WithTimeout(v.r.Context(), simulationTime)
 	defer cancel()
-	r, err := simulation.Run(ctx, v.s.centre.Store, candidate, o)
+	candidate, err := simulation.NewSentCandidate(ctx, name, src)
+	if err != nil && ctx.Err() == nil {
+		return wrong("%s: %v", name, err)
+	}
+	var r *simulation.Report
+	if err == nil {
+		r, err = simulation.Run(ctx, v.s.centre.Store, candidate, o)
+	}
 	switch {
 	case errors.Is(err, simulation.ErrTooMany), err != nil && ctx.Err() != nil:
 		return wrong("There is more to judge than a page waits for. Choose a shorter time, or run: clawai-gateway simulate NEW --since %s", since)

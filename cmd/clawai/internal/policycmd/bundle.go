@@ -1,6 +1,7 @@
 package policycmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -243,7 +244,7 @@ func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bundled.Try(b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
+	return bundled.Try(context.Background(), b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 }
 
 // signWith signs a bundle with the secret key in the file name. It returns an error if other users
