@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,15 +46,25 @@ func IsWanted(getenv func(string) string, s Signal) (bool, error) {
 	}
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()) || strings.ContainsRune(address, ' '):
 		return false, fmt.Errorf("%s: it is an address like https://HOST:4318", name)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return false, fmt.Errorf("%s: OpenTelemetry's exporter does not send a user, a password or a query of an address; write a password into OTEL_EXPORTER_OTLP_HEADERS", name)
+	}
+	// The exporters would send without TLS to an address with https:// if this variable says so.
+	if name, insecure := findVariable(getenv, s, "INSECURE"); insecure != "" && strings.EqualFold(insecure, "true") != (u.Scheme == "http") {
+		return false, fmt.Errorf("%s: http:// or https:// of the address decides whether TLS is used; leave the variable out", name)
 	}
 	if name, protocol := findVariable(getenv, s, "PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
 		return false, fmt.Errorf("%s: the centre sends http/protobuf alone; leave the variable out, and name the receiver's port for HTTP, which is often 4318", name)
 	}
 	return true, nil
+}
+
+// isPort reports whether a text is a port, or nothing.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
 }
 
 // findVariable returns the variable that holds for a signal: its own, or the one of all signals.
@@ -119,17 +130,57 @@ var address = regexp.MustCompile(`(?i)\bhttps?://\S+`)
 // maxDescription is the maximum length of a description.
 const maxDescription = 300
 
-// Describe returns an error of an exporter as harmless text without the receiver's address: its path may hold
-// a token.
+// Describe returns an error of an exporter as harmless text without the receiver's address, whose path may hold
+// a token, and without headers, which receivers like to repeat in their answers.
 func Describe(err error) string {
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
 		err = wrong.Err // without the address
 	}
-	return term.CutText(term.VisibleText(address.ReplaceAllString(err.Error(), "the receiver")), maxDescription)
+	text := address.ReplaceAllString(err.Error(), "the receiver")
+	for _, secret := range listSecrets(os.Environ()) {
+		text = strings.ReplaceAll(text, secret, "[hidden]")
+	}
+	return term.CutText(term.VisibleText(strings.ReplaceAll(text, "\n", "; ")), maxDescription)
 }
 
-// IsUnreached reports whether an error means that no answer came, so that the same data may be sent again.
+// minSecret is the length from which a word of a header is hidden: shorter ones stand in ordinary texts, too.
+const minSecret = 4
+
+// listSecrets returns the values of headers, their words, and the paths of addresses that the variables have, the
+// longest first.
+func listSecrets(environ []string) (all []string) {
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(name, "HEADERS"):
+			for pair := range strings.SplitSeq(value, ",") {
+				_, escaped, _ := strings.Cut(pair, "=")
+				plain, err := url.PathUnescape(escaped)
+				if err != nil {
+					plain = escaped
+				}
+				all = append(append(all, escaped, strings.TrimSpace(plain)), strings.Fields(plain)...)
+			}
+		case strings.HasSuffix(name, "ENDPOINT"):
+			if u, err := url.Parse(value); err == nil {
+				all = append(all, strings.Trim(u.Path, "/"), strings.Trim(u.EscapedPath(), "/"))
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// IsUnreached reports whether an error means that no answer came, or that of a busy receiver, so that the same data
+// may be sent again.
 func IsUnreached(err error) bool {
+	if answer, ok := errors.AsType[*AnswerError](err); ok {
+		return answer.IsBusy
+	}
 	_, ok := errors.AsType[*url.Error](err)
 	return ok || errors.Is(err, context.DeadlineExceeded)
 }

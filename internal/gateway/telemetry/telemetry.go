@@ -66,14 +66,22 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	}
 	s := &Sender{report: o.Report}
 	if wantLogs {
-		out, err := otlploghttp.New(ctx)
+		client, err := receiver.NewClient(o.Getenv, receiver.Logs)
+		if err != nil {
+			return nil, err
+		}
+		out, err := otlploghttp.New(ctx, otlploghttp.WithHTTPClient(client), otlploghttp.WithRetry(otlploghttp.RetryConfig{}))
 		if err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err))
 		}
 		s.logs = newPipe("logs", &o, isLogged, newLogWriter(&o, about).render, out.Export, out.Shutdown)
 	}
 	if wantSpans {
-		out, err := otlptracehttp.New(ctx)
+		client, err := receiver.NewClient(o.Getenv, receiver.Traces)
+		if err != nil {
+			return nil, errors.Join(err, s.Close(ctx))
+		}
+		out, err := otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err)), s.Close(ctx))
 		}
