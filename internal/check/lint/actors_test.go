@@ -53,6 +53,10 @@ func TestActorsAmongApprovers(t *testing.T) {
 		"a table":                  {"allow tool=**", lint.Options{}, check.Warning, "slack_post_message", ""},
 		"at some times":            {"allow tool=slack_post_message when=<{from='09:00',to='17:00'}>", lint.Options{}, check.Warning, "slack_post_message", ""},
 		"for some agents":          {"allow tool=slack_post_message agent=claude", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"any channel":              {"allow tool=slack_post_message args.channel_id=**", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"a condition on the text":  {"allow tool=slack_post_message args.text=hello*", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"a deny on the text":       {"deny tool=slack_post_message args.text=*xyzzy*; prompt tool=slack_reply_to_thread; allow tool=slack_post_message", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"another chat":             {"allow tool=** server=google-chat", lint.Options{}, check.Warning, "googlechat_send_message", ""},
 		"mail":                     {"allow tool=send_email", lint.Options{}, check.Note, "write mail by send_email", ""},
 		"a browser":                {"allow tool=browser_*", lint.Options{}, check.Note, "click in a browser by browser_click", ""},
 	} {
@@ -91,6 +95,7 @@ func TestNoActorsAmongApprovers(t *testing.T) {
 		"teams of people":          asksTeam + "; allow tool=add_teams_member|list_teams",
 		"a wildcard over no chat":  asksTeam + "; allow tool=*; allow tool=send_**",
 		"tools of something else":  asksTeam + "; allow tool=post_comment server=github; allow tool=**",
+		"a chat with a model":      asksTeam + "; allow tool=** server=deepseek-chat",
 		"only navigates":           asksTeam + "; allow tool=browser_navigate",
 		"an allow that never wins": "prompt tool=** approvers=<['role:oncall']>; allow tool=slack_post_message",
 	} {
