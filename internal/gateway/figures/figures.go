@@ -95,7 +95,7 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 		return nil, err
 	}
 	receiver.SetReport(o.Report)
-	about, err := receiver.NewResource(ctx, o.Version)
+	about, err := receiver.NewResource(ctx, o.Getenv, o.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -76,13 +76,31 @@ func findVariable(getenv func(string) string, s Signal, what string) (name, valu
 	return all, getenv(all)
 }
 
-// NewResource returns what OpenTelemetry is told of this program.
-func NewResource(ctx context.Context, version string) (*resource.Resource, error) {
+// NewResource returns what OpenTelemetry is told of this program. The SDK keeps a value with a wrong escape as it is
+// and only reports that.
+func NewResource(ctx context.Context, getenv func(string) string, version string) (*resource.Resource, error) {
+	_, wrong := url.PathUnescape(getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "clawai-gateway"), attribute.String("service.version", version)), resource.WithFromEnv())
-	if err != nil {
-		return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES: it has the form NAME=VALUE,NAME=VALUE")
+	if err != nil || wrong != nil {
+		return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES: it has the form NAME=VALUE,NAME=VALUE, with %25 for % in a value")
 	}
 	return about, nil
+}
+
+// samplers are the values of OTEL_TRACES_SAMPLER that the SDK knows.
+var samplers = []string{"", "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
+
+// CheckSampler returns an error if the SDK would send every span because it cannot read which ones the owner wants.
+func CheckSampler(getenv func(string) string) error {
+	name := strings.ToLower(strings.TrimSpace(getenv("OTEL_TRACES_SAMPLER")))
+	if !slices.Contains(samplers, name) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER: it is one of%s", strings.Join(samplers, " "))
+	}
+	part, err := strconv.ParseFloat(cmp.Or(strings.TrimSpace(getenv("OTEL_TRACES_SAMPLER_ARG")), "1"), 64)
+	if strings.HasSuffix(name, "ratio") && (err != nil || !(part >= 0 && part <= 1)) {
+		return errors.New("OTEL_TRACES_SAMPLER_ARG: it is a number from 0 to 1, such as 0.1")
+	}
+	return nil
 }
 
 // SetReport lets report be told of the faults that OpenTelemetry's SDK finds by itself.

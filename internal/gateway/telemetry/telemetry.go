@@ -56,11 +56,14 @@ type Sender struct {
 func New(ctx context.Context, o Options) (*Sender, error) {
 	wantLogs, logsErr := receiver.IsWanted(o.Getenv, receiver.Logs)
 	wantSpans, spansErr := receiver.IsWanted(o.Getenv, receiver.Traces)
+	if wantSpans {
+		spansErr = receiver.CheckSampler(o.Getenv)
+	}
 	if err := errors.Join(logsErr, spansErr); err != nil || !wantLogs && !wantSpans {
 		return nil, err
 	}
 	receiver.SetReport(o.Report)
-	about, err := receiver.NewResource(ctx, o.Version)
+	about, err := receiver.NewResource(ctx, o.Getenv, o.Version)
 	if err != nil {
 		return nil, err
 	}
