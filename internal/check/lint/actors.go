@@ -71,15 +71,22 @@ func findFreeActors(l *linter) {
 	if asks < 0 {
 		return
 	}
+	// An allow of extends is not the policy's own text, but the policy brings it and the approvers together.
+	brings := slices.IndexFunc(l.sources, func(r policy.Source) bool { return r.Approval != nil && r.From == "" })
 	actors := l.listActors(all)
 	l.visitRules(func(i int, r *policy.Source) {
-		if !isAllow(r) || r.From != "" || r.Subject != policy.ToolSubject || limitsPlace(r) {
+		if !isAllow(r) || r.Subject != policy.ToolSubject || limitsPlace(r) {
 			return
 		}
 		for _, a := range actors {
 			c := l.callOf(i, r, a)
 			if d := whole.Decide(c); d.Action == policy.Allow && d.Rule != nil && d.Rule.Pos == r.Pos && !isNarrowed(all, r, a) {
-				l.reportActor(r, &all[asks], a, c)
+				switch {
+				case r.From == "":
+					l.reportActor(r, r, &all[asks], a, c)
+				case brings >= 0:
+					l.reportActor(&l.sources[brings], r, &l.sources[brings], a, c)
+				}
 				return
 			}
 		}
@@ -126,14 +133,20 @@ func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-func (l *linter) reportActor(r, asks *policy.Source, a actor, c *policy.Call) {
+// reportActor reports at a rule of the policy that allows lets an agent act where the approvers of asks are asked.
+func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
+	tool, fix := a.tool, says.fix
+	if at != allows {
+		tool += " (" + l.describeRule(allows.Pos) + ")"
+		fix += "; write the rule here, above those of extends"
+	}
 	f := check.Finding{Code: ActsAmongApprovers, Severity: says.severity,
-		Message: fmt.Sprintf("an agent can %s by %s, and nobody is asked; the approvers of %s %s", says.does, a.tool, l.describeRule(asks.Pos), says.concern),
-		Why:     says.reads, Fix: says.fix,
+		Message: fmt.Sprintf("an agent can %s by %s, and nobody is asked; the approvers of %s %s", says.does, tool, l.describeRule(asks.Pos), says.concern),
+		Why:     says.reads, Fix: fix,
 		Related: []check.Related{{Pos: asks.Pos, Message: "asks " + asks.Approval.String()}}}
 	l.addWitness(&f, c)
-	l.addFinding(r, policy.Position{}, f)
+	l.addFinding(at, policy.Position{}, f)
 }
 
 // listActors returns the tools of the servers and rules that are about a place where people meet. A policy that says

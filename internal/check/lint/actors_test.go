@@ -150,3 +150,24 @@ func TestStartersAmongApprovers(t *testing.T) {
 		}
 	}
 }
+
+// Whoever brings approvers and an extended allow together is told so at the own rule, which is theirs to change.
+func TestActorsByExtends(t *testing.T) {
+	const writes = "allow tool=** server=slack"
+	for own, found := range map[string]string{
+		asksTeam:             "slack_post_message (the rule at team.toml:1)",
+		"prompt tool=deploy": "",
+		asksTeam + "; prompt tool=** server=slack": "",
+	} {
+		got := actorsIn(extending(t, own, writes))
+		if (len(got) == 1) != (found != "") || len(got) == 1 && (got[0].Pos.File == "team.toml" || !strings.Contains(got[0].Message, found) || !strings.Contains(got[0].Fix, "above those of extends")) {
+			t.Errorf("%s: %+v", own, got)
+		}
+	}
+	if got := actorsIn(extending(t, writes, asksTeam)); len(got) != 1 || strings.Contains(got[0].Message, "(the rule") {
+		t.Errorf("%+v", got)
+	}
+	if got := actorsIn(extending(t, "", asksTeam+"; "+writes)); len(got) > 0 {
+		t.Errorf("the file with both is not this one: %+v", got)
+	}
+}
