@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
@@ -83,6 +84,11 @@ func NewResource(ctx context.Context, getenv func(string) string, version string
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "clawai-gateway"), attribute.String("service.version", version)), resource.WithFromEnv())
 	if err != nil || wrong != nil {
 		return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES: it has the form NAME=VALUE,NAME=VALUE, with %25 for % in a value")
+	}
+	for _, a := range about.Attributes() { // OTLP cannot hold other texts, so that nothing at all would be sent
+		if !utf8.ValidString(string(a.Key)) || !utf8.ValidString(a.Value.Emit()) {
+			return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES or OTEL_SERVICE_NAME: it has bytes that are no text in UTF-8")
+		}
 	}
 	return about, nil
 }

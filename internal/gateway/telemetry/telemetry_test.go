@@ -367,6 +367,8 @@ func TestEnvironment(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_SAMPLER=traceidratio OTEL_TRACES_SAMPLER_ARG=pass-word", false, false, "OTEL_TRACES_SAMPLER_ARG: it is a number"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_SAMPLER=parentbased_always_on OTEL_RESOURCE_ATTRIBUTES=team=a%20b", true, true, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_RESOURCE_ATTRIBUTES=a=%zzpass-word", false, false, "OTEL_RESOURCE_ATTRIBUTES: it has the form"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_SERVICE_NAME=\xff", false, false, "OTEL_SERVICE_NAME: it has bytes"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_RESOURCE_ATTRIBUTES=a=%ff", false, false, "OTEL_RESOURCE_ATTRIBUTES or OTEL_SERVICE_NAME: it has bytes"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:99999/pass-word", false, false, "OTEL_EXPORTER_OTLP_ENDPOINT: it is an address"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:9 OTEL_EXPORTER_OTLP_INSECURE=true", false, false, "OTEL_EXPORTER_OTLP_INSECURE: http:// or https://"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_TRACES_INSECURE=pass-word", false, false, "OTEL_EXPORTER_OTLP_TRACES_INSECURE: http:// or https://"},
