@@ -38,7 +38,7 @@ const (
 // not choose. The error has no values, because an address can hold a password.
 func IsWanted(getenv func(string) string, s Signal) (bool, error) {
 	choice := strings.Split(cmp.Or(getenv("OTEL_"+string(s)+"_EXPORTER"), "otlp"), ",")
-	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") || !slices.ContainsFunc(choice, func(word string) bool { return strings.TrimSpace(word) == "otlp" }) {
+	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") || !slices.ContainsFunc(choice, func(word string) bool { return strings.EqualFold(strings.TrimSpace(word), "otlp") }) {
 		return false, nil
 	}
 	name, address := findVariable(getenv, s, "ENDPOINT")
@@ -86,7 +86,7 @@ func NewResource(ctx context.Context, getenv func(string) string, version string
 		return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES: it has the form NAME=VALUE,NAME=VALUE, with %25 for % in a value")
 	}
 	for _, a := range about.Attributes() { // OTLP cannot hold other texts, so that nothing at all would be sent
-		if !utf8.ValidString(string(a.Key)) || !utf8.ValidString(a.Value.Emit()) {
+		if !utf8.ValidString(string(a.Key)) || !utf8.ValidString(a.Value.String()) {
 			return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES or OTEL_SERVICE_NAME: it has bytes that are no text in UTF-8")
 		}
 	}

@@ -358,7 +358,7 @@ func TestEnvironment(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_SDK_DISABLED=TRUE", false, false, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_LOGS_EXPORTER=none", false, true, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_EXPORTER=console", true, false, ""},
-		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_EXPORTER=console,otlp", true, true, ""},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_EXPORTER=console,OTLP", true, true, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=://pass-word", false, false, "OTEL_EXPORTER_OTLP_ENDPOINT: it is an address"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318", false, false, "OTEL_EXPORTER_OTLP_ENDPOINT: it is an address"},
 		{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://me:pass-word@127.0.0.1", false, false, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: OpenTelemetry's exporter does not send"},
