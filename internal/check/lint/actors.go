@@ -16,15 +16,23 @@ import (
 var placeWords = map[string]string{
 	"slack": servers.Chat, "discord": servers.Chat, "mattermost": servers.Chat, "telegram": servers.Chat, "whatsapp": servers.Chat, "zulip": servers.Chat,
 	"rocketchat": servers.Chat, "webex": servers.Chat, "teams": servers.Chat, "msteams": servers.Chat, "lark": servers.Chat, "feishu": servers.Chat,
+	"googlechat": servers.Chat, "irc": servers.Chat, "dingtalk": servers.Chat, "wecom": servers.Chat, "wechat": servers.Chat, "viber": servers.Chat,
+	"sendgrid": servers.Mail, "mailgun": servers.Mail, "postmark": servers.Mail, "imap": servers.Mail, "fastmail": servers.Mail, "protonmail": servers.Mail,
 	"mail": servers.Mail, "email": servers.Mail, "gmail": servers.Mail, "outlook": servers.Mail, "smtp": servers.Mail,
 	"browser": servers.Browser, "chrome": servers.Browser, "playwright": servers.Browser, "puppeteer": servers.Browser,
 }
 
 // findPlace returns the place that a name is about, and the word that says so; "" for none.
 func findPlace(name string) (place, word string) {
-	for _, word := range textclass.SplitWords(name) {
+	words := textclass.SplitWords(name)
+	for i, word := range words {
 		if place := placeWords[word]; place != "" {
 			return place, word
+		}
+		if i > 0 { // rocket-chat
+			if place := placeWords[words[i-1]+word]; place != "" {
+				return place, words[i-1] + word
+			}
 		}
 	}
 	return "", ""
@@ -48,8 +56,8 @@ var placeTexts = map[string]struct {
 }
 
 // findFreeActors finds allows by which an agent acts, without a person, where the approvers of a rule are asked.
-// It skips allows with conditions on arguments, because they may name another place. The layers above the
-// policy count, if the linter knows them.
+// It skips allows with conditions on arguments that may name another place. The layers above the policy count, if
+// the linter knows them.
 func findFreeActors(l *linter) {
 	all := slices.Clone(l.sources)
 	whole := l.policy
@@ -63,15 +71,22 @@ func findFreeActors(l *linter) {
 	if asks < 0 {
 		return
 	}
+	// An allow of extends is not the policy's own text, but the policy brings it and the approvers together.
+	brings := slices.IndexFunc(l.sources, func(r policy.Source) bool { return r.Approval != nil && r.From == "" })
 	actors := l.listActors(all)
 	l.visitRules(func(i int, r *policy.Source) {
-		if !isAllow(r) || r.From != "" || r.Subject != policy.ToolSubject || len(r.Args)+len(r.Where) > 0 {
+		if !isAllow(r) || r.Subject != policy.ToolSubject || limitsPlace(r) {
 			return
 		}
 		for _, a := range actors {
-			c := l.callOf(i, a)
+			c := l.callOf(i, r, a)
 			if d := whole.Decide(c); d.Action == policy.Allow && d.Rule != nil && d.Rule.Pos == r.Pos && !isNarrowed(all, r, a) {
-				l.reportActor(r, &all[asks], a, c)
+				switch {
+				case r.From == "":
+					l.reportActor(r, r, &all[asks], a, c)
+				case brings >= 0:
+					l.reportActor(&l.sources[brings], r, &l.sources[brings], a, c)
+				}
 				return
 			}
 		}
@@ -79,20 +94,37 @@ func findFreeActors(l *linter) {
 }
 
 // callOf returns the call of a tool that meets the other conditions of a rule, as far as that is known.
-func (l *linter) callOf(i int, a actor) *policy.Call {
+func (l *linter) callOf(i int, r *policy.Source, a actor) *policy.Call {
 	c := policy.Call{}
 	if known := l.reach[i].Witness; known != nil {
 		c = *known
 	}
-	c.Subject, c.Method, c.Server, c.Names, c.Args = policy.ToolSubject, "tools/call", a.server, []string{a.tool}, nil
+	c.Subject, c.Method, c.Server, c.Names = policy.ToolSubject, "tools/call", a.server, []string{a.tool}
+	if len(r.Args)+len(r.Where) == 0 {
+		c.Args = nil
+	}
 	return &c
 }
 
-// isNarrowed reports whether a stricter rule than r looks at arguments of the tool. Then its owner has decided in which
+// contentWords are the words in names of arguments that hold what is written, and not where.
+var contentWords = strings.Fields("text message msg body content contents markdown mrkdwn html blocks title subject")
+
+// limitsPlace reports whether a condition of a rule may name the places where a tool writes: it is on another argument
+// than what is written, and does not match every value.
+func limitsPlace(r *policy.Source) bool {
+	holdsContent := func(path []string) bool {
+		return len(path) > 0 && slices.Contains(contentWords, strings.ToLower(path[len(path)-1]))
+	}
+	return slices.ContainsFunc(r.Args, func(a policy.ArgSource) bool {
+		return !holdsContent(a.Path) && !slices.ContainsFunc(a.Globs, matchesEverything)
+	}) || slices.ContainsFunc(r.Where, func(w policy.WhereSource) bool { return !holdsContent(w.Path) })
+}
+
+// isNarrowed reports whether a stricter rule than r looks at places in arguments of the tool. Then its owner has decided in which
 // of the places a person is asked.
 func isNarrowed(all []policy.Source, r *policy.Source, a actor) bool {
 	return slices.ContainsFunc(all, func(s policy.Source) bool {
-		return s.Subject == policy.ToolSubject && s.Action < r.Action && len(s.Args)+len(s.Where) > 0 && namesActor(&s, a) && slices.ContainsFunc(s.Names, func(g string) bool { return !matchesEverything(g) })
+		return s.Subject == policy.ToolSubject && s.Action < r.Action && limitsPlace(&s) && namesActor(&s, a) && slices.ContainsFunc(s.Names, func(g string) bool { return !matchesEverything(g) })
 	})
 }
 
@@ -101,14 +133,20 @@ func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-func (l *linter) reportActor(r, asks *policy.Source, a actor, c *policy.Call) {
+// reportActor reports at a rule of the policy that allows lets an agent act where the approvers of asks are asked.
+func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
+	tool, fix := a.tool, says.fix
+	if at != allows {
+		tool += " (" + l.describeRule(allows.Pos) + ")"
+		fix += "; write the rule here, above those of extends"
+	}
 	f := check.Finding{Code: ActsAmongApprovers, Severity: says.severity,
-		Message: fmt.Sprintf("an agent can %s by %s, and nobody is asked; the approvers of %s %s", says.does, a.tool, l.describeRule(asks.Pos), says.concern),
-		Why:     says.reads, Fix: says.fix,
+		Message: fmt.Sprintf("an agent can %s by %s, and nobody is asked; the approvers of %s %s", says.does, tool, l.describeRule(asks.Pos), says.concern),
+		Why:     says.reads, Fix: fix,
 		Related: []check.Related{{Pos: asks.Pos, Message: "asks " + asks.Approval.String()}}}
 	l.addWitness(&f, c)
-	l.addFinding(r, policy.Position{}, f)
+	l.addFinding(at, policy.Position{}, f)
 }
 
 // listActors returns the tools of the servers and rules that are about a place where people meet. A policy that says

@@ -53,6 +53,10 @@ func TestActorsAmongApprovers(t *testing.T) {
 		"a table":                  {"allow tool=**", lint.Options{}, check.Warning, "slack_post_message", ""},
 		"at some times":            {"allow tool=slack_post_message when=<{from='09:00',to='17:00'}>", lint.Options{}, check.Warning, "slack_post_message", ""},
 		"for some agents":          {"allow tool=slack_post_message agent=claude", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"any channel":              {"allow tool=slack_post_message args.channel_id=**", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"a condition on the text":  {"allow tool=slack_post_message args.text=hello*", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"a deny on the text":       {"deny tool=slack_post_message args.text=*xyzzy*; prompt tool=slack_reply_to_thread; allow tool=slack_post_message", lint.Options{}, check.Warning, "slack_post_message", ""},
+		"another chat":             {"allow tool=** server=google-chat", lint.Options{}, check.Warning, "googlechat_send_message", ""},
 		"mail":                     {"allow tool=send_email", lint.Options{}, check.Note, "write mail by send_email", ""},
 		"a browser":                {"allow tool=browser_*", lint.Options{}, check.Note, "click in a browser by browser_click", ""},
 	} {
@@ -91,6 +95,7 @@ func TestNoActorsAmongApprovers(t *testing.T) {
 		"teams of people":          asksTeam + "; allow tool=add_teams_member|list_teams",
 		"a wildcard over no chat":  asksTeam + "; allow tool=*; allow tool=send_**",
 		"tools of something else":  asksTeam + "; allow tool=post_comment server=github; allow tool=**",
+		"a chat with a model":      asksTeam + "; allow tool=** server=deepseek-chat",
 		"only navigates":           asksTeam + "; allow tool=browser_navigate",
 		"an allow that never wins": "prompt tool=** approvers=<['role:oncall']>; allow tool=slack_post_message",
 	} {
@@ -143,5 +148,26 @@ func TestStartersAmongApprovers(t *testing.T) {
 		if i := slices.IndexFunc(found, func(f check.Finding) bool { return f.Severity.Compare(check.Warning) >= 0 }); i >= 0 {
 			t.Errorf("%s: %s", s.Name, found[i].Message)
 		}
+	}
+}
+
+// Whoever brings approvers and an extended allow together is told so at the own rule, which is theirs to change.
+func TestActorsByExtends(t *testing.T) {
+	const writes = "allow tool=** server=slack"
+	for own, found := range map[string]string{
+		asksTeam:             "slack_post_message (the rule at team.toml:1)",
+		"prompt tool=deploy": "",
+		asksTeam + "; prompt tool=** server=slack": "",
+	} {
+		got := actorsIn(extending(t, own, writes))
+		if (len(got) == 1) != (found != "") || len(got) == 1 && (got[0].Pos.File == "team.toml" || !strings.Contains(got[0].Message, found) || !strings.Contains(got[0].Fix, "above those of extends")) {
+			t.Errorf("%s: %+v", own, got)
+		}
+	}
+	if got := actorsIn(extending(t, writes, asksTeam)); len(got) != 1 || strings.Contains(got[0].Message, "(the rule") {
+		t.Errorf("%+v", got)
+	}
+	if got := actorsIn(extending(t, "", asksTeam+"; "+writes)); len(got) > 0 {
+		t.Errorf("the file with both is not this one: %+v", got)
 	}
 }

@@ -97,13 +97,17 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 		return nil, err
 	}
 	receiver.SetReport(o.Report)
-	about, err := receiver.NewResource(ctx, o.Version)
+	about, err := receiver.NewResource(ctx, o.Getenv, o.Version)
 	if err != nil {
 		return nil, err
 	}
 	options := []sdk.Option{sdk.WithResource(about), sdk.WithReader(local)}
 	if isWanted {
-		remote, err := otlpmetrichttp.New(ctx)
+		client, err := receiver.NewClient(o.Getenv, receiver.Metrics)
+		if err != nil {
+			return nil, err
+		}
+		remote, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithHTTPClient(client))
 		if err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err))
 		}

@@ -45,7 +45,7 @@ type pipe[T any] struct {
 	over    bool // nothing is taken any more
 
 	wake   chan struct{}
-	ending chan struct{} // closed: no request is repeated
+	ending chan struct{} // closed: a request is repeated once
 	ended  chan struct{}
 	ctx    context.Context //nolint:containedctx // of the goroutine, which lives as long as the pipe
 	cancel context.CancelFunc
@@ -177,9 +177,10 @@ func (p *pipe[T]) send(parts []Part) {
 	}
 }
 
-// deliver sends one request, again and again while no answer comes.
+// deliver sends one request, again and again while no answer comes or the receiver is busy.
 func (p *pipe[T]) deliver(batch []T) {
 	giveUp := time.Now().Add(maxHold)
+	isLast := false // the pipe ends
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := p.export(p.ctx, batch)
 		if err == nil {
@@ -201,10 +202,15 @@ func (p *pipe[T]) deliver(batch []T) {
 			p.count(Refused, len(batch))
 			return
 		}
-		if p.pause(wait) {
+		if isLast {
 			p.count(Dropped, len(batch))
 			return
 		}
+		pause := wait
+		if answer, ok := errors.AsType[*receiver.AnswerError](err); ok {
+			pause = max(pause, min(answer.After, maxHold))
+		}
+		isLast = p.pause(pause)
 	}
 }
 

@@ -56,24 +56,35 @@ type Sender struct {
 func New(ctx context.Context, o Options) (*Sender, error) {
 	wantLogs, logsErr := receiver.IsWanted(o.Getenv, receiver.Logs)
 	wantSpans, spansErr := receiver.IsWanted(o.Getenv, receiver.Traces)
+	if wantSpans {
+		spansErr = receiver.CheckSampler(o.Getenv)
+	}
 	if err := errors.Join(logsErr, spansErr); err != nil || !wantLogs && !wantSpans {
 		return nil, err
 	}
 	receiver.SetReport(o.Report)
-	about, err := receiver.NewResource(ctx, o.Version)
+	about, err := receiver.NewResource(ctx, o.Getenv, o.Version)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sender{report: o.Report}
 	if wantLogs {
-		out, err := otlploghttp.New(ctx)
+		client, err := receiver.NewClient(o.Getenv, receiver.Logs)
+		if err != nil {
+			return nil, err
+		}
+		out, err := otlploghttp.New(ctx, otlploghttp.WithHTTPClient(client), otlploghttp.WithRetry(otlploghttp.RetryConfig{}))
 		if err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err))
 		}
 		s.logs = newPipe("logs", &o, isLogged, newLogWriter(&o, about).render, out.Export, out.Shutdown)
 	}
 	if wantSpans {
-		out, err := otlptracehttp.New(ctx)
+		client, err := receiver.NewClient(o.Getenv, receiver.Traces)
+		if err != nil {
+			return nil, errors.Join(err, s.Close(ctx))
+		}
+		out, err := otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %s", receiver.Describe(err)), s.Close(ctx))
 		}

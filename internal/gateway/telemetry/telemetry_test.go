@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode"
@@ -357,11 +358,31 @@ func TestEnvironment(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_SDK_DISABLED=TRUE", false, false, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_LOGS_EXPORTER=none", false, true, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_EXPORTER=console", true, false, ""},
-		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_EXPORTER=console,otlp", true, true, ""},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_EXPORTER=console,OTLP", true, true, ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=://pass-word", false, false, "OTEL_EXPORTER_OTLP_ENDPOINT: it is an address"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318", false, false, "OTEL_EXPORTER_OTLP_ENDPOINT: it is an address"},
 		{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://me:pass-word@127.0.0.1", false, false, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: OpenTelemetry's exporter does not send"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + "?key=pass-word", false, false, "does not send"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_SAMPLER=pass-word", false, false, "OTEL_TRACES_SAMPLER: it is one of always_on"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_SAMPLER=traceidratio OTEL_TRACES_SAMPLER_ARG=pass-word", false, false, "OTEL_TRACES_SAMPLER_ARG: it is a number"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_TRACES_SAMPLER=parentbased_always_on OTEL_RESOURCE_ATTRIBUTES=team=a%20b", true, true, ""},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_RESOURCE_ATTRIBUTES=a=%zzpass-word", false, false, "OTEL_RESOURCE_ATTRIBUTES: it has the form"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_SERVICE_NAME=\xff", false, false, "OTEL_SERVICE_NAME: it has bytes"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_RESOURCE_ATTRIBUTES=a=%ff", false, false, "OTEL_RESOURCE_ATTRIBUTES or OTEL_SERVICE_NAME: it has bytes"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:99999/pass-word", false, false, "OTEL_EXPORTER_OTLP_ENDPOINT: it is an address"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:9 OTEL_EXPORTER_OTLP_INSECURE=true", false, false, "OTEL_EXPORTER_OTLP_INSECURE: http:// or https://"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_TRACES_INSECURE=pass-word", false, false, "OTEL_EXPORTER_OTLP_TRACES_INSECURE: http:// or https://"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_INSECURE=true OTEL_EXPORTER_OTLP_TIMEOUT=500 OTEL_EXPORTER_OTLP_COMPRESSION=none", true, true, ""},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_HEADERS=pass-word", false, false, "OTEL_EXPORTER_OTLP_HEADERS: it has the form"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_HEADERS=a=%zzpass-word", false, false, "OTEL_EXPORTER_OTLP_HEADERS: it has the form"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_HEADERS=a=pass-word%0d%0ab:c", false, false, "OTEL_EXPORTER_OTLP_HEADERS: it has the form"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=pass-word", false, false, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: it is a number"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_TIMEOUT=0", false, false, "OTEL_EXPORTER_OTLP_TIMEOUT: it is a number"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_COMPRESSION=pass-word", false, false, "OTEL_EXPORTER_OTLP_COMPRESSION: it is gzip or none"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:9 OTEL_EXPORTER_OTLP_CERTIFICATE=/no/such/file", false, false, "OTEL_EXPORTER_OTLP_CERTIFICATE: open /no/such/file"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:9 OTEL_EXPORTER_OTLP_CERTIFICATE=telemetry_test.go", false, false, "has no certificate"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:9 OTEL_EXPORTER_OTLP_CLIENT_KEY=/no/such/file", false, false, "set both, or none"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_CERTIFICATE=telemetry_test.go", false, false, "uses no certificates"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT=" + at + " OTEL_EXPORTER_OTLP_PROTOCOL=grpc", false, false, "OTEL_EXPORTER_OTLP_PROTOCOL: the centre sends http/protobuf alone"},
 	} {
 		t.Run(c.env, func(t *testing.T) {
@@ -386,13 +407,69 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A header that cannot be read is told without its value.
-func TestHeaderThatCannotBeRead(t *testing.T) {
-	w := newWorld(t, otlptest.Start(t), false, "OTEL_EXPORTER_OTLP_HEADERS", "pass-word", "OTEL_EXPORTER_OTLP_TIMEOUT", "pass-word")
+// A receiver that is busy, for however long it wants, gets the same request again; one that redirects gets nothing
+// there, because the headers are for the host that the owner named.
+func TestReceiverThatIsBusyOrRedirects(t *testing.T) {
+	to, other := otlptest.Start(t), otlptest.Start(t)
+	var asked atomic.Int32
+	to.Answer(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v1/traces" {
+			http.Redirect(w, r, other.URL+r.URL.Path, []int{http.StatusFound, http.StatusTemporaryRedirect}[asked.Load()%2])
+			return false
+		}
+		if n := asked.Add(1); n < 3 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[n-1])
+			return false
+		}
+		return true
+	})
+	w := newWorld(t, to, false, "OTEL_EXPORTER_OTLP_HEADERS", "X-Api-Key=pass-word")
+	w.sender.Add(part(entry(1, call("deny"))))
+	to.Await(t, 1, 0)
 	if err := w.close(time.Minute); err != nil {
 		t.Error(err)
 	}
-	if said := w.said(); !strings.Contains(said, "OTEL_EXPORTER_OTLP_HEADERS") || strings.Contains(said, "pass-word") {
+	if w.count("logs sent") != 1 || w.count("logs refused") != 0 || w.count("spans refused") != 1 || w.count("spans sent") != 0 || len(other.Headers()) > 0 {
+		t.Errorf("%v, %v", w.counts, other.Headers())
+	}
+	if said := w.said(); !strings.Contains(said, "429 Too Many Requests") || !strings.Contains(said, "redirects") {
+		t.Errorf("%q", said)
+	}
+}
+
+// A receiver that wants more time than the centre has left does not delay its end.
+func TestEndWhileAReceiverIsBusy(t *testing.T) {
+	to := otlptest.Start(t)
+	busy := make(chan struct{}, 10)
+	to.Answer(func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("Retry-After", "86400")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		busy <- struct{}{}
+		return false
+	})
+	w := newWorld(t, to, false, "OTEL_TRACES_EXPORTER", "none")
+	w.sender.Add(part(entry(1, call("deny"))))
+	<-busy
+	to.Answer(nil) // it can again: the last request comes there
+	if err := w.close(time.Minute); err != nil || w.count("logs sent") != 1 || len(to.Logs()) != 1 {
+		t.Error(err, w.counts, len(to.Logs()))
+	}
+}
+
+// A receiver that repeats headers and the path of its address in its answer shows them to nobody.
+func TestHeadersAreNotTold(t *testing.T) {
+	to := otlptest.Start(t)
+	to.Answer(func(w http.ResponseWriter, r *http.Request) bool {
+		http.Error(w, fmt.Sprintf("no such key %q, %q, %s", r.Header.Get("X-Api-Key"), r.Header.Get("Authorization"), r.URL.Path), http.StatusUnauthorized)
+		return false
+	})
+	w := newWorld(t, to, false, "OTEL_EXPORTER_OTLP_ENDPOINT", to.URL+"/pass-path/", "OTEL_EXPORTER_OTLP_HEADERS", "X-Api-Key=pass-key,Authorization=Bearer%20pass-word")
+	w.sender.Add(part(entry(1, call("deny"))))
+	if err := w.close(time.Minute); err != nil {
+		t.Error(err)
+	}
+	if said := w.said(); !strings.Contains(said, "401") || !strings.Contains(said, "no such key") || strings.Contains(said, "pass-") {
 		t.Errorf("%q", said)
 	}
 }

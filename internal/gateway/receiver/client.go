@@ -1,0 +1,156 @@
+package receiver
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// defaultTimeout is how long a request may take if no variable says so: the default of OpenTelemetry.
+const defaultTimeout = 10 * time.Second
+
+// busyCodes are the answers after which OTLP lets a sender send the same request again.
+var busyCodes = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
+// AnswerError is an answer that says that the request was not read.
+type AnswerError struct {
+	Status string
+	IsBusy bool          // the receiver wants the same request later; else it redirects
+	After  time.Duration // how long the receiver wants the sender to wait; 0 if it does not say
+}
+
+// Error implements error.
+func (e *AnswerError) Error() string {
+	if e.IsBusy {
+		return "the receiver is busy: " + e.Status
+	}
+	return "the receiver redirects, and the centre does not follow: " + e.Status + "; write the address where it redirects to into the variable that names the receiver"
+}
+
+// NewClient returns the client that sends a signal. The exporters have clients of their own, but these follow a
+// redirect to any host and send it the headers of OTEL_EXPORTER_OTLP_HEADERS, and they start with other
+// settings than the owner chose if a variable is wrong. An error has no values, because they can be secrets.
+func NewClient(getenv func(string) string, s Signal) (*http.Client, error) {
+	timeout, err := readTimeout(getenv, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkHeaders(getenv, s); err != nil {
+		return nil, err
+	}
+	if name, way := findVariable(getenv, s, "COMPRESSION"); !slices.Contains([]string{"", "none", "gzip"}, way) {
+		return nil, fmt.Errorf("%s: it is gzip or none", name)
+	}
+	certificates, err := loadCertificates(getenv, s)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: certificates, ForceAttemptHTTP2: true,
+		MaxIdleConns: 2, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: timeout,
+	}
+	return &http.Client{Timeout: timeout, Transport: strictTransport{transport}}, nil
+}
+
+// strictTransport turns the answers of a receiver that is busy or redirects into an AnswerError. The exporters tell
+// neither the code of a busy receiver nor how long it wants to be left alone.
+type strictTransport struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	isBusy := slices.Contains(busyCodes, answer.StatusCode)
+	if !isBusy && answer.StatusCode/100 != 3 {
+		return answer, nil
+	}
+	_ = answer.Body.Close()
+	return nil, &AnswerError{
+		Status: strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode)),
+		IsBusy: isBusy, After: readDelay(answer.Header.Get("Retry-After")),
+	}
+}
+
+// readDelay reads Retry-After: seconds or a date.
+func readDelay(text string) time.Duration {
+	const most = 24 * 60 * 60
+	if n, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return time.Duration(min(n, most)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}
+
+func readTimeout(getenv func(string) string, s Signal) (time.Duration, error) {
+	name, text := findVariable(getenv, s, "TIMEOUT")
+	if text == "" {
+		return defaultTimeout, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%s: it is a number of milliseconds, such as 10000", name)
+	}
+	return time.Duration(n) * time.Millisecond, nil
+}
+
+func checkHeaders(getenv func(string) string, s Signal) error {
+	name, text := findVariable(getenv, s, "HEADERS")
+	if text == "" {
+		return nil
+	}
+	for pair := range strings.SplitSeq(text, ",") {
+		key, escaped, found := strings.Cut(pair, "=")
+		value, err := url.PathUnescape(escaped)
+		if !found || err != nil || !httpguts.ValidHeaderFieldName(strings.TrimSpace(key)) || !httpguts.ValidHeaderFieldValue(strings.TrimSpace(value)) {
+			return fmt.Errorf("%s: it has the form NAME=VALUE,NAME=VALUE, with %%20 for a blank in a value, %%2C for a comma and %%25 for %%", name)
+		}
+	}
+	return nil
+}
+
+// loadCertificates returns what the variables say of TLS; nil if they say nothing.
+func loadCertificates(getenv func(string) string, s Signal) (*tls.Config, error) {
+	caName, ca := findVariable(getenv, s, "CERTIFICATE")
+	certName, cert := findVariable(getenv, s, "CLIENT_CERTIFICATE")
+	keyName, key := findVariable(getenv, s, "CLIENT_KEY")
+	if ca == "" && cert == "" && key == "" {
+		return nil, nil
+	}
+	if name, address := findVariable(getenv, s, "ENDPOINT"); strings.HasPrefix(strings.ToLower(address), "http:") {
+		return nil, fmt.Errorf("%s: an address with http:// uses no certificates; write https://, or leave out %s, %s and %s", name, caName, certName, keyName)
+	}
+	is := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		text, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", caName, err)
+		}
+		if is.RootCAs = x509.NewCertPool(); !is.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: %s has no certificate in PEM", caName, ca)
+		}
+	}
+	if (cert == "") != (key == "") {
+		return nil, fmt.Errorf("%s and %s: set both, or none", certName, keyName)
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s and %s: %w", certName, keyName, err)
+		}
+		is.Certificates = []tls.Certificate{pair}
+	}
+	return is, nil
+}
