@@ -17,7 +17,7 @@ import (
 
 // whereSource is one where.<name>.<key> as written.
 type whereSource struct {
-	path  []string // the keys below where, without the last; never empty
+	path  []string // the path of the argument: the names between "where" and the last key; never empty
 	key   *constraintKey
 	value any // in the Go type of key.form
 	text  inTOML

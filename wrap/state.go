@@ -26,9 +26,10 @@ type Planner struct {
 	Journal   Journal
 	Observe   bool // Wrap adds proxies that only record and block nothing
 	HTTPProxy HTTPProxy
-	Hub       *Hub                     // nil: the hub's configuration is unknown
-	Secrets   Secrets                  // nil: secrets and references in the files stay
-	Getenv    func(name string) string // returns a variable of the owner's environment; nil: unknown
+	Hub       *Hub // nil: the hub's configuration is unknown
+	// If nil, secrets in the files stay, and so do references to the vault.
+	Secrets Secrets
+	Getenv  func(name string) string // returns a variable of the owner's environment; nil: unknown
 }
 
 // EntryState returns the state of an entry, and a reason if the state needs one, otherwise "".

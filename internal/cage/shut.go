@@ -139,7 +139,8 @@ func (p *planner) namedPlaces() (all []string) {
 	for _, m := range p.findMoved() {
 		apart = append(apart, m.path)
 	}
-	// Return only shut places. If the table names a larger folder, the secrets in it stay shut.
+	// Keep only paths in a shut place, or in a place that one of the variables in moved names. If
+	// the table names only a folder around such a place, the place stays shut.
 	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 

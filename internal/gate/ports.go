@@ -266,8 +266,8 @@ type Question struct {
 	Preview []byte
 }
 
-// Bound tells which other calls an answer for the session also covers. It is safe for concurrent
-// use.
+// Bound tells which other calls are also covered by an answer that holds for the session
+// (AllowSession). It is safe for concurrent use.
 type Bound interface {
 	// Covers reports whether the bound covers calls of the answered rule. It must cover them under
 	// every reading. It covers no call with a reason for caution that the person was not shown. It

@@ -65,8 +65,9 @@ func tokenKind(v jsonscan.Value) kind {
 // value they have.
 func ownKind(jsonscan.Value) kind { return protocolPart }
 
-// markKind is for an identifier, or a flat object of identifiers. These tell the receiver nothing.
-// A value of another form is a part of the call.
+// markKind returns messagePart for an identifier (a short text, a number or a boolean) and for a
+// flat object of identifiers, because they tell the receiver nothing. It returns callPart for every
+// other value.
 func markKind(v jsonscan.Value) kind {
 	if v.Kind() != jsonscan.Object {
 		return kindOfMark(v)

@@ -48,8 +48,8 @@ func (p *Proxy) pollLoop() {
 	}
 }
 
-// stopIfIdle reports whether the session waits for nothing any more, and then marks the polling as
-// ended.
+// stopIfIdle marks the polling as ended if the session waits for nothing any more. It reports
+// whether it did so.
 func (p *Proxy) stopIfIdle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -45,7 +45,8 @@ func namesPlaces(r *policy.Source, a policy.ArgSource) bool {
 	return f != nil && f[0] == families[0][0]
 }
 
-// stop is a place in a glob where a text with one more slash no longer matches.
+// stop is a place in a glob. If a text that matches gets one more slash at this place, it no longer
+// matches.
 type stop struct {
 	near    string // a text that the glob matches
 	deep    string // the same text with one more slash; the glob does not match it

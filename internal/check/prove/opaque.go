@@ -13,7 +13,8 @@ import (
 // compared with other atoms. A rule with an atom only covers rules with the same atom. An exception
 // becomes an atom too. A call that a rule surely matches is in none of the rule's exceptions.
 
-// sureAtom begins an atom that proves nothing if its condition holds only perhaps.
+// sureAtom is the first byte of some atoms. If the rule of such an atom matches a call only
+// perhaps, the atom does not prove that another rule with the same atom surely matches.
 const sureAtom = "\x02"
 
 // extractAtoms turns a rule's conditions on any argument, and its exceptions, into atoms. The other

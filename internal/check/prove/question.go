@@ -43,7 +43,8 @@ const (
 	found                    // a candidate was accepted
 	open                     // there were candidates, but none was accepted
 	spent                    // the work limit was reached
-	hidden                   // like open, but it is proved that no text with only one reading exists
+	// As open, and it is proved that every such call has a text with more than one reading.
+	hidden
 )
 
 // candidate is one reading of a call: texts for the name, the server and the arguments, and the

@@ -242,8 +242,9 @@ func matchesAnyText(s *policy.Source) bool {
 }
 
 // whyPathUnknown returns why the values for a condition on path are unknown; "" if they are known.
-// A condition looks at the member at the path and everything inside it, and a gap may contain
-// members. Case does not matter in names.
+// A condition looks at the member at path and at everything inside it. So a gap matters if it is at
+// path, inside it, or around it. The names in the path of a gap are compared without regard to
+// case.
 func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil

@@ -34,8 +34,8 @@ type Candidate struct {
 // bundleHead begins every bundle and no policy.
 const bundleHead = "clawai bundle "
 
-// NewCandidate reads a bundle, signed or not, or the text of a policy, whose packs lie on this machine. The error says why
-// laptops would not take it.
+// NewCandidate reads a bundle (signed or not) or the text of a policy. The packs of a policy text
+// are read from this machine. The error says why laptops would not take the candidate.
 func NewCandidate(name string, src []byte) (*Candidate, error) {
 	c, _, err := readCandidate(context.Background(), name, src, packs.Read)
 	return c, err

@@ -113,7 +113,7 @@ func HasWindows(laptops []store.Laptop) bool {
 	return slices.ContainsFunc(laptops, func(l store.Laptop) bool { return l.OS == policy.Windows })
 }
 
-// laptop is whose records are judged now.
+// laptop is the laptop whose records are being judged.
 type laptop struct {
 	*store.Laptop
 	person  string

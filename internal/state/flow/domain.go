@@ -41,7 +41,9 @@ func domainOf(word string) (domain string, mail bool) {
 // co of co.uk, the com of com.au, and the or of or.jp.
 var belowCountries = [...]string{"co", "com", "org", "net", "edu", "gov", "ac", "or", "ne", "go", "gob", "gouv"}
 
-// domainMark returns the text whose mark stands for the domain of an address; "" for no domain.
+// domainMark returns the text that is hashed to remember the domain of an address, such as
+// *.example.org. It returns "" if there is no domain, or for a mail address in a domain that
+// everybody shares (gmail.com).
 func domainMark(word string) string {
 	domain, mail := domainOf(word)
 	if domain == "" || mail && shared()[domain] {

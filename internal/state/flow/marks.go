@@ -34,7 +34,7 @@ type marks struct {
 	number  uint8          // number of the source of the next marks
 	from    []mark         // hashes of sources; the index is the source's number
 	open    map[mark]bool  // messages that a process has begun to mark
-	texts   bool           // a process has begun to mark a message
+	texts   bool           // a process has ever begun to mark a message, even if no message is open now
 	lets    bool           // a person has allowed a call or an address
 	full    bool           // every text counts as marked, for ever
 	torn    bool           // the last record is not complete, so every text counts as marked for now

@@ -213,7 +213,9 @@ func (s *Session) mendJournal(j *journal) error {
 	}
 	j.read = 0
 	if info.Size() > maxJournal {
-		j.read = info.Size() // nothing need be written: the journal is too long for every reader, so the session counts as having every label
+		// Nothing is written: a journal of this length is not read, and the session then counts as
+		// having every label.
+		j.read = info.Size()
 		return nil
 	}
 	var lines []string

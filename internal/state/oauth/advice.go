@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// refusal is a standard error code of an authorization server. where names, for people, the part of
-// the server that has refused.
+// refusal is a refusal by an authorization server. The field code is a standard error code or the
+// text of an HTTP status, or "". The field where tells people which part of the server refused.
 type refusal struct{ where, code string }
 
 func (r *refusal) Error() string {

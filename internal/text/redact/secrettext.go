@@ -237,7 +237,8 @@ func (r *reading) wordAt(i, from int) span {
 	return span{}
 }
 
-// codeLength returns the length of the number of a character after a backslash: u0022, x1b, 033.
+// codeLength returns the length of a character's code that follows a backslash, such as u0022, x1b
+// or 033; 0 if there is none.
 func codeLength(s []byte) int {
 	n, of := 3, decimal
 	switch {

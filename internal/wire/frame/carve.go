@@ -87,8 +87,8 @@ func (c *carver) addHole(k *skeleton, from, to int, h hole) {
 	c.last = to
 }
 
-// isNumberByte reports whether a number can contain b. The literals of JSON contain an e: it is read
-// as part of a number that has no digits.
+// isNumberByte reports whether a number can contain b. The e of true and false also counts, but it
+// has no digits and so never becomes a hole.
 func isNumberByte(b byte) bool {
 	return b-'0' <= 9 || b == '-' || b == '+' || b == '.' || b|0x20 == 'e'
 }

@@ -53,7 +53,8 @@ type hole struct {
 	most   int    // its greatest length
 }
 
-// place is an offset in a line: a number of fixed bytes, and a number of holes before it.
+// place is an offset in a line. It counts the fixed bytes and the holes that come before the
+// offset.
 type place struct{ fixed, holes uint32 }
 
 // extent is a part of a line. The zero value is an absent part.

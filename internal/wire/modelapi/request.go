@@ -28,7 +28,7 @@ type Request struct {
 	Offered bool
 }
 
-// Asked is a call from an earlier reply, which the model asked for or its service ran.
+// Asked is a call in an earlier reply. The model asked for it, or the model's service ran it.
 type Asked struct {
 	Call
 	Place   jsonscan.Value // the name in the request's text; "" if there is none

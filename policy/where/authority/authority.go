@@ -135,10 +135,10 @@ func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// unicodeName returns a name that all versions of IDNA map in the same way, or "" for any other
-// name. Such a name has letters and marks that compatibility normalisation does not change.
-// Full-width and enclosed forms, other digits and the four letters on which IDNA 2003 and 2008
-// differ are excluded (UTS 46, sections 2 and 7).
+// unicodeName returns s in small letters if all versions of IDNA map s in the same way, otherwise
+// "". Outside ASCII, s may have only letters and marks that compatibility normalisation (NFKC) does
+// not change. Full-width and enclosed forms, other digits, invisible characters, and ß, ẞ, ς and İ
+// are excluded (UTS 46, sections 2 and 7).
 func unicodeName(s string) string {
 	if !norm.NFKC.IsNormalString(s) {
 		return ""

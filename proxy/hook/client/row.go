@@ -88,7 +88,7 @@ type Event struct {
 // method.
 const PromptMethod = "builtin/prompt"
 
-// UnreadMethod is the method in the record for a payload that no row could parse.
+// UnreadMethod is the method in the record for a payload that could not be parsed.
 const UnreadMethod = "builtin/unread"
 
 // EventKind is the kind of an event. The zero value is not valid.

@@ -33,7 +33,7 @@ type wrappedRun struct {
 	modelRun
 	all   *session.Sessions
 	peers *peers
-	rows  map[string]*catalogue.ModelRow // by the name of the client in rules
+	rows  map[string]*catalogue.ModelRow // rows of the catalogue; the key is ModelRow.Client
 
 	mu     sync.Mutex // guards the fields below
 	routes *wrap.ModelRoutes
