@@ -4,7 +4,6 @@
 package bundled
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,6 +43,9 @@ action = "allow"
 method = "**"
 `
 
+// ErrStopped says that a trial was stopped before its end.
+var ErrStopped = errors.New("the trial of its fixtures was stopped")
+
 // Outcome is the result of a trial.
 type Outcome struct {
 	Rules    *policy.Policy // the policy of the bundle, as a layer
@@ -65,8 +67,9 @@ func (o *Outcome) Err() error {
 
 // Try makes the trial of a bundle. path is the name of its policy in errors and positions. o holds
 // the parse options of this machine; Try replaces Layer, Above, Calls, Disk and Pack in it. pack
-// parses the text of a pack in the bundle. Try ends with ctx.
-func Try(ctx context.Context, b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
+// parses the text of a pack in the bundle. Try returns ErrStopped soon after stop is closed; stop may
+// be nil.
+func Try(stop <-chan struct{}, b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
 	o.Layer, o.Above, o.Calls, o.Disk = layerName, nil, nil, nil
 	o.Pack = func(x policy.PackFile) (policy.Pack, error) {
 		if src := b.Find(x.File); src != nil {
@@ -91,8 +94,10 @@ func Try(ctx context.Context, b *bundle.Bundle, path string, o policy.Options, p
 	out := &Outcome{Rules: rules}
 	var results []check.Result
 	for _, f := range b.Fixtures() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		select {
+		case <-stop:
+			return nil, ErrStopped
+		default:
 		}
 		r := judge(trial, f)
 		results = append(results, r)

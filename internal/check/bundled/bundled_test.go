@@ -22,7 +22,7 @@ func try(t *testing.T, files ...bundle.File) (*bundled.Outcome, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bundled.Try(t.Context(), &b, "policy.toml", policy.Options{Home: "/root", OS: runtime.GOOS}, packs.ParsePack)
+	return bundled.Try(nil, &b, "policy.toml", policy.Options{Home: "/root", OS: runtime.GOOS}, packs.ParsePack)
 }
 
 func rules(text string) bundle.File { return bundle.File{Name: "policy.toml", Text: []byte(text)} }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/clawai/clawai/internal/state/egress"
 )
 
 // defaultTimeout is how long a request may take if no variable says so: the default of OpenTelemetry.
@@ -54,10 +56,12 @@ func NewClient(getenv func(string) string, s Signal) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: certificates, ForceAttemptHTTP2: true,
-		MaxIdleConns: 2, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: timeout,
-	}
+	transport := egress.Network{}.NewTransport(egress.Options{Tune: func(t *http.Transport) {
+		t.MaxIdleConns, t.TLSHandshakeTimeout = 2, timeout
+		if certificates != nil { // the variables of OpenTelemetry win over the settings of this machine
+			t.TLSClientConfig = certificates
+		}
+	}})
 	return &http.Client{Timeout: timeout, Transport: strictTransport{transport}}, nil
 }
 

@@ -100,7 +100,7 @@ func readCandidate(ctx context.Context, name string, src []byte, pack func(polic
 		if err != nil {
 			return nil, nil, err
 		}
-		out, err := bundled.Try(ctx, &b, name, policy.Options{}, packs.ParsePack)
+		out, err := bundled.Try(ctx.Done(), &b, name, policy.Options{}, packs.ParsePack)
 		if err == nil {
 			err = out.Err()
 		}

@@ -72,7 +72,7 @@ func activate(folders config.Folders, src []byte, keys []string) (Active, error)
 	case b.Counter == before.Counter && !hasSameFiles(&b, &old):
 		return Active{}, refusedError{fmt.Errorf("the bundle's counter is %d, as that of the one in force, and its rules are others; sign them with a larger counter", b.Counter)}
 	}
-	trial, err := bundled.Try(context.Background(), &b, enrolment.PolicyFile(state), policyfile.PolicyOptions(folders.Home), packs.ParsePack)
+	trial, err := bundled.Try(nil, &b, enrolment.PolicyFile(state), policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 	if err == nil {
 		err = trial.Err()
 	}

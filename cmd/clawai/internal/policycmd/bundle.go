@@ -1,7 +1,6 @@
 package policycmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -244,7 +243,7 @@ func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bundled.Try(context.Background(), b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
+	return bundled.Try(nil, b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 }
 
 // signWith signs a bundle with the secret key in the file name. It returns an error if other users
