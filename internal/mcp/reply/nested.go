@@ -128,7 +128,7 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 		end := c.At
 		if c.SkipBlanks(); !ok && inspect.IsCutOff(text[from:], c.At-from) {
 			if c.At < len(text) {
-				visit(c.At, inspect.CutEscape(text))
+				visit(c.At, c.At+inspect.CutEscape(text[c.At:]))
 			}
 			break
 		}

@@ -561,6 +561,10 @@ func TestOnlyWhatIsListedChanges(t *testing.T) {
 	for _, h := range hostile.Frames() {
 		property(t, []byte(h.Line), "tools/call")
 	}
+	for _, text := range []string{"\\\n{\"a\":\"", "{\"a\":\"\\\\\\n{\\\"a\\\":\\\"\"}"} { // a backslash before a string that has no end
+		payload, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
+		property(t, []byte(result(string(payload))), "tools/call")
+	}
 	part := rapid.SampledFrom([]string{token1, token2, "\u202e", "\x1b[8m", "<|im_start|>", `\`, `"`, "\n", "é", "{", "}", `{"a":"`, "password=", "correct-horse", "[clawai:untrusted x end]", "<!--", strings.Repeat("z", 50), "-->", "4539148803436467", "😀"})
 	text := rapid.Map(rapid.SliceOfN(part, 0, 6), func(p []string) string { return strings.Join(p, "") })
 	rapid.Check(t, func(rt *rapid.T) {

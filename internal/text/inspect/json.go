@@ -99,8 +99,9 @@ func hasEnd(text string, at int) bool {
 	return ok
 }
 
-// CutEscape returns the length of a text without the incomplete JSON escape at its end, if there is
-// one.
+// CutEscape returns the length of a JSON string whose end is missing, without the incomplete escape
+// at its end, if there is one. The text begins with the quote of the string, because a backslash
+// before the string belongs to no escape of the string.
 func CutEscape(text string) int {
 	const longest = `\ud83d\ude00`
 	end := len(text)
@@ -128,7 +129,7 @@ func inStrings(found []Found, text string, from, until int, wanted Kinds) []Foun
 		start := c.At
 		said, ok := c.ReadString()
 		if !ok && until == len(text) && !hasEnd(text, start) { // the end of the string was cut off
-			rest := jsonscan.Cursor{Src: text[start:CutEscape(text)] + `"`}
+			rest := jsonscan.Cursor{Src: text[start:start+CutEscape(text[start:])] + `"`}
 			said, ok = rest.ReadString()
 			c.At = len(text) + 1 // treat the string as if its closing quote were there
 		}
