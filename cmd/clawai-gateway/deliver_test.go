@@ -16,14 +16,13 @@ import (
 	"github.com/clawai/clawai/internal/gateway/centre"
 	"github.com/clawai/clawai/internal/state/bundle"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // TestKillsWhileQuestionsAreTold: a gateway that is killed tells of what it had not told, and not again of what
 // it had, also after the service was down.
 func TestKillsWhileQuestionsAreTold(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it kills a centre many times")
-	}
+	slow.Test(t) // it kills a centre many times
 	heard, down := make(chan string, 100), make(chan struct{})
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

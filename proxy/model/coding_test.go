@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // A request in an encoding is read as one without: the calls and results in it are known, and it goes on with
@@ -43,9 +44,7 @@ func TestEncodedRequests(t *testing.T) {
 
 // A body that becomes huge when it is decoded is not looked at; it costs no more memory than the longest text.
 func TestBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it unpacks much")
-	}
+	slow.Test(t) // it unpacks much
 	t.Parallel()
 	s := &services[0]
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {

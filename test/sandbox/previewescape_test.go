@@ -21,6 +21,7 @@ import (
 
 	"github.com/clawai/clawai/internal/cage/preview"
 	"github.com/clawai/clawai/internal/cage/preview/report"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // stayOpen are the attempts that lead somewhere in a preview: into layers, or to what may be read.
@@ -148,9 +149,7 @@ func closed(r *report.Result) bool {
 // After a hostile command everything is as it was, within the time of a preview, and nothing of it
 // runs or lies anywhere.
 func TestPreviewsOfHostileCommands(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for the bounds of commands")
-	}
+	slow.Test(t) // it waits for the bounds of commands
 	s := newSite(t)
 	y := &yard{t: t, home: s.Home, project: s.Box}
 	if err := unix.Mkfifo(filepath.Join(s.Home, "pipe"), 0o600); err != nil {
@@ -200,9 +199,7 @@ func TestPreviewsOfHostileCommands(t *testing.T) {
 
 // Only a few commands are tried at a time: each may take half a gigabyte.
 func TestFewPreviewsAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for the bounds of commands")
-	}
+	slow.Test(t) // it waits for the bounds of commands
 	dir := t.TempDir()
 	results := make(chan *report.Result)
 	for range 5 {

@@ -18,6 +18,7 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/state/enrolment"
 	"github.com/clawai/clawai/internal/testing/gatetest"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 )
@@ -278,9 +279,7 @@ func TestACentreThatIsGone(t *testing.T) {
 // TestNobodyAnswers: the agent is told how to ask again, before the gate's own deadline; and a call that
 // is withdrawn ends its question.
 func TestNobodyAnswers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for every deadline")
-	}
+	slow.Test(t) // it waits for every deadline
 	t.Parallel()
 	_, channel := start(t)
 	ctx, stop := context.WithTimeout(t.Context(), 7*time.Second) // of which the laptop leaves 1.4

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // arrive checks a segment that comes in parts which end at the cuts, as a server does that keeps
@@ -41,9 +43,7 @@ func arrive(t testing.TB, name string, text []byte, cuts ...int) (Arrival, []Arr
 
 // A segment that arrives in parts, cut at any byte, has the records and the findings of the whole.
 func TestArrivalInParts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it reads a segment at every length")
-	}
+	slow.Test(t) // it reads a segment at every length
 	dir := t.TempDir() + "/audit"
 	closedLog(t, dir)
 	all := files(t, dir)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // letters returns letters and digits without a blank, different at every place.
@@ -21,9 +23,7 @@ func letters(size int) string {
 
 // A secret without blanks is known again wherever a part of it stands, as one with blanks is.
 func TestDenseSecretsAreKnownToTheirEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes full lists")
-	}
+	slow.Test(t) // it writes full lists
 	minified := func(size int) string {
 		var b strings.Builder
 		for i := 0; b.Len() < size; i++ {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -176,9 +177,7 @@ func TestWhoHears(t *testing.T) {
 // Whatever is done to the marks, a call that would be asked about is not let go: an address
 // of others and a text that must not leave stay known, or everything is.
 func TestHarmedMarks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for a mark that is never whole")
-	}
+	slow.Test(t) // it waits for a mark that is never whole
 	if runtime.GOOS == "windows" {
 		t.Skip("files that are open are not cut there")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/policy"
 )
@@ -391,9 +392,7 @@ func appendText(path, text string) error {
 
 // Labels count for a month; a long list is written anew, and then each file counts.
 func TestListIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes a full list")
-	}
+	slow.Test(t) // it writes a full list
 	f := beginFiles(t)
 	w := newWritten(dirOf(f.state))
 	seen := []Seen{{Kind: untrusted, Source: "web fetch"}}

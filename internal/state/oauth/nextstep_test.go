@@ -60,9 +60,7 @@ func TestNextSteps(t *testing.T) {
 
 // The refusals of a whole sign-in end with the command that works.
 func TestRefusedSignInsLeadOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for a sign-in to end")
-	}
+	slow.Test(t) // it waits for a sign-in to end
 	t.Run("resource", func(t *testing.T) {
 		o := newOwner(t, oauthtest.FindKind("entra"))
 		x := o.settings()
@@ -128,9 +126,7 @@ func TestRefusedSignInsLeadOn(t *testing.T) {
 
 // offline_access that the provider lists and does not give is left out, also later.
 func TestOfflineAccessIsLeftOutWhereItIsRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for a sign-in to end")
-	}
+	slow.Test(t) // it waits for a sign-in to end
 	t.Parallel()
 	for name, choose := range map[string]func(*owner, *oauth.Options){
 		"browser": func(*owner, *oauth.Options) {}, "pasted address": ways["pasted address"].choose, "device code": ways["device code"].choose,
