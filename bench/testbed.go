@@ -16,8 +16,8 @@ import (
 type way struct {
 	name   string
 	prefix []string // the start of the command line; the server's command follows
-	// hub says that the way is a hub. It reads the server from its settings, and its client must
-	// begin with initialize.
+	// hub is true if a hub carries the calls. A hub reads the server from the settings of the hub,
+	// and the client must begin with initialize.
 	hub bool
 	manner
 }

@@ -59,7 +59,7 @@ type bundleRow struct {
 }
 
 func newBundleRow(b *store.Bundle) bundleRow {
-	return bundleRow{b.Counter, b.Created.Format(time.DateTime) + " UTC", b.Published.Format(time.DateTime) + " UTC", b.By, b.Key, b.Digest[:min(len(b.Digest), 16)]}
+	return bundleRow{b.Counter, stampText(b.Created), stampText(b.Published), b.By, b.Key, b.Digest[:min(len(b.Digest), 16)]}
 }
 
 func (v *visit) showBundles(string) error {

@@ -78,7 +78,7 @@ func runRelease(c *cli.Context) error {
 }
 
 // checkReleasable returns an error if the answer to a call cannot be released. withheld is the
-// record of that answer, or nil if there is none.
+// record of that answer; nil means that no answer was withheld.
 func checkReleasable(call, withheld *event.Entry) error {
 	shown := term.VisibleText(call.Record)
 	switch {

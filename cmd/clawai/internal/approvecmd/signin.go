@@ -96,8 +96,8 @@ func dropSignIn() error {
 	return nil
 }
 
-// signIn returns the sign-in from the vault. If there is none, it starts a new sign-in, and the
-// person confirms a code on a page of the centre. Its messages go to standard error.
+// signIn returns the sign-in from the vault. If the vault has no sign-in, signIn starts a new one,
+// and the person confirms a code on a page of the centre. signIn prints to standard error.
 func signIn(ctx context.Context, c *cli.Context, dirs config.Folders) (personSignIn, error) {
 	address, err := findCentre(c, dirs)
 	if err != nil {

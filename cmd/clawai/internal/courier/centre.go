@@ -57,8 +57,8 @@ func (c *Centre) Close() { c.transport.CloseIdleConnections() }
 // StatusError is a response of the centre with an error status.
 type StatusError struct {
 	Code   int
-	Reason string // the centre's unchanged reason: a code word and a description; "" if there is none
-	Text   string // only the description, for a person; "" if there is none
+	Reason string // the centre's unchanged reason: a code word and a description; "" if the centre gave no reason
+	Text   string // only the description, for a person; "" if the centre gave no description
 	held   *enrolment.Held
 }
 

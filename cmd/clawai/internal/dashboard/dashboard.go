@@ -32,7 +32,7 @@ type Views struct {
 	now    func() time.Time
 }
 
-// New returns views that follow the record until ctx ends. model is what reads the record.
+// New returns views that follow the record until ctx ends. model reads the record.
 func New(ctx context.Context, q *queue.Queue, model *overview.Overview) *Views {
 	v := &Views{queue: q, model: model, home: model.Home, now: time.Now}
 	// The counting starts after the latest calls are read, because earlier it would delay the first

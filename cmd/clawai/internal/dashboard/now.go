@@ -81,7 +81,7 @@ func (v *Views) newProgress(s *overview.Sums) *web.Element {
 	return newNode("p", "note", text)
 }
 
-// newRecordNote returns the latest note about the record, such as a fault, or nil if there is none.
+// newRecordNote returns the latest note about the record, such as a fault; nil without a note.
 func (v *Views) newRecordNote() *web.Element {
 	note := v.latest.Note()
 	if note == "" {

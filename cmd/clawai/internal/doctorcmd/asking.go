@@ -62,7 +62,7 @@ type settingDoc struct {
 	Origin string `json:"origin"`
 }
 
-// channelDoc says whether one channel works now.
+// channelDoc is one channel in the JSON report: its name, and whether the channel works now.
 type channelDoc struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`

@@ -54,7 +54,7 @@ func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 		l.early = nil
 		l.mu.Unlock()
 		caught()
-	}) // the error only says that ctx has ended
+	}) // the error is ignored: ctx has ended
 }
 
 // These are the limits of readEarly, in calls and in bytes.

@@ -200,8 +200,8 @@ func (s *Session) Look() view.Look {
 	return view.Asked
 }
 
-// ClosedText returns one sentence about the calls that the session may no longer make, or "" if
-// there are none.
+// ClosedText returns one sentence about the calls that the session may no longer make. It returns
+// "" if the session may still make all calls.
 func (s *Session) ClosedText() string {
 	switch len(s.Closed) {
 	case 0:

@@ -82,7 +82,7 @@ const replyProfile = "default"
 // Addition is an addition to a policy: a starter policy for some servers, or rules.
 type Addition struct {
 	Profile string // the starter policy; "" if there are only Rules
-	// Servers are the servers that the rules are about. If there are none, the rules of Profile
+	// Servers are the servers that the rules are about. If Servers is empty, the rules of Profile
 	// name their own servers.
 	Servers []string
 	Rules   string   // text of further rules; each rule names the servers of Servers

@@ -78,7 +78,7 @@ func (p *starterPlan) unknownRules(names []string) string {
 }
 
 // fallbackRules returns the rules for all calls that no earlier rule names. In the strict mode
-// there are none.
+// it returns nil.
 func (p *starterPlan) fallbackRules(names []string, why string) (rules []string) {
 	if p.mode == modeStrict {
 		return nil
