@@ -149,7 +149,7 @@ func runBundles(c *call) error {
 			return err
 		}
 		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "NUMBER\tSTATE\tPUBLISHED\tBY\tAGREED\tDECIDED BY")
+		fmt.Fprintln(w, "NUMBER\tSTATE\tPUBLISHED (UTC)\tBY\tAGREED\tDECIDED BY")
 		for i := range all {
 			p := &all[i]
 			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", p.Counter, p.Word, p.Published.Format(time.DateTime), term.VisibleText(p.By), term.VisibleText(strings.Join(p.Agreed, ", ")), term.VisibleText(p.DecidedBy))

@@ -47,7 +47,7 @@ func runDoctor(c *call) error {
 			say(false, "settings: %v", err)
 		}
 	}
-	say(len(s.BundleKeys) > 0, "settings: %d keys of bundles; %s", len(s.BundleKeys), s.OfflineRule())
+	say(len(s.BundleKeys) > 0, "settings: keys of bundles: %d; %s", len(s.BundleKeys), s.OfflineRule())
 	c.checkDatabase(ctx, &s, say)
 	checkWays(&s, say)
 	if s.URL == "" {
