@@ -138,6 +138,14 @@ func (b *browser) wait(selector, text string) (all string) {
 	return all
 }
 
+// enter opens the link and waits until the page is in. A page that leaves earlier has used the link,
+// which works once, and cannot come in any more.
+func (b *browser) enter(link string) {
+	b.t.Helper()
+	b.do(nil, "open", map[string]any{"url": link})
+	b.wait("#state", "Connected")
+}
+
 func (b *browser) waitGone(selector, text string) {
 	b.t.Helper()
 	b.do(nil, "wait", map[string]any{"selector": selector, "text": text, "gone": true})

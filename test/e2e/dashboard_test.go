@@ -171,7 +171,7 @@ func TestDashboard(t *testing.T) {
 		r.Deadline = time.Now().Add(10 * time.Minute)
 	})
 	b := newBrowser(t, 1280, 800)
-	b.do(nil, "open", map[string]any{"url": d.link})
+	b.enter(d.link)
 	for _, one := range []struct {
 		name          string
 		width, height int
@@ -256,7 +256,7 @@ func TestDashboardShowsHostileText(t *testing.T) {
 	d := deskBy(t, s, "dashboard")
 	w := d.ask(func(r *queue.Request) { r.Client, r.Server = evil, "files" })
 	b := newBrowser(t, 390, 844)
-	b.do(nil, "open", map[string]any{"url": d.link})
+	b.enter(d.link)
 	for _, path := range []string{"/overview", "/calls", "/sessions", "/timeline?session=" + url.QueryEscape("session:"+evil), "/rules", "/servers", "/answers", "/calls?text=" + url.QueryEscape(evil), "/calls?" + url.QueryEscape(evil) + "=1"} {
 		b.do(nil, "goto", map[string]any{"url": d.origin + path})
 		b.wait("#view", "")

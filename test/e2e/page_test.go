@@ -246,8 +246,7 @@ func TestPageCanBeRead(t *testing.T) {
 func TestPageIgnoresHastyKeys(t *testing.T) {
 	d := newDesk(t)
 	b := newBrowser(t, 1280, 800)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	first := d.ask(nil)
 	b.opens(first)
 	b.tabTo("Tab", "Allow once")
@@ -270,8 +269,7 @@ func TestPageIgnoresHastyKeys(t *testing.T) {
 func TestPageWithAThousandQuestions(t *testing.T) {
 	d := newDesk(t)
 	b := newBrowser(t, 1280, 800)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	const many = 1000
 	all := make([]wants, many)
 	begun := time.Now()

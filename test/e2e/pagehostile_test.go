@@ -19,8 +19,7 @@ func TestPageLink(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 360, 740)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	var url string
 	if b.do(&url, "url", nil); strings.Contains(url, "#") {
 		t.Errorf("the token stays in the address: %s", url)
@@ -100,8 +99,7 @@ func TestPageWithOthersCookies(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 1280, 800)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	_, port, _ := strings.Cut(strings.TrimPrefix(d.origin, "http://"), ":")
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for i := range 170 {
@@ -146,8 +144,7 @@ func TestPageShowsHostileText(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	b := newBrowser(t, 360, 740)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	// What has ended is not waited for: that is for TestPageSaysHowEachEnds.
 	b.do(nil, "run", map[string]any{"script": `{ const later = window.setTimeout; window.setTimeout = (f, ms) => later(f, ms === 6000 ? 0 : ms) }`})
 	cases := viewtest.Cases()

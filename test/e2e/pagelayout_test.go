@@ -37,8 +37,7 @@ func TestPageKeepsTheAnswersInSight(t *testing.T) {
 		t.Run(size.name, func(t *testing.T) {
 			d := newDesk(t)
 			b := newBrowser(t, size.width, size.height)
-			b.do(nil, "open", map[string]any{"url": d.link})
-			b.wait("#state", "Connected")
+			b.enter(d.link)
 			w := d.ask(func(r *queue.Request) {
 				farther(r)
 				r.Project = d.folder()
@@ -87,8 +86,7 @@ func TestPageAllowsForTheSession(t *testing.T) {
 		t.Run(size.name, func(t *testing.T) {
 			d := newDesk(t)
 			b := newBrowser(t, size.width, size.height)
-			b.do(nil, "open", map[string]any{"url": d.link})
-			b.wait("#state", "Connected")
+			b.enter(d.link)
 			for _, scope := range []string{"folder", "exact"} {
 				w := d.ask(farther)
 				b.opens(w)
@@ -123,8 +121,7 @@ func TestPageAllowsForTheSession(t *testing.T) {
 func TestPageSaysHowEachEnds(t *testing.T) {
 	d := newDesk(t)
 	b := newBrowser(t, 1280, 800)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	for _, end := range []struct {
 		status  queue.Status
 		answer  queue.Answer

@@ -25,8 +25,7 @@ func TestPageAnswersARealProxy(t *testing.T) {
 	s := newSite(t, askForWrites)
 	d := deskAt(t, s)
 	b := newBrowser(t, 1280, 800)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	inspect := s.inspector(proxied(serverCommand(s, "filesystem")))
 	write := func(name string) chan string {
 		out := make(chan string, 1)

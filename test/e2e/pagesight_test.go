@@ -17,8 +17,7 @@ import (
 func TestPageReadsToTheEnd(t *testing.T) {
 	d := newDesk(t)
 	b := newBrowser(t, 360, 740)
-	b.do(nil, "open", map[string]any{"url": d.link})
-	b.wait("#state", "Connected")
+	b.enter(d.link)
 	lines := func(n int) string { return strings.Repeat(`line of a text that is long\n`, n) }
 
 	// A dangerous call: its long value stands there whole, and no box of it scrolls.
