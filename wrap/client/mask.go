@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-const hiddenText = "•••"
+const hiddenText = redact.Hidden
 
 // MaskFile returns a file in a form that may be shown. In each entry it hides the values of the
 // environment and the headers, arguments that are secrets, and addresses that may contain a secret.

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // ModelRow describes from where a client gets the address of its model's service. "clawai wrap
@@ -100,7 +102,7 @@ func (l *LedAddress) Service(r ModelRow) string {
 // unencrypted.
 func ParseService(text string) (*url.URL, error) {
 	to, err := url.Parse(text)
-	shown := maskAddress(text)
+	shown := redact.MaskAddress(text)
 	switch {
 	case err != nil: // do not show err, because its text may contain a password
 		return nil, fmt.Errorf("the service's address %q cannot be read; it must be https://HOST or https://HOST/PATH", shown)
@@ -110,23 +112,6 @@ func ParseService(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("the service's address %q would send your key and all that you say in clear text; write https://", shown)
 	}
 	return to, nil
-}
-
-// maskAddress returns an address without its user, query and fragment, which may be secrets.
-func maskAddress(text string) string {
-	scheme, rest, found := strings.Cut(text, "://")
-	if !found {
-		scheme, rest = "", text
-	} else {
-		scheme += "://"
-	}
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		rest = hiddenText + rest[at:]
-	}
-	if at := strings.IndexAny(rest, "?#"); at >= 0 {
-		rest = rest[:at+1] + hiddenText
-	}
-	return scheme + rest
 }
 
 // LeadsToUs reports whether the address of a service leads to our own proxy: its host is listen

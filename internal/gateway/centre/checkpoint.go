@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/mirror"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/checkpoint"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // Default names of the files of checkpoints, in the centre's folder.
@@ -56,7 +57,7 @@ func (s *Checkpoints) check() error {
 	}
 	u, err := url.Parse(s.Witness)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("witness: %q is not an address like https://HOST/PATH", s.Witness)
+		return fmt.Errorf("witness: %q is not an address like https://HOST/PATH", redact.MaskAddress(s.Witness))
 	}
 	return nil
 }

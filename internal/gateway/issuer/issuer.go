@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/coreos/go-oidc/v3/oidc"
 	strictjson "github.com/go-jose/go-jose/v4/json"
 )
@@ -149,7 +150,7 @@ func (m *Metadata) CheckEndpoint(address string) error {
 	u, err := url.Parse(address)
 	is, _ := url.Parse(m.address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && (!isLoopback(u) || !isLoopback(is)) {
-		return fmt.Errorf("%q does not begin with https://", address)
+		return fmt.Errorf("%q does not begin with https://", redact.MaskAddress(address))
 	}
 	return nil
 }
@@ -228,15 +229,14 @@ func IsPlain(s string, most int) bool {
 // key issuer in gateway.toml.
 func CheckAddress(address string) error {
 	u, err := url.Parse(address)
+	shown := redact.MaskAddress(address)
 	switch {
 	case address == "":
 		return errors.New("issuer is missing; it is the address that the issuer writes into its tokens")
-	case err != nil:
-		return fmt.Errorf("issuer: %w", err)
-	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("issuer %q is not an address such as https://login.example", address)
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("issuer %q is not an address such as https://login.example", shown)
 	case u.Scheme != "https" && !isLoopback(u):
-		return fmt.Errorf("issuer %q would send passwords and tokens in clear; it begins with https://", address)
+		return fmt.Errorf("issuer %q would send passwords and tokens in clear; it begins with https://", shown)
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 const (
@@ -35,7 +37,7 @@ func CheckRemote(remote string) error {
 	}
 	u, err := url.Parse(remote)
 	if err != nil || u.Scheme != "https" && u.Scheme != "ssh" || u.Host == "" || strings.HasPrefix(u.Host, "-") || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is no remote such as ssh://git@HOST/PATH, https://HOST/PATH or /PATH", remote)
+		return fmt.Errorf("%q is no remote such as ssh://git@HOST/PATH, https://HOST/PATH or /PATH", redact.MaskAddress(remote))
 	}
 	if _, has := u.User.Password(); has || u.Scheme == "https" && u.User != nil {
 		return errors.New("it has a password, or a name that may be a token, which other programs of this machine could see; leave out what stands before the @, and use a credential helper of git (a name: git config --global credential.https://HOST.username NAME), or a key of ssh")

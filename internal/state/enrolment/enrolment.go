@@ -21,6 +21,7 @@ import (
 
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // ErrNone means that this laptop is not enrolled.
@@ -269,15 +270,14 @@ func IsName(s string) bool {
 // no path, query or user.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
+	shown := redact.MaskAddress(text)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%q is not the address of a centre: %w", text, err)
-	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		return nil, fmt.Errorf("%q is not the address of a centre; it is https://HOST", text)
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+		return nil, fmt.Errorf("%q is not the address of a centre; it is https://HOST", shown)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/":
-		return nil, fmt.Errorf("%q has more than a host; the address of a centre is https://HOST", text)
+		return nil, fmt.Errorf("%q has more than a host; the address of a centre is https://HOST", shown)
 	case u.Scheme == "http" && !isThisMachine(u.Hostname()):
-		return nil, fmt.Errorf("%q would send this laptop's token in clear; use https", text)
+		return nil, fmt.Errorf("%q would send this laptop's token in clear; use https", shown)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
