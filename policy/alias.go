@@ -56,7 +56,7 @@ func globsAfterPrefix(text, begin string) (rests []string) {
 	at := []int{0} // offsets into text
 	for i := range len(begin) {
 		var next []int
-		for j := 0; j < len(at); j++ { // the loop appends the offset after each star to at
+		for j := 0; j < len(at); j++ { // at grows in this loop: behind each run of stars is a further offset
 			k := at[j]
 			if k == len(text) {
 				continue

@@ -157,8 +157,8 @@ func (h *hub) readClient() {
 	}
 }
 
-// drainRequests waits until the open requests are answered after the client's input has ended. It
-// waits at most lastGrace.
+// drainRequests is called when the client's input has ended. It waits until the open requests are
+// answered, but at most lastGrace.
 func (h *hub) drainRequests(ctx context.Context) {
 	late, look := time.After(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()

@@ -47,7 +47,8 @@ func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 }
 
 // Bound returns the bound of a session answer with a scope from the offers. note describes the
-// bound for the record. The error is one harmless line for the person.
+// bound for the record. The error is one line for the person, without
+// control characters.
 func (k *Writer) Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error) {
 	if k == nil {
 		return nil, "", errors.New("no answer reaches beyond its call here")

@@ -177,7 +177,7 @@ func (k *Writer) loadLate(l *Late) (*target, error) {
 }
 
 // LateOffers lists the possible scopes of a late answer. Offers does the same for a question. The
-// error is one harmless line.
+// error is one line without control characters.
 func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 	t, err := k.loadLate(l)
 	if err == nil {
@@ -196,7 +196,7 @@ func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 }
 
 // PlanLate returns the plan that writes the rule for a scope from LateOffers. The error is one
-// harmless line.
+// line without control characters.
 func (k *Writer) PlanLate(ctx context.Context, l *Late, word string) (*Plan, error) {
 	plan, err := k.planLate(ctx, l, word)
 	if err != nil {
@@ -277,7 +277,7 @@ func (plan *Plan) showCalls(k *Writer, p *proposal) {
 }
 
 // Apply carries out a plan. It returns an error if the file has changed since the plan was made.
-// The error is one harmless line.
+// The error is one line without control characters.
 func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()

@@ -33,7 +33,7 @@ type Options struct {
 	Session       string // id of the agent's session
 }
 
-// Channel asks at the centre where this laptop is enrolled.
+// Channel sends questions to the centre at which this laptop is enrolled.
 type Channel struct{ o Options }
 
 var _ gate.Approver = (*Channel)(nil)

@@ -10,7 +10,7 @@ import (
 // around is the maximum number of unchanged words that are shown before and after a change.
 const around = 6
 
-// DiffWords compares two texts word by word. It returns harmless lines with the removed words, the
+// DiffWords compares two texts word by word. It returns lines without control characters, with the removed words, the
 // added words, and a few unchanged words around them.
 func DiffWords(was, is string) []DiffLine {
 	edits := compareLines(strings.Fields(was), strings.Fields(is))

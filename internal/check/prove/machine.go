@@ -156,8 +156,8 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-// unseenRune returns the first character of candidates that is not in seen. If all are, it returns
-// the first character from next on that is not in seen.
+// unseenRune returns the first character of candidates that is not in seen. If all are in
+// seen, it returns the first character that is not in seen and is not below next.
 func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	for _, r := range candidates {
 		if !seen[r] {

@@ -173,7 +173,7 @@ func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string
 }
 
 // gitEnvironment returns an environment for git. It removes the variables that could point to another
-// repository. git and ssh cannot ask a person, neither in a terminal nor in a window.
+// repository. It sets variables so that git and ssh ask no person for a password.
 func gitEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "GIT_SSH")

@@ -164,7 +164,8 @@ func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) 
 	return r, old.Counter, nil
 }
 
-// newReview makes a review. What is wrong with a bundle, or takes longer than the deadline of ctx, is a reviewError.
+// newReview makes a review. The error is a reviewError if a bundle cannot be read, or cannot be read before the
+// deadline of ctx.
 func newReview(ctx context.Context, b, old *store.Bundle, windows bool) (*simulation.Review, error) {
 	read := func(b *store.Bundle) (*simulation.Candidate, error) {
 		c, err := simulation.NewSentCandidate(ctx, fmt.Sprintf("bundle %d", b.Counter), b.Bytes)

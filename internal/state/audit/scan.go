@@ -106,8 +106,8 @@ func (s *scanner) nextItem() (item, error) {
 	}
 }
 
-// holdItem keeps a sound line that came with a problem. The next call of nextItem returns the line
-// without the problem.
+// holdItem keeps a line that is valid, but does not fit behind the line before it. nextItem returns this
+// problem first, and the line without the problem at its next call.
 func (s *scanner) holdItem(it item) {
 	if it.raw != nil {
 		it.problem = ""

@@ -47,7 +47,7 @@ type Known struct {
 	effects map[string]string // the name of the list that a tool is in, by the tool's name
 }
 
-// RecogniseServer finds the server that a command line starts or that has an address.
+// RecogniseServer finds the known server that command starts, or whose address is url.
 func RecogniseServer(command []string, url string) *Known {
 	name, args := "", []string(nil)
 	if len(command) > 0 {

@@ -235,8 +235,8 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 }
 
 // isBehindJDBC reports whether the word that continues at s[start] is a JDBC address, or has one as
-// its value. If the calls come in ascending order, they read the text once. Any other call reads at
-// most maxConnection bytes.
+// its value. If start grows from call to call, all calls together read the text only once. A
+// call with a smaller start reads at most maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
@@ -560,9 +560,10 @@ func (r *reading) bracesAt(key, at int) (start, end int) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n"))
 }
 
-// closingBrace returns the index of the next closing brace outside quotes, from s[at] on; the end
-// of s if there is none. A quote has as many backslashes as the quote at s[key], or more inside a
-// text.
+// closingBrace returns the index of the first closing brace outside quotes, from s[at] on; len(s) if
+// there is none. The number of backslashes at s[key] tells how often the JSON is escaped. A quote with
+// as many begins or ends a string, a quote with more is part of a string, and a quote with fewer ends
+// the text in which the JSON stands.
 func closingBrace(s []byte, key, at int) int {
 	level := 0
 	for key+level < len(s) && s[key+level] == '\\' {

@@ -135,7 +135,7 @@ func (sh *shape) followLength(rest []byte) int {
 	return n
 }
 
-// matchesBefore reports whether the text before the first characters fits the shape.
+// matchesBefore reports whether the text before a secret ends as the shape requires.
 func (sh *shape) matchesBefore(text []byte) bool {
 	if sh.before == 0 {
 		return true

@@ -260,8 +260,8 @@ func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	return sess.id, sess.version
 }
 
-// firstWithheld notes a dropped header of agent session a. It returns true if the header was not
-// noted before.
+// firstWithheld notes a dropped header of agent session a. It returns true if the header is new.
+// After maxWithheld headers it notes no more and returns false.
 func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -213,7 +213,7 @@ type editedSettings struct {
 }
 
 // listSettings returns the changed files of hooks, and the changed files with addresses of models.
-// failed has the error of each change; it is nil if nothing was written.
+// failed[i] is the error of changes[i], or nil if that file was changed. failed is nil if no file was to be changed.
 func listSettings(changes []wrap.Change, failed []error) (hooks, models []editedSettings) {
 	for i, c := range changes {
 		s := editedSettings{Path: c.Path, Removed: c.Gone}

@@ -56,7 +56,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		}
 	}
 	if r.Judge.Hub.Into {
-		return // the hub cannot only observe
+		return // the hub cannot observe without judging, so there is nothing to suggest
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
