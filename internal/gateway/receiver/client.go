@@ -26,14 +26,18 @@ var busyCodes = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.St
 // AnswerError is an answer that says that the request was not read.
 type AnswerError struct {
 	Status string
-	IsBusy bool          // the receiver wants the same request later; else it redirects
+	IsBusy bool          // the receiver wants the same request later
+	IsPage bool          // a web page answers, such as a sign-in of a proxy; if neither is set, the receiver redirects
 	After  time.Duration // how long the receiver wants the sender to wait; 0 if it does not say
 }
 
 // Error implements error.
 func (e *AnswerError) Error() string {
-	if e.IsBusy {
+	switch {
+	case e.IsBusy:
 		return "the receiver is busy: " + e.Status
+	case e.IsPage:
+		return "a web page answers and not a receiver of OTLP: " + e.Status + "; correct the address in the variable that names the receiver"
 	}
 	return "the receiver redirects, and the centre does not follow: " + e.Status + "; write the address where it redirects to into the variable that names the receiver"
 }
@@ -65,8 +69,9 @@ func NewClient(getenv func(string) string, s Signal) (*http.Client, error) {
 	return &http.Client{Timeout: timeout, Transport: strictTransport{transport}}, nil
 }
 
-// strictTransport turns the answers of a receiver that is busy or redirects into an AnswerError. The exporters tell
-// neither the code of a busy receiver nor how long it wants to be left alone.
+// strictTransport turns the answers of a receiver that is busy or redirects, and web pages, into an AnswerError. The
+// exporters tell neither the code of a busy receiver nor how long it wants to be left alone, and they count a page
+// with the code 200 as sent.
 type strictTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -76,13 +81,14 @@ func (t strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	isBusy := slices.Contains(busyCodes, answer.StatusCode)
-	if !isBusy && answer.StatusCode/100 != 3 {
+	isPage := answer.StatusCode/100 == 2 && strings.HasPrefix(strings.ToLower(answer.Header.Get("Content-Type")), "text/html")
+	if !isBusy && !isPage && answer.StatusCode/100 != 3 {
 		return answer, nil
 	}
 	_ = answer.Body.Close()
 	return nil, &AnswerError{
 		Status: strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode)),
-		IsBusy: isBusy, After: readDelay(answer.Header.Get("Retry-After")),
+		IsBusy: isBusy, IsPage: isPage, After: readDelay(answer.Header.Get("Retry-After")),
 	}
 }
 
