@@ -301,9 +301,9 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome sets the verdict. It is a proof only if the same client ran the allowed command but
-// not the denied command. asked is the name of the program that the client should have called: the
-// hook, or llm-proxy.
+// judgeOutcome sets the verdict. The verdict is Enforced only if the client ran the allowed command
+// but not the denied one, and the denial is in the record. The parameter asked is the name of the
+// program that the client should have called: the hook, or llm-proxy.
 func (r *Result) judgeOutcome(s *site, asked string, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":

@@ -337,8 +337,8 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths returns a copy of state with other keys. The keys are paths. If a path is in one of the
-// folders from, movePaths replaces that folder by the folder to.
+// movePaths returns a copy of state, whose keys are paths. If a path is inside a folder that the
+// parameter from lists, the copy has the path in the folder that the parameter to names.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {

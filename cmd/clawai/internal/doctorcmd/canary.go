@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksOf finds the hooks of the client with this name. why is set if the hooks must not be tried,
-// and says the reason.
+// hooksOf finds the hooks of the client with this name. If the hooks must not be tried, why is the
+// reason; otherwise it is "".
 func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr
@@ -82,8 +82,8 @@ func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	return all
 }
 
-// liveHooks returns the hooks row of a client that can run behind clawai llm-proxy. It also returns
-// the client's files that could lead the client to another address.
+// liveHooks returns the hooks of a client that can run behind clawai llm-proxy. The result also
+// names the client's files, because a setting in them could lead the client to another address.
 func liveHooks(p *machine, name string) (h wrap.Hooks, err error) {
 	if p.foldersErr != nil {
 		return h, p.foldersErr

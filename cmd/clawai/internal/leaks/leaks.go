@@ -61,7 +61,7 @@ func (p *pick) offerTool(tool string, class int) {
 }
 
 // reachOf returns the reach of a server. The owner's tables in the policy have priority over the
-// built-in knowledge about a tool, as they have for calls.
+// built-in knowledge about a tool. The same is true when clawai judges a call.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {

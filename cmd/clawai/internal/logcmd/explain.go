@@ -330,7 +330,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison returns a text: whether the decision is still the same.
+// renderComparison returns a text that says whether the decision now is the same as then.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

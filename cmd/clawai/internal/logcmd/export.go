@@ -404,7 +404,7 @@ func sizeOf(call *event.Entry) (n int) {
 	return n
 }
 
-// complete copies fields that a record does not have from the record of its call.
+// complete fills in empty fields of a record. It copies the values from the record of the call.
 func (k *knownCalls) complete(e *event.Entry) {
 	call := k.calls[e.Ref]
 	if e.Ref == "" || call == nil {

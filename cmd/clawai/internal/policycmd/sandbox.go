@@ -19,9 +19,10 @@ func SandboxFlags() []cli.Flag { return editFlags() }
 // Opening is one value to add to the table of a sandbox. Key is read, write, net or env.
 type Opening struct{ Key, Value string }
 
-// WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no such
-// table, it inserts text. Otherwise it adds openings to that table. It shows the change to the
-// person and asks first. command is the command line that writes the same without asking.
+// WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no table
+// for this server, it inserts the table in the parameter text. Otherwise it adds the values in the
+// parameter openings to the existing table. It shows the change to the person and asks first.
+// command is the command line that writes the same without asking.
 func WriteSandbox(c *cli.Context, server, text string, openings []Opening, command []string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {

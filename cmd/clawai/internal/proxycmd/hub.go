@@ -89,7 +89,7 @@ func runHub(c *cli.Context) error {
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
 	one.End(hubEnded, cmdline.ExitOK)
-	h.all.CloseServerEnd() // not earlier, because servers may be started until now
+	h.all.CloseServerEnd() // must come after the session, because the session may start servers until its end
 	return closeRun(one, err)
 }
 

@@ -223,9 +223,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns those of the paths that the cage does not open. These are the paths outside
-// the places in open, and those inside a place in shut. If three or more of them are in one folder,
-// it returns this folder instead.
+// gatherPlaces returns the paths that the cage does not open: the paths outside all places in the
+// list open, and the paths inside a place in the list shut. If three or more of these paths are in
+// one folder, it returns the folder instead of them.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}

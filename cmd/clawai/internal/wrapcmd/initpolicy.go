@@ -32,7 +32,7 @@ type starterPlan struct {
 	profiles []string                        // names of starter policies, in the order of fixtures.ListProfiles
 	known    []catalogueServer               // known servers without a starter policy, in the order of the catalogue
 	agents   bool                            // clients have or get hooks, so the policy needs rules for the clients' own tools
-	home     string                          // the home folder, which ~ means
+	home     string                          // the home folder; ~ in a rule stands for it
 	folders  []string                        // the servers' own folders; empty if no server has any
 	named    bool                            // some rules use the list of folders
 	// filesystem servers that may use further folders; a person is asked about calls there
