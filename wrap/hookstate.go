@@ -93,7 +93,8 @@ func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 }
 
 // openTargets returns the names of the agents that a session of the client may use and that do not
-// call our hook. covered has, for each client on this machine, whether it is covered.
+// call our hook. The map covered has an entry for each client on this machine: true if its hooks
+// cover it.
 func openTargets(row client.HookRow, covered map[string]bool) string {
 	var open []string
 	for _, target := range row.Targets {

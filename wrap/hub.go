@@ -83,8 +83,8 @@ func readOrNone(path string) ([]byte, error) {
 func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
 // findMove returns the index of the move that belongs to the hub's entry in a file; -1 if the owner
-// wrote the entry. While a run adds servers to a hub, the entry has two moves. The later move
-// counts only after the client's file has none of its servers any more.
+// wrote the entry. While a run adds servers to a hub, the entry has two moves. The earlier move
+// belongs to the entry until all servers of the later move are gone from the client's file.
 func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	first := -1
 	for i, m := range slices.Backward(h.moves) {
@@ -132,7 +132,7 @@ func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 }
 
 // hasEntry reports whether the file has an entry with this key path for which accepts returns true.
-// If accepts is nil, every entry counts.
+// If accepts is nil, hasEntry accepts every entry with this key path.
 func (p *ConfigFile) hasEntry(path []string, accepts func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
 		return slices.Equal(e.KeyPath, path) && (accepts == nil || accepts(e))

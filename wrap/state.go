@@ -27,7 +27,8 @@ type Planner struct {
 	Observe   bool // Wrap adds proxies that only record and block nothing
 	HTTPProxy HTTPProxy
 	Hub       *Hub // nil: the hub's configuration is unknown
-	// If nil, secrets in the files stay, and so do references to the vault.
+	// If Secrets is nil, the planned edits keep the secrets and the references to the vault that
+	// are in the files.
 	Secrets Secrets
 	Getenv  func(name string) string // returns a variable of the owner's environment; nil: unknown
 }
@@ -62,8 +63,8 @@ func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 }
 
 // GuardsEntry reports whether calls to a server go through a proxy of ours that enforces the
-// owner's rules. An entry in a project's file counts only if Wrap wrote it, because everybody who
-// can write in the project could write such an entry.
+// owner's rules. For an entry in a project's file, it returns true only if Wrap wrote the entry,
+// because everybody who can write in the project could write such an entry.
 func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 	state, _ := pl.EntryState(p, e)
 	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace

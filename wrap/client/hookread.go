@@ -141,7 +141,7 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
 			return f.wrongKind(list, listKind)
 		}
-		return nil // this member is no event, such as "statusLine"
+		return nil // this member, for example "statusLine", is not an event
 	}
 	for i, element := range list.items {
 		leaves, why := f.hooks.findHandlers(element)

@@ -31,7 +31,7 @@ type HubServer struct {
 	Args        []string
 	URL, Type   string
 	Env, Header []Variable
-	Dir         string   // working directory; "" means that of the hub
+	Dir         string   // working directory; "" means the hub's own
 	Tools, Hide []string // names of the tools to offer (nil: all), and names of the tools to hide
 	Disabled    bool
 }

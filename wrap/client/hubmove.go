@@ -17,8 +17,9 @@ type Piece struct {
 }
 
 // MoveOut takes bare entries of one container out of a file. It replaces the first one by an entry
-// that starts the hub. path is the path of clawai; only lists the servers of the hub. MoveOut
-// returns an *EditError if MoveBack could not restore the file byte for byte from the pieces.
+// that starts the hub. The parameter path is the path of clawai, and the parameter only lists the
+// servers of the hub. MoveOut returns an *EditError if MoveBack could not restore the file byte for
+// byte from the pieces.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -177,8 +178,8 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	return hub, true
 }
 
-// hubEntry returns the text of the hub's entry. It has the layout of the unit first and of the
-// entry like, which it replaces.
+// hubEntry returns the text of the hub's entry. The hub's entry replaces the server in the
+// parameter like, whose first unit is the parameter first. It has the same layout as this server.
 func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
 	args := []string{"hub", "--only", strings.Join(only, ",")}
 	all := f.hubMembers(like.value, path, args)

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// invocation is a call of clawai proxy, as the words of an entry contain it.
+// invocation is the command line of clawai proxy in the words of an entry.
 type invocation struct {
 	line   proxyargs.Line
 	server string   // value of --server; "" if the option is missing
