@@ -161,8 +161,8 @@ func rules(named string, out io.Writer) (detector, error) {
 	}}, nil
 }
 
-// rule is one rule of another program. It matches only texts that contain one of its words, if it
-// has any.
+// rule is one rule of another program. If the rule has words, it matches only texts that contain
+// one of these words.
 type rule struct {
 	form  *regexp.Regexp
 	words []string
