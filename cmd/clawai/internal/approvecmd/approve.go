@@ -210,7 +210,8 @@ func openAny(c *cli.Context, check time.Duration) (answerQueue, config.Folders, 
 	return q, dirs, nil
 }
 
-// idError gives the error for an unknown or ambiguous id the exit code ExitUsage.
+// idError adds the exit code ExitUsage to an error about an unknown or ambiguous id. It returns
+// other errors unchanged.
 func idError(err error) error {
 	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
 		return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: err}
@@ -249,8 +250,8 @@ func approveID(c *cli.Context, q answerQueue, dirs config.Folders, id string) er
 }
 
 // openConsole opens the console for all requests. If the parameter only is not "", it is the id of
-// the one request to show. A console for all requests is registered at the queue, as a person who
-// can answer. callsFirst is console.Options.CallsFirst.
+// the one request to show. A console for all requests is registered at the laptop's queue as a
+// person who can answer. callsFirst is console.Options.CallsFirst.
 func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()

@@ -32,8 +32,8 @@ type attack struct {
 	Result string   `toml:"result"`
 	Error  string   `toml:"error"`
 
-	// The next fields are the client's part. The client makes a call that every policy here allows,
-	// and then acts like a model that believes the server.
+	// The next fields are the client's part. The client first makes a harmless call that the policy
+	// allows (see carrier). Then it acts like a model that believes the server.
 	Sends string `toml:"sends"` // text of an extra argument of the first call
 	Call  string `toml:"call"`  // params of a second call
 	Back  bool   `toml:"back"`  // the second call has the first result as an extra argument

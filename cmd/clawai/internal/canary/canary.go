@@ -130,8 +130,8 @@ func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Dura
 	return r
 }
 
-// runClient runs the client once. before is nil if the client runs with its hooks. Otherwise,
-// before has the words of clawai llm-proxy, which then starts the client.
+// runClient runs the client once. The parameter before is nil if the client runs with its hooks.
+// Otherwise it has the words of the command clawai llm-proxy, which then starts the client.
 func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, within time.Duration) (err error) {
 	all := clientTable()
 	c := &all[slices.Index(ClientIDs(), h.Row.Client)]

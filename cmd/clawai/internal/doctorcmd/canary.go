@@ -47,8 +47,8 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	return h, "", fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
-// runCanary tries a client with the canary. If why is not empty, it does not run the client and
-// reports why.
+// runCanary tries a client with the canary. If the parameter why is not "", it does not run the
+// client, but reports this reason.
 func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun, Why: why}
 	if why == "" {

@@ -149,7 +149,7 @@ type outcome struct {
 // askAll asks the servers for their lists in sequence, because their programs may use the same
 // files.
 func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
-	others := maps.Clone(was) // the lock, and then also the lists of the servers that were asked
+	others := maps.Clone(was) // starts with the lock; the lists of each server that was asked are added
 	for _, s := range servers {
 		o := outcome{name: s.name}
 		is, err := s.listServer(ctx)

@@ -169,7 +169,8 @@ func parseSyslogAddress(to string, form export.Form) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// openLines opens the file to for appending. If to is "" or "-", it takes standard output.
+// openLines opens a file for appending. The parameter to is the path of the file. If it is "" or
+// "-", openLines takes standard output.
 func openLines(to string, form export.Form, source export.Source, out io.Writer) (deliver.Sink, error) {
 	lines := &deliver.Lines{To: struct{ io.Writer }{out}, Append: form.Append, Source: source}
 	if to == "" || to == "-" {

@@ -26,7 +26,7 @@ type peers struct {
 	root    string              // key of the process that we have started; "" for none
 	words   []string            // the words with our address in that process's command
 	all     map[string]peer     // the connected processes, by their end of the connection
-	clients map[string][]string // programs of processes that were not started by a client, by the process's key
+	clients map[string][]string // the programs of processes that no client has started; the key of the map is the process's key
 }
 
 // peer is one process that has connected.

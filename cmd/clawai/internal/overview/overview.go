@@ -147,8 +147,8 @@ func recordBytes(dir string) (all int64, err error) {
 
 var callKinds = []event.Kind{event.Decision, event.Dropped}
 
-// followRecord calls add for each record. If the folder of the record does not exist yet,
-// followRecord waits for it. It skips damaged records, because clawai log verify reports them.
+// followRecord passes each record to the function add. If the folder of the record does not exist
+// yet, followRecord waits for it. It skips damaged records, because clawai log verify reports them.
 func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*event.Entry) error) error {
 	for {
 		if _, err := os.Stat(o.Dir); err == nil {

@@ -64,8 +64,8 @@ func WriteSandbox(c *cli.Context, server, text string, openings []Opening, comma
 	return nil
 }
 
-// addOpenings adds values to the lists of a table. next is the new text of the policy, and shown
-// has the changed lines.
+// addOpenings adds values to the lists of a table. The result next is the new text of the policy,
+// and the result shown has the changed lines.
 func addOpenings(src []byte, table string, openings []Opening, t *policy.CageTable) (next []byte, shown string) {
 	lists := map[string][]string{"read": t.Read, "write": t.Write, "net": t.Net, "env": t.Env}
 	next = src

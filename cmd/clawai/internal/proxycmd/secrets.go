@@ -65,7 +65,7 @@ func (s secrets) hideInError(err error) error {
 }
 
 // toldWait is the maximum wait for the last output of a server that has ended. It is limited,
-// because a process that the server has left may keep its stderr open.
+// because the server may have left another process running, which keeps stderr open.
 const toldWait = time.Second
 
 // screenStderr returns the file for the server's stderr. If there are values to hide, the file is a

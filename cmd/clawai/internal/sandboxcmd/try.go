@@ -124,7 +124,8 @@ func (t *target) planCageOf(command []string, program string, proposed bool) (*c
 	return plan, err
 }
 
-// tryServer starts the server twice: without a sandbox, and with plan.
+// tryServer starts the server twice: first without a sandbox, and then in the sandbox that the
+// parameter plan describes.
 func (t *target) tryServer(ctx context.Context, plan *cage.Plan) (r trial) {
 	r.free, r.seen, r.freeErr = t.tryFree(ctx)
 	var mu sync.Mutex

@@ -97,7 +97,7 @@ func runSet(c *cli.Context) error {
 	}
 	var servers []string
 	err = store.Change(name, func(e *vault.Entry) error {
-		e.Value, e.Moved = value, false // the owner has set this value, so it is no longer a value that wrap has moved into the vault
+		e.Value, e.Moved = value, false // the owner has set the value, so the entry must not be removed together with its last origin
 		e.Set = time.Now().UTC().Truncate(time.Second)
 		if given {
 			e.MaxAge = age
