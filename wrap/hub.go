@@ -194,8 +194,9 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig returns the configuration without the moved servers that are in no move of left. A
-// table that the owner has changed stays; changed has the name of its server.
+// pruneConfig returns the configuration after the end of some moves. The parameter left lists the
+// moves that stay, and pruneConfig removes the servers that are in none of them. A table that the
+// owner has changed stays, and the result changed has the name of its server.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {
@@ -268,8 +269,8 @@ func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	return &c
 }
 
-// LockRuns locks out other runs until unlock. A run keeps the lock from BeginMoves to SettleMoves,
-// because in this time the files look as if a run had been interrupted.
+// LockRuns locks out other runs until the caller calls unlock. A run keeps the lock from BeginMoves
+// to SettleMoves, because in this time the files look as if a run had been interrupted.
 func (h *Hub) LockRuns(ctx context.Context, o Options) (unlock func(), err error) {
 	return lockFile(ctx, o, movesPath(h.State)+" run")
 }

@@ -51,7 +51,8 @@ func ReadModelRoutes(state string) (*ModelRoutes, error) {
 	return r, nil
 }
 
-// LockModelRoutes locks out other clawai processes that want to write the routes, until unlock.
+// LockModelRoutes locks out other clawai processes that want to write the routes, until the caller
+// calls unlock.
 func LockModelRoutes(state string) (unlock func(), err error) {
 	return atomicfile.Lock(ModelRoutesFile(state))
 }

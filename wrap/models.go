@@ -195,7 +195,8 @@ func (r *ModelRoutes) editModelFile(op Op, f ModelFile) (after []byte, routes []
 	return after, routes, nil
 }
 
-// leadAddress returns the file with an address of our proxy at the place a.
+// leadAddress returns the file with an address of our proxy at the place that the parameter a
+// describes.
 func (r *ModelRoutes) leadAddress(f ModelFile, a client.ModelAddress, src []byte) ([]byte, error) {
 	service := a.Text
 	if a.Ours != nil {

@@ -71,8 +71,10 @@ func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 	return state == Wrapped && (own || pl.Journal.hasWrapped(p.Real, e))
 }
 
-// FindDifferences returns how an entry differs from what wrap would write, if the entry is, was or
-// looks wrapped. It returns nil if there is no difference, or if the entry was never wrapped.
+// FindDifferences returns how an entry that is or was wrapped differs from what wrap would write.
+// It also reports an entry that starts clawai in another way, and an entry that two programs may
+// read differently. It returns nil if there is no difference, and for every other entry that was
+// never wrapped.
 func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {

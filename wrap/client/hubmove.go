@@ -228,8 +228,9 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	return quoteText(HubName) + ": " + text
 }
 
-// hubMembers returns the members of the hub's entry: the command, and those of name, type and
-// enabled that the client's entries have.
+// hubMembers returns the members of the hub's entry: the command with its arguments, and the type
+// if entries of this client have one. It adds the members name and enabled only if the replaced
+// entry (like) has them.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
 	if field := cmp.Or(f.row.NameField, "name"); like.hasMember(field) {

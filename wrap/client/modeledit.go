@@ -33,8 +33,9 @@ func undoDepth(undo string) (n int, ok bool) {
 	return n, is && err == nil && n >= 0 && n < 8 && strconv.Itoa(n) == text
 }
 
-// PutAddress returns the file with our address at the place a. base is our address without its last
-// part. PutAddress checks that TakeAddress would restore the file byte for byte.
+// PutAddress returns the file with our address at the place that the parameter a describes. The
+// parameter base is our address without its last part. PutAddress checks that TakeAddress would
+// restore the file byte for byte.
 func PutAddress(r ModelRow, src []byte, a ModelAddress, base string) ([]byte, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {

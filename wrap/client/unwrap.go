@@ -104,8 +104,8 @@ func (f *file) findOwnArgs(sh shape, v invocation) (at int, ok bool) {
 	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
 }
 
-// removeWords returns the edits that remove the first count words of a list. key is the member with
-// the list; nil if unknown.
+// removeWords returns the edits that remove words from the start of a list. The parameter count is
+// the number of words. The parameter key is the member with the list; nil if unknown.
 func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
 	if err := f.checkAdjoining(list, gone); err != nil {
