@@ -152,8 +152,8 @@ func injected(calls []call, attack *task) int {
 	return -1
 }
 
-// Way says which of clawai's proxies the calls of a trace pass through. The zero value is the proxy
-// in front of a server.
+// Way names the proxy of clawai through which the calls of a trace pass. The zero value is the
+// proxy in front of a server.
 type Way struct{ Model bool } // the calls pass through the proxy for the model's API
 
 // caller makes the calls of a trace through one of the two proxies.
