@@ -79,7 +79,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		refuse(moved[0].Name, err)
 		return src, nil, errs
 	}
-	h.src, h.moves = config, append(slices.Clip(h.moves), m) // keep the earlier move, which counts until the file is written
+	h.src, h.moves = config, append(slices.Clip(h.moves), m) // the earlier move stays in effect until the file is written
 	return after, moved, errs
 }
 

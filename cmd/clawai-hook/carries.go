@@ -25,8 +25,8 @@ func coversPolicy(p gate.Policy) bool {
 var errNoDifference = errors.New("no rule about this call asks what it carries")
 
 // Carries returns the findings in the arguments of a call. If findings cannot change the decision,
-// Carries returns an error and does not search, because a search costs as much as the rest of the
-// call.
+// Carries returns an error and does not search, because a search takes as much time as the rest of
+// the judgement.
 func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !affectsDecision(c, p) {
 		return nil, errNoDifference

@@ -90,7 +90,7 @@ func run(args []string, out io.Writer) error {
 // detector decides whether a text is flagged.
 type detector struct {
 	name  string
-	flags func(text string) bool // if it is nil, texts of at least this level are flagged
+	flags func(text string) bool // if nil, the detector flags the texts whose level is at least the field level
 	level injection.Level
 }
 

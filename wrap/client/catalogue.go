@@ -19,7 +19,7 @@ type Uncoverable struct {
 	ID      string `toml:"id"`
 	Client  string `toml:"client"`
 	Name    string `toml:"name"`    // description for people
-	Paths   Paths  `toml:"paths"`   // the client is on this machine if one of the paths exists; empty: no path shows this
+	Paths   Paths  `toml:"paths"`   // the client is on this machine if one of the paths exists; empty if no path can show this
 	Why     string `toml:"why"`     // why no edit of a file can help
 	Instead string `toml:"instead"` // what a person can do instead; "" for nothing
 	Source  string `toml:"source"`

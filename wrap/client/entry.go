@@ -97,7 +97,7 @@ func newEditError(src []byte, at int, next, what string, values ...any) *EditErr
 }
 
 // textPosition returns the line and the column of a byte offset. A column counts characters, as
-// editors do. A byte order mark does not count.
+// editors do. A byte order mark is not counted.
 func textPosition(src []byte, at int) (line, column int) {
 	at = min(at, len(src))
 	from := bytes.LastIndexByte(src[:at], '\n') + 1

@@ -54,8 +54,8 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	return all, err
 }
 
-// unitEnd returns the end of a value. It also finds the end of a YAML object in brackets, which
-// valueEnd does not.
+// unitEnd returns the end of a value. It also finds the end of a YAML object in brackets; valueEnd
+// cannot find that end.
 func (f *file) unitEnd(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
 		return f.valueEnd(n)

@@ -215,7 +215,8 @@ func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (re
 	return skip, nil
 }
 
-// isKey reports whether a key in the file is name. It decodes the key only if necessary.
+// isKey reports whether a key in the file is equal to the parameter name. It decodes the key only
+// if necessary.
 func isKey(raw []byte, name string) bool {
 	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == name

@@ -6,9 +6,10 @@ import (
 	"unicode"
 )
 
-// visibleLength returns how many bytes of a word of a command line may be shown. before is the word
-// before it. Hidden are the query of a URL, random-looking text in the path of a URL, and a
-// random-looking value after a one-letter option, because the option's meaning is unknown.
+// visibleLength returns how many bytes of a word of a command line may be shown. The parameter
+// before is the previous word. The rest of the word must be hidden: the query of a URL,
+// random-looking text in the path of a URL, or a random-looking value of a one-letter option,
+// because the meaning of the option is unknown.
 func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
 		return visibleURLLength(word)
@@ -64,7 +65,7 @@ func visibleURLLength(word string) int {
 var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
 // looksRandom reports whether a value looks random. Words, names, versions, paths, hosts and
-// packages do not.
+// packages do not look random.
 func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
 		return false

@@ -34,7 +34,7 @@ type ModelRow struct {
 	Chooser    string   `toml:"chooser"`
 	Preset     string   `toml:"preset"`
 	ChosenPath []string `toml:"chosen_path"`
-	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file: a DotEnv file completely, any other file only for its key
+	Over       Paths    `toml:"over"` // files of a project or an organisation that override this one: a DotEnv file all of it, another file only the address
 
 	Instead string `toml:"instead"` // what the owner can do by hand if no file is edited
 	After   string `toml:"after"`   // what a person must do before the edit has an effect
@@ -90,7 +90,8 @@ type LedAddress struct {
 	was  string // the token before the edit, in the notation of the file; "" for none
 }
 
-// Service returns the address before the edit; "" if the client used its own.
+// Service returns the address before the edit; "" if the file had no address, so that the client
+// used its default.
 func (l *LedAddress) Service(r ModelRow) string {
 	if l.was == "" {
 		return ""
@@ -114,8 +115,8 @@ func ParseService(text string) (*url.URL, error) {
 	return to, nil
 }
 
-// LeadsToUs reports whether the address of a service leads to our own proxy: its host is listen
-// (ADDRESS:PORT), or it contains ledWord.
+// LeadsToUs reports whether the address of a service leads to our own proxy: its host is this
+// machine and its port is the port of listen (ADDRESS:PORT), or its path contains ledWord.
 func LeadsToUs(to *url.URL, listen string) bool {
 	if slices.Contains(strings.Split(to.Path, "/"), ledWord) {
 		return true

@@ -76,7 +76,7 @@ type Row struct {
 	Lock      string   `toml:"lock"`      // "directory": the client locks with a directory FILE.lock; "" for no lock
 	Restart   string   `toml:"restart"`   // what a person must do before the edit has an effect
 	// Writers are names of programs that can write the complete file from memory: the client's own
-	// programs, and programs that run the client. Empty if none does so.
+	// programs, and programs that run the client. The list is empty if no program does so.
 	Writers []string `toml:"writers"`
 
 	Confidence Confidence `toml:"confidence"`

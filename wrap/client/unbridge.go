@@ -46,9 +46,9 @@ func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	return f.restoreAddress(sh, edits, own, f.rawText(address))
 }
 
-// restoreAddress replaces the command by the address, and removes the members own, which wrap
-// added. One edit removes the members that are still directly after the command; other members are
-// removed one by one.
+// restoreAddress replaces the command by the address, and removes the members in the parameter own,
+// which wrap added. One edit removes the members that are still directly after the command. The
+// remaining members get separate edits.
 func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")

@@ -20,8 +20,8 @@ type Line struct {
 // Setting is one option in a command line.
 type Setting struct{ Name, Value string }
 
-// OptionValue returns the value of an option. If the option is repeated, the last value counts. ok
-// is false if the option is missing.
+// OptionValue returns the value of an option. If the option is repeated, it returns the last value.
+// ok is false if the option is missing.
 func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {

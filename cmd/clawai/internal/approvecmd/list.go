@@ -78,8 +78,8 @@ func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bo
 }
 
 // printLine prints one request as a line: the start of its id, the time, and the text. On a
-// terminal the line has at most the terminal's width. Elsewhere the text has at most listed
-// characters.
+// terminal the line has at most the terminal's width. Elsewhere the length of the text is limited
+// by the constant listed.
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil
 	f := console.FactsOf(r, o)

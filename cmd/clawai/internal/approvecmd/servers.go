@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// firstCount is the wait of the first load, so that today's calls are counted before the page is
-// shown.
+// firstCount is how long the first load of the page waits, so that the page can show the calls of
+// today that are counted in this time.
 const firstCount = 200 * time.Millisecond
 
 // serversPage returns the page of servers. The count of calls stops when ctx ends.

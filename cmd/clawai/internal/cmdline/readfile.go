@@ -42,9 +42,9 @@ func ReadFile(name string) ([]byte, error) {
 	return b, err
 }
 
-// ReadNamed reads a file that a person names. If the file has more than most bytes, it returns an
-// error. The file is a regular file, or a link to one. ReadNamed refuses devices and pipes, because
-// they may have no end or wait for another process.
+// ReadNamed reads a file that a person names. The parameter most is the maximum number of bytes;
+// for a larger file ReadNamed returns an error. The file is a regular file, or a link to one.
+// ReadNamed refuses devices and pipes, because they may have no end or wait for another process.
 func ReadNamed(name string, most int64) ([]byte, error) {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -62,8 +62,8 @@ func ReadNamed(name string, most int64) ([]byte, error) {
 
 var errTooLarge = errors.New("too large")
 
-// readRegular reads a regular file of at most most bytes. seen is the result of Lstat for that
-// file.
+// readRegular reads a regular file. The parameter most is the maximum number of bytes. seen is the
+// result of Lstat for that file.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // start of clawai makes tables of patterns but uses few of them.
 type Mark struct{ Pattern, Color string }
 
-// AnswerMarks returns the marks that color the policy's answers, such as allow. before is a pattern
-// for the text in front of an answer.
+// AnswerMarks returns the marks that color the policy's answers, such as allow. The parameter
+// before is a pattern for the text in front of an answer.
 func AnswerMarks(before string) []Mark {
 	return []Mark{
 		{before + `(deny|denied)\b`, Red},

@@ -162,8 +162,8 @@ func restoreRules(state string, keys []string) (a active, changed bool, err erro
 	return a, changed, err
 }
 
-// EndEnrolment ends the enrolment. After that, the bundle's rules no longer apply, also in running
-// sessions. The error is enrolment.ErrNone if the laptop is not enrolled.
+// EndEnrolment ends the enrolment. After that, the bundle's rules no longer apply, not even in
+// running sessions. The error is enrolment.ErrNone if the laptop is not enrolled.
 func EndEnrolment(ctx context.Context, state string) error {
 	file := enrolment.PolicyFile(state)
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

@@ -46,8 +46,8 @@ func newShipper(state string, since time.Time, centre *Centre) shipper {
 	return s
 }
 
-// file returns the path of the file that stores held. A new process reads this file, so that it
-// does not ask the centre about each segment.
+// file returns the path of the file that stores the map held. A new process reads this file, so
+// that it does not ask the centre about each segment.
 func (s *shipper) file() string { return filepath.Join(enrolment.Folder(s.state), "shipped.json") }
 
 // IsShipped reports whether clawai copies a segment to the centre. It copies all sessions that

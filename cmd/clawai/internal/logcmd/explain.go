@@ -124,8 +124,9 @@ func logExplain(c *cli.Context) error {
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
-// ExplainDecision explains a recorded decision like log explain, with the owner's policy. why has
-// the decisions then and now. rules has the answer of each rule. dir is the folder of the record.
+// ExplainDecision explains a recorded decision like log explain, with the owner's policy. The
+// result why has lines about the decisions then and now. The result rules has lines with the answer
+// of each rule. The parameter dir is the folder of the record.
 func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -194,8 +195,8 @@ func printList(w io.Writer, label string, all []string) {
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// compareDecision judges a recorded call again. judge returns the judge, and path is the file of
-// its policy.
+// compareDecision judges a recorded call again. The function judge makes the replay.Judge, and the
+// parameter path is the file of its policy.
 func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
 	call, why := replay.RebuildCall(entry)
 	if why != "" {
@@ -330,7 +331,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison returns a text: whether the decision is still the same.
+// renderComparison returns a text that says whether the decision now is the same as then.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

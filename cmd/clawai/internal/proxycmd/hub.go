@@ -89,7 +89,7 @@ func runHub(c *cli.Context) error {
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
 	one.End(hubEnded, cmdline.ExitOK)
-	h.all.CloseServerEnd() // not earlier, because servers may be started until now
+	h.all.CloseServerEnd() // must come after the session, because the session may start servers until its end
 	return closeRun(one, err)
 }
 
@@ -288,8 +288,9 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 }
 
 // adviseOwner prints a command on standard error with which the owner can let the server use the
-// refused entry of the vault. It returns only the refusal, for the client and the record. The
-// command does not help them, and its arguments may be the value of a hidden variable.
+// refused entry of the vault. The client and the record get the returned error, which is only the
+// refusal without the command, because an argument of the command may be the value of a hidden
+// variable.
 func adviseOwner(err error, s config.Upstream) error {
 	shown := vaultplace.NewResolver(s.ID, s.Command, s.Dir).Server
 	if !shown.ReadsFolder() {

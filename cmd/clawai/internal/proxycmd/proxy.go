@@ -88,7 +88,7 @@ func runProxy(c *cli.Context) error {
 		return err
 	}
 	if p.remote == nil {
-		go stdio.AskSystem() // while the policy is read, because the server's start would wait for the answer
+		go stdio.AskSystem() // runs while the policy is read, so that the server's start need not wait for the answer
 	}
 	one, err := session.Open(c.Context, p.spec)
 	if err != nil {

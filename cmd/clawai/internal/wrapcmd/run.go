@@ -163,8 +163,8 @@ func (r *wrapRun) askLine(question string) (string, error) {
 }
 
 // findUncoverable returns the places on this machine that clawai cannot protect by changing a file.
-// A place with paths counts if one of its paths exists. A place without paths counts if its client
-// is used. id selects one client; "" selects all.
+// It returns a place with paths if one of these paths exists. It returns a place without paths if
+// its client has a file on this machine. The parameter id selects one client; "" selects all.
 func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {
