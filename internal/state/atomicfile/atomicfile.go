@@ -1,6 +1,6 @@
-// Package atomicfile replaces the whole content of a file, or nothing: a reader sees the old bytes
-// or the new bytes, even after a crash. The package must never leave half a file, replace a symlink
-// instead of its target, or loosen a file's mode.
+// Package atomicfile replaces the whole content of a file or leaves the file unchanged: a reader
+// sees the old bytes or the new bytes, even after a crash. The package must never leave half a
+// file, replace a symlink instead of its target, or loosen a file's mode.
 //
 // Extended attributes, ACLs and other hard links of the old file are lost.
 package atomicfile

@@ -8,8 +8,9 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Arrival stores how far a segment was checked that arrives at another machine in parts. The zero
-// value means that no part has arrived. An Arrival can be stored as JSON between two parts.
+// Arrival stores how much of a segment was checked. The segment arrives at another machine in
+// parts. A line is sound if its own hash is right. The zero value means that no part has arrived.
+// An Arrival can be stored as JSON between two parts.
 type Arrival struct {
 	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
 	Line    int    `json:"line"`             // number of the last sound line in the file

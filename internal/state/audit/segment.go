@@ -147,7 +147,7 @@ func (l *Log) rotateSegment(now time.Time) {
 		return
 	}
 	if l.o.Sync != SyncNone {
-		_ = l.seg.file.Sync() // with SyncInterval the records of the last second may not be on the disk; with SyncEach all are
+		_ = l.seg.file.Sync() // with SyncInterval the records of the last second may not be on the disk; with SyncEach every record is on the disk
 	}
 	_ = l.seg.close(true) // an error is ignored, because the ledger says that the segment is closed and the file mode is only a hint
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes

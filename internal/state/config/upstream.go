@@ -205,8 +205,8 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 	return u, nil
 }
 
-// readCommand returns the command of a server and its arguments. The key command holds one word or
-// a list of words.
+// readCommand returns the command of a server and its arguments. The value of the key "command" is
+// one word or a list of words.
 func (t upstreamTable) readCommand() (words []string, err error) {
 	switch c := t.Command.(type) {
 	case nil:

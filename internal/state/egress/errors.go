@@ -179,7 +179,7 @@ func (t *trust) settingsName() string {
 	return t.file
 }
 
-// listRead lists the files and folders in which the authority was searched.
+// listRead lists the files and folders whose authorities are accepted.
 func (t *trust) listRead() string {
 	all := []string{"the system's authorities"}
 	for _, one := range t.read {

@@ -147,8 +147,8 @@ func appendHeader(dst []byte, e *event.Entry, s Source) []byte {
 	return dst
 }
 
-// headerWord returns a word for a header: printable ASCII without blanks, not longer than most. It
-// returns "-" for an empty text.
+// headerWord returns a word for a header: printable ASCII without blanks. The parameter most is the
+// maximum length. headerWord returns "-" for an empty text.
 func headerWord(s string, most int) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && b.Len() < most; i++ {

@@ -193,9 +193,9 @@ func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, false)
 }
 
-// visitCarried is like visitAddresses for a text that a call carries. In such a text, a word
-// without a scheme that looks like a file's name, a version or a date does not count as an address.
-// It could still be an address.
+// visitCarried is like visitAddresses for a text that a call carries. In such a text, it skips a
+// word without a scheme that looks like a file's name, a version or a date, although this word may
+// be an address.
 func visitCarried(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, true)
 }

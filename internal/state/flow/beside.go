@@ -105,7 +105,7 @@ func hostLength(text string) int {
 }
 
 // hostBehind visits the host at the beginning of a text that follows slashes. led means that the
-// slashes follow a scheme. Without a scheme, a host counts only if it has a domain.
+// slashes follow a scheme. Without a scheme, hostBehind visits a host only if it has a domain.
 func hostBehind(text string, led bool, visit func(host string)) {
 	end := min(len(text), maxHost)
 	if i := strings.IndexAny(text[:end], `/?#\`); i >= 0 {

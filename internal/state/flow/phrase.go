@@ -102,8 +102,8 @@ func (q openQuote) readWord(word, more string) openQuote {
 
 // holdsPath reports whether the text up to the end of the quote is the rest of a path whose first
 // name has a blank: "old stuff/tmp". A text that contains an address or the beginning of another
-// path is a sentence. The caller does not ask for a text in backticks, because that is rather a
-// command.
+// path is a sentence. The caller does not call holdsPath for a text in backticks, because such a
+// text is probably a command.
 func (q openQuote) holdsPath(text string) bool {
 	end := q.findEnd(text)
 	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
@@ -256,9 +256,9 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
-// joinsQuote reports whether the text after a closing quote belongs to the quoted text. next is
-// that text. These do not belong to it: the end of a sentence, the next item of a list, a tag, an
-// "s", or a word of a language without blanks.
+// joinsQuote reports whether the text after a closing quote belongs to the quoted text. The
+// parameter next is the text after the quote. These do not belong to the quoted text: the end of a
+// sentence, the next item of a list, a tag, an "s", or a word of a language without blanks.
 func joinsQuote(next string) bool {
 	if next[0] == ':' {
 		return len(next) > 1 && next[1] >= '0' && next[1] <= '9' // a port
@@ -274,8 +274,9 @@ func joinsQuote(next string) bool {
 	return !stands || rest[0] < utf8.RuneSelf
 }
 
-// isPattern reports whether the text after a closing quote makes a pattern of the quoted text. next
-// is that text. The end of a sentence and a mark of emphasis make no pattern.
+// isPattern reports whether the text after a closing quote turns the quoted text into a pattern.
+// The parameter next is the text after the quote. The end of a sentence and a mark of emphasis make
+// no pattern.
 func (p *piece) isPattern(text, next string) bool {
 	switch next[0] {
 	case '*':

@@ -13,9 +13,9 @@ import (
 //
 //	"_meta": {"ifc": {"integrity": "untrusted", "confidentiality": ["ana", "bob"]}}
 //
-// Such a label can only add labels of ours. If the server labels a result as trusted or public,
-// nothing changes. An unknown value of integrity counts as untrusted. An unknown value of
-// confidentiality counts as private.
+// Such a label of the server can only add labels to the session. If the server labels a result as
+// trusted or public, nothing changes. An unknown value of integrity counts as untrusted. An unknown
+// value of confidentiality counts as private.
 
 // labelKeys are the members of _meta that hold labels. A name in _meta may also have a prefix such
 // as "example.org/".

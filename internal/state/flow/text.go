@@ -257,9 +257,9 @@ func mixHash(h uint64) uint64 {
 	return h ^ h>>29
 }
 
-// nextLetter returns the first letter or digit of a text from at on, in lower case, and the place
-// after it. It returns 0 if there is no more letter or digit. It skips an escape for a line end, a
-// tab, a quote or a backslash.
+// nextLetter returns the next letter or digit of a text, in lower case, and the place after it. The
+// search begins at the offset at. nextLetter returns 0 if there is no further letter or digit. It
+// skips an escape for a line end, a tab, a quote or a backslash.
 func nextLetter(text string, at int) (r rune, next int) {
 	for at < len(text) {
 		c := text[at]

@@ -72,8 +72,9 @@ func (f outageFile) noteOutage(at time.Time) {
 	}
 }
 
-// refreshToken gets a new access token that replaces used. If another call or process already has a
-// new token, it uses that one. refused means that the server no longer accepts used.
+// refreshToken gets a new access token. The parameter used is the token that it replaces. If
+// another call or process already has a new token, it uses that one. refused means that the server
+// no longer accepts the old token.
 func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
@@ -167,7 +168,7 @@ func (c *Client) askAnew(ctx context.Context, e StoredSignIn, who *identity) (*o
 	return config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 }
 
-// sleepContext waits for d. It returns false if ctx ends before.
+// sleepContext waits for d. It returns false if ctx ends earlier.
 func sleepContext(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -351,7 +351,7 @@ func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 // barrier is the result of wantsSignIn for a 403 that does not ask for a sign-in.
 type barrier struct {
 	named string    // the metadata address in the challenge; "" if there is none
-	until time.Time // time until which the result counts
+	until time.Time // time until which the result is used again
 }
 
 // CheckPage returns an error for a page that must not be opened. The address comes from the server,

@@ -182,9 +182,9 @@ func PinVersion(command []string, version string) []string {
 // Bin holds the paths of the programs in an npm package, by name.
 type Bin map[string]string
 
-// FindProgram returns the path of the program that npx would run from a package. That is the
-// program called named. If named is "", it is the only program, or the program with the name of the
-// package.
+// FindProgram returns the path of the program that npx would run from a package. The parameter
+// named is the name of the program. If named is "", FindProgram chooses the only program, or the
+// program with the name of the package.
 func (b Bin) FindProgram(pkg, named string) (script string, ok bool) {
 	if named != "" {
 		script, ok = b[named]

@@ -98,7 +98,8 @@ var (
 )
 
 // LoadsCode reports whether a variable may make a server run code that its command does not name.
-// own is the owner's environment. A variable that has the same value in own does not count.
+// The parameter own is the owner's environment. LoadsCode returns false for a variable that has the
+// same value there.
 func LoadsCode(name, value string, own []string) bool {
 	return !slices.Contains(own, name+"="+value) && loadsCode(name, value, ownHomes(own))
 }

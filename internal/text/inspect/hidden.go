@@ -196,8 +196,8 @@ func tagSequence(region string) string {
 }
 
 // isOrdinary reports whether a run of n characters is ordinary between the characters before and
-// after it. first and last mean that the run begins or ends the text. Only these neighbours count,
-// not letters elsewhere in the text.
+// after it. first means that the run begins the text, and last that it ends the text. isOrdinary
+// looks only at these two characters, and not at letters elsewhere in the text.
 func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {

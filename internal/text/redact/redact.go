@@ -92,8 +92,8 @@ func (r *Redactor) lookAhead() int {
 	return max(maxLook, r.known.longest)
 }
 
-// findSpan returns the first secret in s at or after from. If a known value and another secret
-// overlap, the result covers both.
+// findSpan returns the first secret in s at or after the offset from. If a known value and another
+// secret overlap, the result covers both.
 func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)

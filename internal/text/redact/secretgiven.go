@@ -387,7 +387,8 @@ const (
 	beforeValue     = quotesAndBlanks + "\r\n"
 )
 
-// skipBytes returns the first index, from at on, of a byte that is not in some.
+// skipBytes skips bytes that are in the list some, from s[at] on. It returns the index of the first
+// other byte.
 func skipBytes(s []byte, at int, some string) int {
 	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
 		at++
@@ -590,7 +591,8 @@ func closingBrace(s []byte, key, at int) int {
 	return at
 }
 
-// isAccountKey reports whether value is the key of an Azure account and name is its name.
+// isAccountKey reports whether name is a usual name for the key of an Azure account, and value has
+// the form of such a key.
 func isAccountKey(name, value []byte) bool {
 	var fold [64]byte
 	plain := fold[:0]

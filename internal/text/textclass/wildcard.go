@@ -23,9 +23,9 @@ const (
 
 // ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match.
 // names are the words of the wildcard, with braces expanded, that spell a denied name. reaches
-// means that the wildcard can match a denied file among others. Case does not matter. A wildcard
-// for an ending of data files (*.json) does not count, because it matches no more than a search
-// without a wildcard.
+// means that the wildcard can match a denied file among others. Case does not matter.
+// ChoosesSecrets ignores a wildcard for an ending of data files (*.json), because it matches no
+// more than a search without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {
 		return nil, true
@@ -275,8 +275,8 @@ func expandBraces(text string) (words []string, all bool) {
 // homes are the ways to write a home folder.
 var homes = is{"~", "$home", "${home}", "%userprofile%"}
 
-// programFolders are folders below a home folder that hold data of programs, at any depth. Each
-// folder whose name begins with a dot counts too.
+// programFolders are folders below a home folder that hold data of programs, at any depth. A folder
+// whose name begins with a dot is treated in the same way.
 var programFolders = is{".var", "snap", "library", "appdata"}
 
 // SurroundsSecrets reports whether a person's secret places are below a folder. This is so for a
