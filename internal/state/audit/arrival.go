@@ -32,8 +32,8 @@ type Arrived struct {
 // Part is the result of CheckPart.
 type Part struct {
 	Records  []Arrived // the records of the part, without the line that begins the segment
-	Findings []Finding // the same as Verification.Findings
-	Notes    []Finding // the same as Verification.Notes
+	Findings []Finding // findings about the part, as in Verification.Findings
+	Notes    []Finding // notes about the part, as in Verification.Notes
 	Rest     int       // number of bytes at the end that are not a whole record; they are not checked yet
 }
 

@@ -109,8 +109,8 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// skipLines skips the first skip bytes, and then the rest of the line at that place. Line numbers
-// count from there.
+// skipLines skips as many bytes as the field skip says, and then the rest of the line at that
+// place. The lines after that place are numbered from 1.
 func (s *source) skipLines() error {
 	if s.skip == 0 {
 		return nil

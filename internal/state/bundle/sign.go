@@ -42,7 +42,7 @@ func split(src []byte) (text, sigs, content []byte, err error) {
 }
 
 // Read reads a bundle and returns it with the names of the keys that have signed it. It returns an
-// error if none of keys has signed the bundle. keys are verifier keys of
+// error if no key in the list keys has signed the bundle. The list has verifier keys of
 // golang.org/x/mod/sumdb/note.
 func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 	known, err := ParseKeys(keys)

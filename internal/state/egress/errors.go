@@ -60,9 +60,9 @@ func (by *route) explainError(err error, u *url.URL) error {
 	return err
 }
 
-// isBroken reports whether an error may mean that the other side ended the connection: it is no
-// timeout and no failed dial. A TLS 1.3 server refuses a client certificate after the handshake,
-// and the alert with the reason can be lost.
+// isBroken reports whether an error may mean that the other side ended the connection. It returns
+// false for a timeout and for a failed dial. A TLS 1.3 server refuses a client certificate after
+// the handshake, and the alert with the reason can be lost.
 func isBroken(err error) bool {
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
 		return false

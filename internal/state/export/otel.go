@@ -10,7 +10,7 @@ var LoggedKinds = []event.Kind{event.Decision, event.Outcome, event.Answered}
 // Attribute is one column of a record under its OpenTelemetry name.
 type Attribute struct {
 	Name, Text string
-	long       bool // as in a column
+	long       bool // see column.long
 }
 
 // Log is a record as a log record of OpenTelemetry.

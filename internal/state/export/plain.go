@@ -13,8 +13,8 @@ import (
 // settings cuts a message if the message and its frame are longer than 8 KiB.
 const maxMessage = 7680
 
-// room limits the length of values, in bytes: value is for a usual value, long for a value of a
-// long column.
+// room limits the length of values, in bytes. The field long is the limit for columns that may be
+// long (column.long); the field value is the limit for all other columns.
 type room struct{ value, long int }
 
 // rooms are tried in this order until the event is short enough.

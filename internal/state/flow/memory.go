@@ -57,7 +57,7 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
-		if s.journals != nil { // if this write fails, the record ended is missing, and every text still counts as marked
+		if s.journals != nil { // if this write fails, the record of kind ended is missing, and every text still counts as marked
 			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})

@@ -292,8 +292,8 @@ func (p *piece) isPattern(text, next string) bool {
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
 // continuesPath reports whether the text between two places is the rest of a path, such as the "/b"
-// in "<a>/b". The next item of a list is not the rest of a path, and the value after ":" or "=" is
-// not either.
+// in "<a>/b". Two things are not the rest of a path: the next item of a list, and the value after
+// ":" or "=".
 func (p *piece) continuesPath(text string, before, from, end int) bool {
 	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is on another machine
 	if before == p.from || place == "" || place[0] != '/' && place[0] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {

@@ -35,8 +35,8 @@ func saidLabels(message []byte) (kinds []string) {
 	return kinds
 }
 
-// mayLabel reports whether a message may have labels in _meta. It allows for an encoder that writes
-// letters as escapes.
+// mayLabel reports whether a message may have labels in _meta. It also returns true for a message
+// in which letters are written as escapes, because these may spell such a label.
 func mayLabel(message []byte) bool {
 	for _, letters := range [...]string{`\u004`, `\u005`, `\u006`, `\u007`} {
 		if bytes.Contains(message, []byte(letters)) {

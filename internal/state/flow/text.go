@@ -192,7 +192,7 @@ func isOdd(word string) bool {
 }
 
 // Parameters of the runs. If two texts have runLength+runWindow-1 folded characters in a row in
-// common, at least one of their runs is the same (winnowing, Schleimer and others, 2003).
+// common, visitRuns visits at least one run of both (winnowing, Schleimer and others, 2003).
 const (
 	runLength = 16
 	runWindow = 9

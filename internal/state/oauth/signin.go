@@ -255,13 +255,13 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 }
 
 // wantedScopes returns the scopes to request. It merges three lists:
-//   - The scopes that the server wants now: the scopes of the challenge, or else listed, the scopes of
-//     the metadata. If the owner has chosen scopes, they replace this list. With wider (a step-up),
-//     they are added to it.
+//   - The scopes that the server wants now: the scopes of the challenge; if the challenge has none,
+//     the scopes of the metadata (listed). If the owner has chosen scopes, they replace this list. In
+//     a step-up (wider), they are added to it.
 //   - The scopes that were granted before (had). For the client credentials grant, the scopes that were
 //     requested before.
-//   - offline_access, if known contains it, because some servers issue no refresh token without it.
-//     known holds the scopes of the authorization server. The client credentials grant never requests
+//   - offline_access, if it is one of the scopes of the authorization server (known), because some
+//     servers issue no refresh token without it. The client credentials grant never requests
 //     offline_access.
 func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []string, had StoredSignIn, known []string) []string {
 	wanted := listed

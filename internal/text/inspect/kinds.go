@@ -98,8 +98,8 @@ const (
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
 	only []Kind // the kinds in the set; if there are none here and the field any is false, the set has all kinds
-	// If any is true, the set has "*": every kind. A pack in only still gets the findings of its
-	// own patterns.
+	// If the field any is true, the set has "*": every kind. A pack in only still gets the findings of
+	// its own patterns.
 	any bool
 	own []*Pack // packs of the owner
 

@@ -24,7 +24,7 @@ func findSecrets(f *findings) {
 			known = insertSpan(known, s)
 		}
 	}
-	first := 0 // index in known of the first secret that ends after at
+	first := 0 // index in known of the first secret that ends after the offset at
 	for at := 0; ; {
 		s, found := read.Find(at)
 		if !found {

@@ -81,9 +81,9 @@ func countChanges(run string) (n int) {
 // longestPeriod is the maximum number of runs in a group that repeats.
 const longestPeriod = 7
 
-// repeats reports whether a run and the text before it only repeat earlier ones, so that they carry
-// no message. Examples are the same icon again after a blank or tags, and the filler that mails
-// have after their first words.
+// repeats reports whether a run and the text before it only repeat earlier runs and texts, so that
+// they carry no message. Examples are the same icon again after a blank or tags, and the filler
+// that mails have after their first words.
 func (s *sparse) repeats(start, end int) bool {
 	t, last := s.f.text, s.lastRun(1)
 	if last == nil {
@@ -180,7 +180,7 @@ func (s *sparse) endText() (again bool) {
 }
 
 // isHarmlessAlone reports whether one or two characters r in a row are harmless. They are not
-// harmless if r it changes the direction of letters, or can encode a letter: a tag, or a selector
+// harmless if r changes the direction of letters, or can encode a letter: a tag, or a selector
 // that no picture uses.
 func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 

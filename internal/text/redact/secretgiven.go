@@ -309,8 +309,8 @@ func (c *connection) take(part []byte) {
 var accounts = [...]string{"user", "dbname", "port"}
 
 // endsWithName reports whether the text before an equals sign ends with one of the names. A
-// sentence or the sign of a diff may stand before the name. An object of a program may not, as in
-// config.host.
+// sentence or the sign of a diff may stand before the name. The name of an object, as in
+// config.host, must not stand before it.
 func endsWithName(s []byte, names []string) bool {
 	whole := bytes.TrimSpace(s)
 	for _, name := range names {
@@ -561,10 +561,10 @@ func (r *reading) bracesAt(key, at int) (start, end int) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n"))
 }
 
-// closingBrace returns the index of the first closing brace outside quotes, from s[at] on; len(s) if
-// there is none. The number of backslashes at s[key] tells how often the JSON is escaped. A quote with
-// as many begins or ends a string, a quote with more is part of a string, and a quote with fewer ends
-// the text in which the JSON stands.
+// closingBrace returns the index of the first closing brace outside quotes, from s[at] on; len(s)
+// if there is none. The number of backslashes at s[key] tells how often the JSON is escaped. A
+// quote with the same number of backslashes begins or ends a string. A quote with more backslashes
+// is part of a string. A quote with fewer backslashes ends the text in which the JSON stands.
 func closingBrace(s []byte, key, at int) int {
 	level := 0
 	for key+level < len(s) && s[key+level] == '\\' {

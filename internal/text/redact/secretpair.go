@@ -93,8 +93,8 @@ func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	return span{from, to, "value"}
 }
 
-// isChosen reports whether a value looks like a secret. A word, a number, a path, or a reference to
-// the place of a secret does not.
+// isChosen reports whether a value looks like a secret. It returns false for a word, a number, a
+// path, and a reference to the place of a secret.
 func isChosen(value []byte) bool {
 	const least = 8
 	if len(value) < least || bytes.IndexByte(value, ' ') >= 0 || isNumber(value) || bytes.IndexByte([]byte("/$~.{(<%["), value[0]) >= 0 {
