@@ -106,7 +106,7 @@ func (m *merger) yieldHead() bool {
 }
 
 // fetchHead reads the source's next record into its head. ok is false when the source has no more
-// records; more is false when the merge must end.
+// records; the result more is false when the merge must end.
 func (m *merger) fetchHead(s *source) (ok, more bool) {
 	for {
 		e, err := s.nextEntry(m.f)

@@ -31,7 +31,7 @@ type source struct {
 const noLimit = 1<<63 - 1
 
 // listSources lists the segments of dir, oldest first. If the directory is missing, the list is
-// empty. limited means that each source ends where its records end at this moment.
+// empty. The parameter limited means that each source ends where its records end at this moment.
 func listSources(dir string, limited bool) ([]*source, error) {
 	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {

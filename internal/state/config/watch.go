@@ -29,7 +29,7 @@ const (
 // after the last call. An error means that a file is missing or broken, and that the caller should
 // keep the last good policy. Watch reports the same error only once. If the last good policy comes
 // back, Watch reports that too. The parameter own holds the edits of this process, which are
-// applied at once because they are complete. own may be nil.
+// applied at once because they are complete. The parameter own may be nil.
 func Watch(ctx context.Context, loaded *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: loaded, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)

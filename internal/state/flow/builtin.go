@@ -20,8 +20,8 @@ import (
 var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 
 // ownTool returns the traits of one of the agent's built-in tools. The traits follow from the class
-// and the arguments of the tool. decides are the names of the arguments that decide where the call
-// goes. known is false for an unknown tool.
+// and the arguments of the tool. The result decides lists the names of the arguments that decide
+// where the call goes. known is false for an unknown tool.
 func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false

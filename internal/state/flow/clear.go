@@ -87,7 +87,7 @@ func (s *Session) leadsElsewhere(c *content) bool {
 }
 
 // moveTo closes all journals except the journal of the client's process, and opens another journal.
-// to is the file name of the new journal.
+// The parameter to is the file name of the new journal.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Session) moveTo(to string) error {
 
 // ClearLabels lets the session begin anew without labels, because the client has begun a
 // conversation with this key and the earlier conversation is over. The labels stay if that is not
-// certain, or if another program may have seen the same data. why is then the reason.
+// certain, or if another program may have seen the same data. The result why is then the reason.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

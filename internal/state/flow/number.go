@@ -10,10 +10,11 @@ import (
 // maxDigits is the maximum number of digits in a number. Telephone and account numbers have fewer.
 const maxDigits = 20
 
-// numbersIn visits the telephone and account numbers that begin in the first bytes of text; first
-// is the number of these bytes. It visits only the digits of each number. text is the end of whole.
-// rowEnd is the length of the text after the last row of digits so far, and numbersIn returns the
-// new rowEnd. numbersIn visits a number inside that row only if its form shows that it is a number.
+// numbersIn visits the telephone and account numbers that begin in the first bytes of text; the
+// parameter first is the number of these bytes. It visits only the digits of each number. text is
+// the end of whole. rowEnd is the length of the text after the last row of digits so far, and
+// numbersIn returns the new rowEnd. numbersIn visits a number inside that row only if its form
+// shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -83,8 +84,8 @@ const leastCalled = 3
 
 // visitNumbers visits the number at the beginning of a text. The number may end after several of
 // its groups of digits, and visitNumbers visits it with each of these ends. It returns the length
-// of the number. called means that the number follows a scheme. Then visitNumbers visits a number
-// of any form.
+// of the number. The parameter called means that the number follows a scheme. Then visitNumbers
+// visits a number of any form.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
 	var sizes [maxDigits]int    // number of digits of each group
@@ -134,9 +135,9 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 const maxCountry = 3
 
 // visitTails visits the possible national parts of a telephone number: the digits after each
-// possible country code, or after the leading zero. whole means that the number begins with a
-// country code. Each part gets the prefix "-". The prefix shows that the part is ambiguous, because
-// numbers of two countries can have the same part.
+// possible country code, or after the leading zero. The parameter whole means that the number
+// begins with a country code. Each part gets the prefix "-". The prefix shows that the part is
+// ambiguous, because numbers of two countries can have the same part.
 func visitTails(number []byte, whole bool, visit func(number string)) {
 	const least, most = 7, 15 // smallest and largest number of digits of a telephone number
 	if len(number) > most {

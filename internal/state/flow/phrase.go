@@ -72,7 +72,8 @@ type openQuote struct {
 	escapes bool   // a backslash before a closing character keeps the quote open; false in a Windows path
 }
 
-// readWord returns the quote that is still open after a word. more is the text after the word.
+// readWord returns the quote that is still open after a word. The parameter more is the text after
+// the word.
 func (q openQuote) readWord(word, more string) openQuote {
 	at := 0
 	if q.by != "" {

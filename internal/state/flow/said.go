@@ -65,8 +65,9 @@ func visitMeta(v jsonscan.Value, add func(kind string)) {
 	}
 }
 
-// readMeta reads the labels in a part of a _meta. named means that this part is inside a member of
-// labelKeys. In any other part, an integrity without a confidentiality may be a checksum.
+// readMeta reads the labels in a part of a _meta. The parameter named means that this part is
+// inside a member of labelKeys. In any other part, an integrity without a confidentiality may be a
+// checksum.
 func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
 	labelled := named || hasMember(v, "confidentiality")
 	for key, value := range v.Members() {

@@ -548,7 +548,7 @@ func (h *hasher) sketchText(text string) []mark {
 	return least
 }
 
-// ForgetFile ends the labels of a file. had is true if the file had labels.
+// ForgetFile ends the labels of a file. The result had is true if the file had labels.
 func ForgetFile(state, file string) (had bool, err error) {
 	w := newWritten(dirOf(state))
 	w.mu.Lock()

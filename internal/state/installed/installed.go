@@ -313,7 +313,7 @@ func (c *Change) Commit(m Manifest, files Measured) error {
 	return nil
 }
 
-// Remove removes an installation. had is false if nothing was installed.
+// Remove removes an installation. The result had is false if nothing was installed.
 func (c *Change) Remove() (had bool, err error) {
 	err = os.Remove(c.store.manifestFile(c.server))
 	if errors.Is(err, fs.ErrNotExist) {

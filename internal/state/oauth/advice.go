@@ -58,8 +58,8 @@ func (t terms) adviseNext(err error, server string) error {
 	return fmt.Errorf("%w; %s: %s", err, why, next.loginCommand(server))
 }
 
-// nextTerms returns the terms that the owner should try after a refusal with this code. why is the
-// advice in words.
+// nextTerms returns the terms that the owner should try after a refusal with this code. The result
+// why is the advice in words.
 func (t terms) nextTerms(code string) (why string, next terms) {
 	next = t
 	switch code {

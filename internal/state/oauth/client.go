@@ -157,8 +157,8 @@ func (c *Client) reloadEntry() (StoredSignIn, error) {
 
 // Challenged handles the answer 401 or 403. It refreshes a token that has become invalid. If that
 // does not help, the owner signs in. If the server wants a wider scope, the sign-in asks for that
-// scope. again means that the request should be sent again. The sign-in may continue after ctx has
-// ended.
+// scope. The result again means that the request should be sent again. The sign-in may continue
+// after ctx has ended.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearerToken(resp.Request)
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}

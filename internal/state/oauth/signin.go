@@ -17,7 +17,7 @@ import (
 )
 
 // SignIn sends the owner to the server's sign-in page and stores the token. resp is the challenge.
-// used is the token that the server has refused; "" if the request had no token.
+// The parameter used is the token that the server has refused; "" if the request had no token.
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
 	return c.withLock(ctx, func() error {
 		had, err := c.reloadEntry()
@@ -50,8 +50,8 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 }
 
 // signIn performs MCP's authorization flow: discovery, registration, and one of the ways to get a
-// token. had is the earlier sign-in, or the zero value. The errors of signIn are safe to show and
-// tell the owner what to do next.
+// token. The parameter had is the earlier sign-in, or the zero value. The errors of signIn are safe
+// to show and tell the owner what to do next.
 func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, t terms) (got StoredSignIn, err error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
 	if c.o.ClientID != "" { // the owner names the client now, so the client is registered at the present authorization server

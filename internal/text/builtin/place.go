@@ -174,8 +174,8 @@ func containsAny(text string, parts ...string) bool {
 }
 
 // findChosen returns the denied files that a wildcard names in full, and the wildcard itself if it
-// leads out of the folder. wide means that the tool shows contents of files and may also show other
-// denied files.
+// leads out of the folder. The result wide means that the tool shows contents of files and may also
+// show other denied files.
 func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
 		folders = []string{"."}

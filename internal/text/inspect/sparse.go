@@ -169,8 +169,8 @@ func (s *sparse) leaveRun(one *run) {
 	}
 }
 
-// endText handles the runs that are still in the ring. again means that a second pass must report
-// the runs that this pass left out.
+// endText handles the runs that are still in the ring. The result again means that a second pass
+// must report the runs that this pass left out.
 func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
 		s.leaveRun(&s.ring[i])

@@ -255,8 +255,8 @@ var afterQuote = func() (t [256]bool) {
 const leastPiece = 8
 
 // joinLength returns the length of the join at the start of s: from the quote that ends a string to
-// the quote that begins the next string. It returns 0 if there is no join. before is the byte
-// before s.
+// the quote that begins the next string. It returns 0 if there is no join. The parameter before is
+// the byte before s.
 func joinLength(s string, before byte) int {
 	if !keyLetters[before] && before != '\\' {
 		return 0 // this quote begins a string

@@ -226,8 +226,9 @@ func (k *Known) MaskJSON(src []byte) []byte {
 	return append(out, src[at:]...)
 }
 
-// replaceKnown appends text to dst, with markers in place of known values. rest is the end of text
-// in which a value may begin, so the caller must add more text; it is empty if last is true.
+// replaceKnown appends text to dst, with markers in place of known values. The result rest is the
+// end of text in which a value may begin, so the caller must add more text; it is empty if last is
+// true.
 func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {

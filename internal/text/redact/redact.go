@@ -125,8 +125,8 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 	return r.AppendText(dst, r.scratch, r.scratch)
 }
 
-// AppendText appends s as the inside of a JSON string, without quotes. whole is the text as it came
-// from the wire; s is whole or its beginning.
+// AppendText appends s as the inside of a JSON string, without quotes. The parameter whole is the
+// text as it came from the wire; s is whole or its beginning.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	long := len(s) > MaxText && !r.whole
 	if long {

@@ -461,9 +461,9 @@ func (r *reading) blockAt(i, behind int) (start, end int) {
 	return behind + start, behind + end
 }
 
-// yamlBlock returns the range of the lines in rest that are indented more than the key at s[i].
-// open means that no line ends the block. After the colon of the key only a comment, a tag or an
-// anchor may follow.
+// yamlBlock returns the range of the lines in rest that are indented more than the key at s[i]. The
+// result open means that no line ends the block. After the colon of the key only a comment, a tag
+// or an anchor may follow.
 func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	if i > 0 && s[i-1] == '\'' { // do not count the quote of the key
 		i--

@@ -299,7 +299,7 @@ func beforeMarkup(word []byte) []byte {
 }
 
 // referenceSpan returns the text between the HTML reference for a quote at s[at] and the next
-// reference of the same kind in the line. to is -1 if there is none.
+// reference of the same kind in the line. The result to is -1 if there is none.
 func referenceSpan(s []byte, at int) (from, to int) {
 	n := quoteReference(s[at:], false)
 	if n == 0 {

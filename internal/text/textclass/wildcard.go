@@ -22,8 +22,8 @@ const (
 )
 
 // ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match.
-// names are the words of the wildcard, with braces expanded, that spell a denied name. reaches
-// means that the wildcard can match a denied file among others. Case does not matter.
+// names are the words of the wildcard, with braces expanded, that spell a denied name. The result
+// reaches means that the wildcard can match a denied file among others. Case does not matter.
 // ChoosesSecrets ignores a wildcard for an ending of data files (*.json), because it matches no
 // more than a search without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
@@ -245,8 +245,8 @@ func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	return m.meetsFrom(i+1, j+1, spelt)
 }
 
-// expandBraces returns the words that a text with braces stands for. all is false if there are too
-// many.
+// expandBraces returns the words that a text with braces stands for. The result all is false if
+// there are too many.
 func expandBraces(text string) (words []string, all bool) {
 	words = []string{text}
 	for i := 0; i < len(words); i++ {
