@@ -143,8 +143,8 @@ func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode 
 			return "", fmt.Errorf("keep its owner: %w", err)
 		}
 	}
-	// Set the mode after the owner, because chown may clear mode bits, and before the content, so
-	// that the content is never readable under a looser mode.
+	// Set the mode after the owner, because chown may clear mode bits. Set it before the content is
+	// written, so that the content is never readable under a looser mode.
 	if err := f.Chmod(mode.Perm()); err != nil {
 		return "", err
 	}

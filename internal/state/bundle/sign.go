@@ -79,8 +79,8 @@ func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 }
 
 // checkSignatures returns an error if the base64 of a signature could also be written in another
-// way. Package note ignores the unused bits at the end of base64, but no byte of a bundle may
-// change.
+// way. Package note ignores the unused bits at the end of base64. Without this check, somebody
+// could change these bits in a bundle, and its signatures would stay valid.
 func checkSignatures(sigs []byte) error {
 	for line := range bytes.Lines(sigs) {
 		line = bytes.TrimSuffix(line, []byte("\n"))

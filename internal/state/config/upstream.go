@@ -88,8 +88,8 @@ func tomlKeys[T any]() (keys []string) {
 }
 
 // LoadHub reads the hub's part of config.toml. The file need not exist, and is refused for the same
-// reasons as in LoadAsk. If a variable of a server is not set, the list has the server with the
-// reason in Unusable. The error names the file and line, but no value of a variable.
+// reasons as in LoadAsk. If a variable of a server is not set, the list still contains this server,
+// with the reason in Unusable. The error names the file and line, but no value of a variable.
 func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)

@@ -57,7 +57,7 @@ type watcher struct {
 
 	widenDelay, pollWatched, pollUnwatched time.Duration
 
-	look func() time.Duration // WatchHub reads with look instead of pollFiles; nil for policies
+	look func() time.Duration // the function that WatchHub uses in place of pollFiles; nil for policies
 }
 
 func (w *watcher) run(ctx context.Context) {

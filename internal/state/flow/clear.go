@@ -110,9 +110,10 @@ func (s *Session) moveTo(to string) error {
 	return s.refreshLabels()
 }
 
-// ClearLabels lets the session begin anew without labels, because the client has begun a
-// conversation with this key and the earlier conversation is over. The labels stay if that is not
-// certain, or if another program may have seen the same data. The result why is then the reason.
+// ClearLabels lets the session begin anew without labels. The caller knows from the client that a
+// conversation with this key has begun and that the earlier one is over. If this is not certain, or
+// if another program may have seen the same data, the labels stay, and the result why is the
+// reason.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

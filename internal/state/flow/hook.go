@@ -2,9 +2,9 @@ package flow
 
 import "os"
 
-// HearIn endorses everything that the user's text (said) names: for the proxies of the session that
-// the client names, and for the proxies that the client's process has started, because these may
-// not know the session's name.
+// HearIn endorses everything that the user's text (said) names. It does so for the proxies of the
+// session that the client names. It does the same for the proxies that the client's process has
+// started, because these may not know the session's name.
 func HearIn(state, session, said string) error {
 	if err := CheckStarter(); err != nil {
 		return err

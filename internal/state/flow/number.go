@@ -157,8 +157,8 @@ func visitTails(number []byte, whole bool, visit func(number string)) {
 	}
 }
 
-// endsWithin reports whether the text after a group of digits shows that the digits are no
-// telephone number, but part of a word or a time of day. If a letter follows several groups, or an
+// endsWithin reports whether the text after a group of digits shows that the digits are part of a
+// word or a time of day, and so are no telephone number. If a letter follows several groups, or an
 // x follows, the letter begins an extension, as in "555 123 4567x89". Then the result is false.
 func endsWithin(behind string, groups int) bool {
 	switch c := behind[0]; {

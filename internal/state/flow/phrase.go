@@ -48,9 +48,9 @@ func splitPieces(text string, places bool, all []piece) []piece {
 	return all
 }
 
-// gluePaths joins the pieces of a path with blanks. The path is in quotes, or has a backslash
-// before each blank. A value then cannot begin or end inside the path: "/a/b (old)" does not name
-// "/a/b".
+// gluePaths joins the pieces of each path that contains blanks. Such a path is in quotes, or has a
+// backslash before each blank. A value then cannot begin or end inside the path: "/a/b (old)" does
+// not name "/a/b".
 func gluePaths(text string, all []piece) {
 	closing := openQuote{}
 	for i := range len(all) - 1 {
@@ -302,7 +302,7 @@ func (p *piece) continuesPath(text string, before, from, end int) bool {
 	}
 	between := text[before:from]
 	if text[p.from:before] == "!" {
-		return true // the text excludes the quoted text
+		return true // the "!" excludes the quoted path
 	}
 	if between == ">" && strings.HasPrefix(text[end:], "</") { // for example "<path>/a</path>"
 		return false

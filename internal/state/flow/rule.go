@@ -199,7 +199,7 @@ func textOf(leaf jsonscan.Value) string {
 	return string(leaf)
 }
 
-// opinion is the judgement on a call that could carry out data that the session has seen.
+// opinion is the judgement on a call that could send out data that the session has seen.
 type opinion struct {
 	goes string   // why the call needs no question; "" if the call needs a question
 	why  []string // why the call needs a question

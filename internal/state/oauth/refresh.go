@@ -31,8 +31,8 @@ func (e *OutageError) Unwrap() error { return e.Cause }
 
 // refreshBound is how long a call waits for a token endpoint that fails. The time is short because
 // an MCP client gives up after a minute, and one call may need two refreshes. One attempt may use
-// all of this time. The endpoint may have replaced the refresh token and be slow to answer, and a
-// second request with the old refresh token would make the sign-in invalid.
+// all of this time. If the endpoint has replaced the refresh token but answers slowly, a second
+// request with the old refresh token would make the sign-in invalid.
 const refreshBound = 15 * time.Second
 
 // refreshWaits are the pauses between the attempts of one call.

@@ -24,7 +24,7 @@ type walker struct {
 	full int  // maximum length of dst; after that, members are left out
 	cut  bool // members were left out
 
-	command []byte // value of the last member such as "command": a program, whose arguments another member lists
+	command []byte // value of the last member with a name such as "command"; the value is a program, and another member lists its arguments
 
 	contents bool // an earlier member of this object holds the content of a file
 	place    bool // a path in this object or in an outer object is a secret place

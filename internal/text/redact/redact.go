@@ -185,9 +185,9 @@ func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	return append(dst, ']')
 }
 
-// AppendDigest appends a digest of the SHA-256 sum. In the mode Full this is the sum itself,
-// otherwise a keyed digest, because anybody who reads the record could guess a short secret from a
-// plain digest.
+// AppendDigest appends a digest of the SHA-256 sum. In the mode Full it appends the sum itself. In
+// the other modes it appends a keyed digest, because anybody who reads the record could guess a
+// short secret from a plain digest.
 func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	if r.mode == Full {
 		return hex.AppendEncode(append(dst, "sha256:"...), sum[:])

@@ -146,7 +146,7 @@ func (r *reading) oracleAt(i int) span {
 var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
 
 // Limits on the distance between a password and the server of the same connection, in bytes and in
-// settings. A text is also no connection string if it has too many words that are no settings.
+// settings. A text with too many words beside the settings is no connection string.
 const (
 	maxConnection = 4 << 10
 	maxSettings   = 16

@@ -10,10 +10,10 @@ import (
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // quotedEnd finds the quote that closes the quote at s[open]. It returns the index of the closing
-// quote or, if backslashes that belong to it stand before it, the index of the first of them. It
-// returns -1 if no quote in the same line closes s[open]. A backslash or a second quote escapes the
-// quotes " and ', but does not escape a backtick. In a text that is itself escaped, the closing
-// quote has as many backslashes as the opening quote.
+// quote. If backslashes before the closing quote belong to it, quotedEnd returns the index of the
+// first backslash instead. It returns -1 if no quote in the same line closes s[open]. A backslash
+// or a second quote escapes the quotes " and ', but does not escape a backtick. In a text that is
+// itself escaped, the closing quote has as many backslashes as the opening quote.
 func quotedEnd(s []byte, open int) int {
 	quote, level := s[open], 0
 	for level < open && s[open-level-1] == '\\' {
