@@ -39,8 +39,8 @@ var providerCodes = map[string]string{
 	"device_flow_disabled": "unauthorized_client",
 }
 
-// errorCode returns the standard error code for code, which a server has sent. It returns "" for
-// any other text, because a server can write any text as a code.
+// errorCode returns the standard error code that a server's code stands for. It returns "" for any
+// other text, because a server can write any text as a code.
 func errorCode(code string) string {
 	if slices.Contains(errorCodes, code) {
 		return code

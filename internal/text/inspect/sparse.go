@@ -175,7 +175,7 @@ func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
 		s.leaveRun(&s.ring[i])
 	}
-	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // six in ten or more, because the last bits of four icons in ten look like a letter by chance
+	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // require six in ten or more, because by chance the last bits of four icons in ten look like a letter
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 

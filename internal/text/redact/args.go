@@ -127,8 +127,8 @@ func (w *walker) plainString() []byte {
 	return text[:max(0, bytes.IndexAny(text, `"\\`))]
 }
 
-// flagSecrecy returns the secrecy of the list element that follows element, which may be a
-// command-line flag.
+// flagSecrecy returns the secrecy of the next element of a list. The parameter element is the
+// element before it, which may be a command-line flag.
 func flagSecrecy(element []byte) secrecy {
 	if !bytes.HasPrefix(element, []byte(`"-`)) || bytes.IndexByte(element, '=') >= 0 {
 		return harmless

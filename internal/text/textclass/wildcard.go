@@ -309,8 +309,8 @@ func SurroundsSecrets(folder string) bool {
 		hit, ours := strings.CutPrefix(strings.ToLower(SecretPlaces[i].Hit), "~/")
 		names := strings.Split(hit, "/")
 		for n := 1; ours && n < len(names) && n <= len(parts); n++ {
-			// In a project a .claude folder is usual, but a .config folder with folders of programs
-			// is not.
+			// In a project, a .claude folder is usual. A .config folder with folders of programs is not
+			// usual there.
 			if slices.Equal(parts[len(parts)-n:], names[:n]) && (n+1 < len(names) || len(parts) == home+n) {
 				return true
 			}
