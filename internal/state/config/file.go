@@ -16,8 +16,9 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// ReferencePath returns the whole path of a file that the file referring names as path. "~/" means
-// the home folder. A relative path begins at the folder of referring.
+// ReferencePath returns the whole path of a file that another file names. The parameter referring
+// is the path of that other file, and path is the name that it contains. "~/" means the home
+// folder. A relative path begins at the folder of the other file.
 func ReferencePath(referring, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:

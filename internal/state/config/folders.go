@@ -46,8 +46,8 @@ type finder struct {
 }
 
 // findFolder returns the folder that the first set variable names. If no variable is set, it
-// returns the folder below in the home folder. A relative value is an error, because its meaning
-// would depend on the folder in which the client starts us.
+// returns a folder in the home folder; the parameter below is the path to it from there. A relative
+// value is an error, because its meaning would depend on the folder in which the client starts us.
 func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// detachProcess makes cmd start in its own session, so that neither Ctrl-C nor the end of a
-// terminal ends it.
+// detachProcess makes cmd start in its own session, so that Ctrl-C or the end of a terminal does
+// not end it.
 func detachProcess(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

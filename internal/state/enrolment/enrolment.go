@@ -228,7 +228,7 @@ func (e Enrolment) Check() error {
 	return e.Offline.Check()
 }
 
-// Check returns an error for a rule that is not valid.
+// Check returns an error for an offline rule that is not valid.
 func (o Offline) Check() error {
 	if o.Days < 1 || o.Days > 3650 || o.Then != Keep && o.Then != Deny {
 		return fmt.Errorf("%d days, then %q is not an offline rule: it is 1 to 3650 days, then %q or %q", o.Days, o.Then, Keep, Deny)
@@ -236,7 +236,7 @@ func (o Offline) Check() error {
 	return nil
 }
 
-// String returns the rule as a sentence without a full stop.
+// String returns the offline rule as a sentence without a full stop.
 func (o Offline) String() string {
 	days := strconv.Itoa(o.Days) + " days"
 	if o.Days == 1 {

@@ -68,7 +68,7 @@ func RecogniseServer(command []string, url string) *Known {
 // joinTools returns the row together with the tool lists of its server.
 func (r row) joinTools(s *servers.KnownServer) *Known {
 	k := &Known{row: r, effects: map[string]string{}}
-	for _, effect := range s.Tools.ListEffects() { // the most serious effect comes last, so it counts for a tool in several lists
+	for _, effect := range s.Tools.ListEffects() { // the most serious effect comes last, so a tool in several lists gets this effect
 		for _, tool := range effect.Tools {
 			k.effects[tool] = effect.Name
 		}
@@ -112,9 +112,9 @@ func (k *Known) toolTraits(tool string) (t policy.Traits) {
 func (k *Known) Version() string { return k.row.Version }
 
 // Tool holds the catalogue's facts about one tool of a server. Decides takes effect only after the
-// owner has written it into the policy. Without this rule, another version of the server could give
-// an argument another name. Then every call would seem to go to the same place, and no person would
-// be asked.
+// owner has written it into the policy. Otherwise the following could happen: another version of
+// the server gives an argument another name. Then every call would seem to go to the same place,
+// and no person would be asked.
 type Tool struct {
 	Name    string
 	Traits  policy.Traits

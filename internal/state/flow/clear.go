@@ -87,7 +87,7 @@ func (s *Session) leadsElsewhere(c *content) bool {
 }
 
 // moveTo closes all journals except the journal of the client's process, and opens another journal.
-// to is the file name of the new journal.
+// The parameter to is the file name of the new journal.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {
@@ -110,9 +110,10 @@ func (s *Session) moveTo(to string) error {
 	return s.refreshLabels()
 }
 
-// ClearLabels lets the session begin anew without labels, because the client has begun a
-// conversation with this key and the earlier conversation is over. The labels stay if that is not
-// certain, or if another program may have seen the same data. why is then the reason.
+// ClearLabels lets the session begin anew without labels. The caller knows from the client that a
+// conversation with this key has begun and that the earlier one is over. If this is not certain, or
+// if another program may have seen the same data, the labels stay, and the result why is the
+// reason.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

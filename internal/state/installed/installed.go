@@ -114,8 +114,9 @@ func (m *Manifest) check(server string) error {
 }
 
 // Options of node with which node still runs only the script. They are written here with dashes;
-// node also accepts underscores. The options in plain take no value. The options in valued take a
-// value after "=". begun holds the beginnings of further options without a value.
+// node also accepts underscores. The list plain holds the options without a value. The list valued
+// holds the options with a value after "=". The list begun holds the beginnings of further options
+// without a value.
 var (
 	plain = strings.Fields("enable-source-maps expose-gc preserve-symlinks preserve-symlinks-main throw-deprecation trace-deprecation " +
 		"trace-exit trace-uncaught trace-warnings use-bundled-ca use-env-proxy use-openssl-ca use-system-ca")
@@ -312,7 +313,7 @@ func (c *Change) Commit(m Manifest, files Measured) error {
 	return nil
 }
 
-// Remove removes an installation. had is false if nothing was installed.
+// Remove removes an installation. The result had is false if nothing was installed.
 func (c *Change) Remove() (had bool, err error) {
 	err = os.Remove(c.store.manifestFile(c.server))
 	if errors.Is(err, fs.ErrNotExist) {

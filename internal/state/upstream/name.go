@@ -65,7 +65,7 @@ func AdvertisedName(id, prefix, name string) string {
 	end := "_" + hex.EncodeToString(sum[:4])
 	clean = clean[:min(len(clean), Budget-len(end))]
 	if prefix == "" {
-		clean = strings.TrimSuffix(clean, "_") // without this, the "_" would form a separator with end
+		clean = strings.TrimSuffix(clean, "_") // without this, the "_" would form a separator with the "_" at the beginning of end
 	}
 	return clean + end
 }

@@ -70,8 +70,9 @@ func beginsTag(text string) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
 }
 
-// readTag reads the tag at text[at] in the way of a browser, but only up to the offset until. read
-// is the offset where it stopped. If another tag begins outside quotes, the text is no tag.
+// readTag reads the tag at text[at] in the way of a browser, but only up to the offset until. The
+// result read is the offset where it stopped. If another tag begins outside quotes, the text is no
+// tag.
 func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	t.start = at
 	i := at + 1

@@ -55,8 +55,8 @@ func (r *Reading) FindUnnamed(from int) (Span, bool) {
 	return spanOf(at, found)
 }
 
-// Unread returns the first place of the searched text where a secret may begin that is too long to
-// read. is reports whether there is such a place.
+// Unread returns the first place of the searched text at which a secret may begin, if the secret
+// would be too long to read. The second result reports whether there is such a place.
 func (r *Reading) Unread() (at int, is bool) { return r.inner.unread - 1, r.inner.unread > 0 }
 
 // ReadBytes returns a Reading of a text. The text must not change while the Reading is used.

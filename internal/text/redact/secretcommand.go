@@ -344,9 +344,9 @@ func isLineEnd(s []byte) bool {
 	return bytes.HasPrefix(s, []byte("\n")) || bytes.HasPrefix(s, []byte("\r\n"))
 }
 
-// listedSecrecy returns the secrecy of an element of a list that is a command line. last is the
-// element before it, before is the text of all earlier elements. command is the program, if another
-// member named it.
+// listedSecrecy returns the secrecy of an element of a list that is a command line. The parameter
+// last is the element directly before it, and the parameter before is the text of all earlier
+// elements. command is the program, if another member has named the program.
 func listedSecrecy(element, last, before, command []byte) secrecy {
 	for n := range credentials {
 		c := &credentials[n]

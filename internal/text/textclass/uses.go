@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// This file tells which code refuses, drops or marks which characters. The functions use different
-// sets; the comment of each function gives the reason.
+// This file has the sets of characters that parts of clawai refuse, drop or mark. The functions use
+// different sets; the comment of each function gives the reason.
 
 // Nearly all characters are ASCII, and for these no table is searched. The only ASCII characters in
 // the sets are the controls, and the blank if a comment mentions it.

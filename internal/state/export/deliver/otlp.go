@@ -32,7 +32,7 @@ type OTLP struct {
 const (
 	requestTimeout = 10 * time.Second
 	longestWait    = 30 * time.Second // longest waiting time that a receiver can ask for
-	longestAnswer  = 64 << 10         // number of bytes that are read of an answer
+	longestAnswer  = 64 << 10         // maximum number of bytes that are read from an answer
 )
 
 // NewOTLP returns a sink for the address of a receiver's logs. header holds additional HTTP
