@@ -22,7 +22,8 @@ type Options struct {
 	// Clients is the table of clients; nil means the result of ListClients.
 	Clients []Known
 
-	// tooFast is the longest time in which no person can read the form and answer.
+	// tooFast is a time that is too short for a person to read the form and answer. A faster answer
+	// comes from a program.
 	tooFast time.Duration
 }
 
