@@ -17,7 +17,7 @@ type Composed struct {
 	Name string // a file name for the fixture, without extension
 }
 
-// errNoFixture means that the rules read no request as this call.
+// errNoFixture means that there is no request that the rules read as this call.
 var errNoFixture = errors.New("the call cannot be written as a fixture")
 
 // Compose returns a fixture with the shortest request that the rules read as the call c, and with

@@ -90,8 +90,8 @@ type Doubt struct {
 	Spelling bool // only calls in an uncommon spelling can be affected
 }
 
-// isGeneral reports whether the doubt has no certain pair of answers. Any call that Reason
-// describes may then be answered differently.
+// isGeneral reports whether Old and New do not show how the answer may change. Then any call
+// that Reason describes may be answered differently.
 func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 
 // Report holds the differences of two policies.

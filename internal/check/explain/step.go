@@ -280,7 +280,7 @@ func (e *Explanation) explainNoRule() string {
 }
 
 // explainPartial returns the reason for an answer if rules match only some readings or only some of
-// the calls, or match perhaps; otherwise "".
+// the calls, or if it is not known whether they match; otherwise "".
 func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
 		for _, rule := range e.Calls[i].ReachedRules() {

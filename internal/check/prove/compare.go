@@ -206,8 +206,8 @@ func (d *difference) guessCall(q question, m, n *mode) answer {
 	})
 }
 
-// askPolicies answers one question. Both policies judge each candidate. It records different
-// answers, until shown returns true.
+// askPolicies answers one question. It lets both policies judge each candidate, and records the
+// different answers until shown returns true.
 func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent

@@ -214,7 +214,7 @@ func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
-			// and $ do not match at the ends of the text if there are blanks around it
+			// ^ and $ do not match at the ends of the text if there are blanks around it
 			return false
 		}
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)

@@ -155,7 +155,8 @@ func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
 
 // readConstraints turns the conditions that no language expresses into atoms: typed constraints,
 // times, and the other conditions on the whole call. An argument with a constraint must have some
-// text. The exceptions are constraints on presence or type, which values such as [] can also meet.
+// text, unless the constraint is on presence or type, because values such as [] can meet these
+// constraints.
 func (pr *prover) readConstraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)

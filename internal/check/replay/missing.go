@@ -17,7 +17,7 @@ import (
 type Missing struct {
 	names Why      // why a name of the call is unknown; "" if all names are known
 	gaps  []gap    // the values in the arguments that are unknown
-	open  bool     // the recorded arguments end in the member last, or after it
+	open  bool     // the record lacks the end of the arguments: the rest of the member with the name in last, or members after it
 	last  string   // if open: the name of the last recorded member
 	seen  []string // if open: the names of all recorded members
 	large bool     // the message was so large that judging a missing value could take too much work

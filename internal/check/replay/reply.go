@@ -20,7 +20,7 @@ type Reply struct {
 	call     Call         // the call; for a list entry, the call that would have its name
 	why      Why          // why the rules cannot judge the reply; "" if they can
 	found    []string     // kinds of findings in the reply or the list entry
-	stray    []string     // kinds of findings in the list whose entry the record does not name
+	stray    []string     // kinds of findings in the list, if the record does not tell in which entries they are
 
 	// Was is the recorded action. words are the recorded alterations.
 	Was    policy.Action
@@ -34,8 +34,8 @@ type Replies struct {
 	bytes      int                     // bytes of the lines in young
 }
 
-// Limits of young. When a limit is reached, young becomes old, and the calls in old before are
-// dropped.
+// Limits of young. When a limit is reached, the calls in old are dropped, and the calls in young
+// move to old.
 const (
 	maxWaiting      = 1 << 11
 	maxWaitingBytes = 8 << 20
