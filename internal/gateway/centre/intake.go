@@ -159,7 +159,7 @@ func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (stor
 }
 
 // checkPart verifies a part that begins where the stored bytes end. It also returns the part's records, in the
-// order of the extension's.
+// same order as the index entries in the extension.
 func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.Arrived, error) {
 	is := h.Segment()
 	x := store.Extension{Part: p.Text, Segment: is}
@@ -208,8 +208,9 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.A
 }
 
 // joinSegments checks that a segment follows the segment before it in its session, and that the next one
-// follows it. begun and ended are true if its first line, or its end, has come now. others are the session's
-// other segments, in the order of their names: that is the order in which they begin.
+// follows it. begun is true if the segment's first line has come with this part, and ended is true if its
+// end has come. others are the session's other segments, sorted by name, which is the order in which they
+// begin.
 func joinSegments(g *store.Segment, others []store.Segment, begun, ended bool) (all []store.Finding) {
 	var before, after *store.Segment
 	for i := range others {

@@ -32,7 +32,7 @@ func (c *Centre) SessionLife() time.Duration {
 	return sessionLife
 }
 
-// NewLink returns the token of a link that signs a person in once. Their earlier links end.
+// NewLink returns the token of a link that signs a person in once. The person's earlier links end.
 func (c *Centre) NewLink(ctx context.Context, who string) (token string, err error) {
 	token = newSecret()
 	return token, c.Store.AddLink(ctx, c.hashSecret("link", token), who, c.now().Add(linkLife))

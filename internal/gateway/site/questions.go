@@ -168,7 +168,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 			shown.Word, shown.Look = "allowed", view.Allowed.Word()
 		}
 		if rights.Read {
-			shown.Words = vote.Words // it may quote the call
+			shown.Words = vote.Words // the words may quote the call
 		}
 		row.Votes = append(row.Votes, shown)
 	}
