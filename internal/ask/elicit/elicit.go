@@ -116,7 +116,7 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case ctx.Err() != nil: // an answer that comes after the end of ctx does not count
+	case ctx.Err() != nil: // an answer that comes after the end of ctx is not accepted
 		return a, context.Cause(ctx)
 	case time.Since(sent) < f.o.tooFast:
 		f.mu.Lock()

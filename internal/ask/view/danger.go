@@ -132,8 +132,8 @@ func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	if textclass.WipesOut(l.words) {
 		l.addFinding(whyWipes, "")
 	}
-	// The words of a command may come in the arguments before the program, so the program is
-	// searched first.
+	// An argument with the other words of a command may come before the argument with the
+	// program. So the first round takes the program, and the second round takes the other words.
 	for _, later := range []bool{false, true} {
 		for i := range leaves {
 			if key := plainKey(leaves[i].key); slices.Contains(laterKeys, key) == later {

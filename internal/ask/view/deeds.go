@@ -263,8 +263,9 @@ func (s *sentence) addParts(parts string) {
 	}
 }
 
-// findValue returns the first value of the call for a value's name in a sentence, and a text with
-// the number of further values.
+// findValue returns the value of the call that stands for the part {named} of a sentence. If
+// there are several values, it returns the first one, and a text with the number of further
+// values.
 func (s *sentence) findValue(named string) (name, string) {
 	if named == "repo" {
 		return s.findRepository(), ""
