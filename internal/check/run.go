@@ -40,7 +40,8 @@ type Result struct {
 	Undecided []string
 }
 
-// IsMismatch reports whether the answer is another one than the fixture expects.
+// IsMismatch reports whether the answer, or the result for the client, differs from what the
+// fixture expects.
 func (r Result) IsMismatch() bool {
 	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.receivedDiffers)
 }

@@ -82,8 +82,8 @@ type Change struct {
 	Fixture  []byte       // the example as a fixture that expects the new answer; nil if no fixture can show it
 }
 
-// Doubt is a possible change. The comparison found neither a call that shows the change nor a proof
-// that there is none.
+// Doubt is a possible change. The comparison found no call that shows the change, and no proof that
+// the change is impossible.
 type Doubt struct {
 	Old, New Answer
 	Reason   string

@@ -118,7 +118,7 @@ func (d *difference) findPairCall(m, n *mode) answer {
 		return strictOf(old) == m.strict && strictOf(after) == n.strict
 	}
 	// Ask first about plain texts, then about all texts, and last also about empty names. Each
-	// question includes the calls of the one before.
+	// question includes the calls of the question before it.
 	a, plain := impossible, impossible
 	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
 	if d.isPossible(wide) {

@@ -10,7 +10,7 @@ import (
 )
 
 // If a value has an uncommon spelling (a//b, a/), a policy judges the text as written and its clean
-// form, and the stricter answer counts. A language only contains texts, so it cannot express a
+// form, and gives the stricter answer. A language only contains texts, so it cannot express a
 // condition on both forms. But the automata of all globs can read both forms at the same time. The
 // answer of a policy depends only on the states that the automata reach. So it is enough to take
 // one text for each combination of states (outcome), and to let the policies judge every

@@ -282,9 +282,9 @@ type reading struct {
 }
 
 // sureTexts returns the texts that the condition on an argument surely matches in a reading. For a
-// plain reading, only the path globs and ** count if paths is true, and only the other globs if
-// paths is false. If the result cannot be exact, it is too small if avoided is true (a rule that
-// must not match), and otherwise too large.
+// plain reading, sureTexts uses only the path globs and ** if paths is true, and only the other
+// globs if paths is false. If the result cannot be exact, it is too small if avoided is true (a
+// rule that must not match), and otherwise too large.
 func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 	u := union{}
 	for i := range a.globs {
