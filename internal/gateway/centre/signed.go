@@ -177,7 +177,8 @@ func (c *Centre) bringCheckpoints(ctx context.Context, public string) error {
 const witnessPatience = 30 * time.Second
 
 // askWitness sends the newest checkpoint to the witness (add-checkpoint of C2SP tlog-witness). The witness
-// stores the newest checkpoint that it has seen, and accepts only a tree that provably begins with that one.
+// stores the newest checkpoint that it has seen. It accepts another checkpoint only with a proof that the
+// new tree begins with the tree of the stored checkpoint.
 func (c *Centre) askWitness(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, witnessPatience)
 	defer cancel()
