@@ -33,8 +33,8 @@ type Row struct {
 	Open func(ctx context.Context) (*Opening, error)
 }
 
-// FollowCalls calls send with the latest calls of the record and then with each new call, until ctx
-// ends. If a call has changed, FollowCalls sends it again with the same ID. It calls notice with
+// FollowCalls passes to send the latest calls of the record, and then each new call until ctx ends.
+// If a call has changed, FollowCalls passes it again with the same ID. It calls notice with
 // harmless sentences about the record. The error tells why the record cannot be read.
 type FollowCalls func(ctx context.Context, send func(Row), notice func(string)) error
 

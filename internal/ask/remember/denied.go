@@ -62,7 +62,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 			exact = false
 		case key.Recorded:
 		case key.Fill == nil:
-			return true // the record does not show whether the call meets this condition, so it may
+			return true // the record does not show whether the call meets this condition, so assume that it does
 		default:
 			key.Fill(&c, p.call)
 			exact = false

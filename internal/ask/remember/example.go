@@ -28,9 +28,8 @@ func (w witness) isNewlyAllowed(c *policy.Call) bool {
 	return d.Action == policy.Prompt && d.Rule != nil && *d.Rule == w.rule && w.new.Decide(c).Action == policy.Allow
 }
 
-// findExample describes another call that the rule allows. It tries several calls and takes the
-// first that is allowed; they are sorted so that the calls least similar to c come first. It
-// returns "" if none is allowed.
+// findExample describes another call that the rule allows. It tries several calls, the least
+// similar to c first, and takes the first that is allowed. It returns "" if none is allowed.
 func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string) {
 	w.eachVariant(c, n, func(other *policy.Call, text string) bool {
 		if w.isNewlyAllowed(other) {

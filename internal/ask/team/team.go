@@ -110,7 +110,7 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		}
 		next, err := to.awaitQuestion(wait, state.ID)
 		switch {
-		case ctx.Err() != nil: // the client withdrew the call, or another cause than the deadline ended it
+		case ctx.Err() != nil: // the client withdrew the call, or something other than the deadline ended ctx
 			return c.leave(ctx, to, q, state.ID)
 		case err == nil && next.ID != state.ID:
 			return failWith(ctx, q, state.ID, errGarbage)
