@@ -110,7 +110,7 @@ func answerOf(c *policy.Call) any {
 }
 
 // listEntry returns the list method for a call, and a list entry with the call's name. It returns
-// "" and nil if no list is for calls of this kind.
+// "" and nil if there is no list method for calls of this kind.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:

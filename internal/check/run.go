@@ -136,7 +136,7 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls returns the calls in the fixture's request that rules judge, read like in the proxy. It
+// ReadCalls returns the calls in the fixture's request that rules judge, read as in the proxy. It
 // returns none if no rule can be about the method. The error tells why the proxy would refuse the
 // request before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {

@@ -156,7 +156,7 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 // distinguishMutant looks for a call that the policy and the mutant answer differently. found is a
 // fixture with this call that the policy passes. before and after have only the rules in the
 // mutant's scope. alike means that a proof shows that there is no such call. If alike is false and
-// found is nil, the mutant counts as a survivor.
+// found is nil, the mutant is a survivor.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, usualWork))
 	if !alike && found == nil && o.Work == 0 {

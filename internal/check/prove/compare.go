@@ -312,8 +312,8 @@ func (a *Answer) answerKey() answerID {
 	return at
 }
 
-// addClass adds a class of calls. If a class with the same answers is known, it is kept; but a
-// class with a witness replaces an undecided one.
+// addClass adds a class of calls. If a class with the same answers is known, the known class is
+// kept; but a class with a witness replaces an undecided class.
 func (d *difference) addClass(c *CallClass) {
 	key := [2]answerID{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {

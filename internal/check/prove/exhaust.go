@@ -143,7 +143,7 @@ func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range watchedArguments(rules)[1:] { // skip the first one, because a suspicious name has the same effect as a suspicious text
+	for _, v := range watchedArguments(rules)[1:] { // skip the argument with a suspicious name, because a suspicious text has the same effect
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}

@@ -119,7 +119,7 @@ const (
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabetOf returns characters with which all texts can be distinguished that the languages
+// alphabetOf returns enough characters to form every kind of text that the languages
 // distinguish: the characters in the languages, one other letter, and one other character. Plain
 // characters come first.
 func alphabetOf(langs []*lang) []rune {

@@ -43,7 +43,7 @@ const (
 	found                    // a candidate was accepted
 	open                     // there were candidates, but none was accepted
 	spent                    // the work limit was reached
-	// As open, and it is proved that every such call has a text with more than one reading.
+	// like open, and it is also proved that every such call has a text with more than one reading
 	hidden
 )
 

@@ -273,7 +273,7 @@ func (s *shape) formFor(transforms uint8) *policy.Form {
 	return &s.Forms.Forms[0]
 }
 
-// reading is a kind of reading: the readings of values by one set of transformations.
+// reading is one way to read values: by one set of transformations.
 type reading struct {
 	transforms uint8
 	// plain means that the value is no path. Path globs then see the transformed value, and other

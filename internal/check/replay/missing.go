@@ -255,8 +255,8 @@ func (m *Missing) whyPathUnknown(path []string) Why {
 			return g.why
 		}
 	}
-	// A member that is missing in the record cannot have the name of a recorded member, in any case
-	// of letters, because such a message is refused before the rules.
+	// A member that is missing in the record cannot have the name of a recorded member, not even
+	// with other capitals, because a message with two such members is refused before the rules.
 	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
 		return LeftOut
 	}

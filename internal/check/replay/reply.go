@@ -108,8 +108,8 @@ func (r *Reply) readOutcome() bool {
 	return true
 }
 
-// isOfRule reports whether a recorded alteration was made because of a rule. Alterations for pins,
-// and the removal of members that only clawai may write, are not.
+// isOfRule reports whether a recorded alteration was made because of a rule. It returns false for
+// an alteration for a pin, and for the removal of members that only clawai may write.
 func isOfRule(word string) bool {
 	action, _, _ := strings.Cut(word, " ")
 	return action == policy.Redact.String() || action == policy.Fence.String() || action == policy.Warn.String()
