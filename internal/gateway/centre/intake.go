@@ -25,7 +25,7 @@ const (
 	maxRest     = 2 << 20 // bytes after the last whole record; a record has at most 1 MiB
 	maxSegments = 100_000 // segments of one laptop
 	maxSession  = 1000    // segments of one session
-	maxFindings = 5000    // findings of one laptop, and as many notes; further ones are dropped
+	maxFindings = 5000    // findings of one laptop, and also notes of one laptop; further findings and notes are dropped
 )
 
 // ErrElsewhere means that a part does not begin where the stored bytes of its segment end.
@@ -131,7 +131,7 @@ func boundFindings(h store.Holding, x store.Extension, err error) (store.Extensi
 	return x, nil
 }
 
-// compareAgain compares a part that does not begin where the stored bytes end with the stored bytes.
+// compareAgain compares a part with the stored bytes, if the part does not begin where the stored bytes end.
 func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (store.Extension, error) {
 	is := x.Segment
 	add := func(format string, a ...any) {

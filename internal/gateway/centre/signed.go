@@ -70,7 +70,8 @@ func (f *signedFile) open(path string) error {
 
 // add appends checkpoints to the file. When it returns, they are on the disk.
 func (f *signedFile) add(path string, all []store.Checkpoint) (err error) {
-	// If a crash has left half a line, end that line first. Readers skip it, because the whole line follows it.
+	// If a crash has left half a line, end that line first. The whole line is written after it, so readers
+	// skip the half line.
 	var text []byte
 	if f.length > 0 {
 		end, err := lastByte(path)

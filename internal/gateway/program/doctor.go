@@ -239,7 +239,7 @@ func checkPublic(ctx context.Context, s *centre.Settings, say sayFunc) {
 // tokens are refused.
 const mostAhead = 30 * time.Second
 
-// soon is the time before its end in which a certificate is reported.
+// soon is the remaining lifetime below which a certificate is reported.
 const soon = 14 * 24 * time.Hour
 
 // checkCertificate checks the files of the certificate, its names, and the time at which it ends.

@@ -176,7 +176,7 @@ func looksAtFolder(r *policy.Source, text []byte, home string) bool {
 	return home == "" && (bytes.ContainsRune(text, '~') || len(r.FolderNames) > 0) || bytes.Contains(text, []byte("under"))
 }
 
-// Paths below a home folder of the laptop's own policy and of the rules of its bundle.
+// Paths of a laptop's own policy and of the rules of its bundle, without the home folder at the start.
 var placesBelowHome = []string{"/.config/clawai/policy.toml", "/.local/state/clawai/enrolment/rules/policy.toml", "/AppData/Roaming/clawai/policy.toml"}
 
 // homeOf returns the home folder in the path of a rule's file; "" if the path does not show the home folder.

@@ -175,8 +175,8 @@ const (
 	maxPage   = 4 << 20
 )
 
-// judgeSegment reads a segment in the way in which the centre read it when it came: line by line, and
-// it checks the hash of each line.
+// judgeSegment reads a segment as the centre did when the segment arrived: line by line, with a check
+// of each line's hash.
 func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segment) error {
 	var at audit.Arrival
 	for most := pageBytes; at.Checked < g.Size; {
@@ -266,8 +266,8 @@ type result struct {
 
 // judgeCall judges a recorded call as a laptop with the candidate would. A bundle can only make answers
 // stricter. The record has the strictest answer of the laptop's own rules and of the bundle at that time,
-// and the rule that gave this answer. If it was the laptop's own rule, the answer of this rule is the
-// same with the candidate.
+// and the rule that gave this answer. If that rule is one of the laptop's own, its answer stays valid
+// with the candidate.
 func (s *simulator) judgeCall(j *judges, e *event.Entry) result {
 	was, err := policy.ParseAction(e.Policy)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 // BundlesPath is the path of the page of bundles.
 const BundlesPath = bundlesPage
 
-// answerBundlePath is the path of the form with which a person answers to a waiting bundle.
+// answerBundlePath is the path of the form with which a person agrees to a waiting bundle or rejects it.
 const answerBundlePath = "/answer-bundle"
 
 // proposalsData is the part of the page of bundles about proposals: the bundle that waits for people, and those that

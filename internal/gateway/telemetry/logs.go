@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// scope names the program that made log records and spans, as clawai log export does.
+// scope is the name of the program that made log records and spans. The output of clawai log
+// export has the same name.
 const scope = "clawai"
 
 // logWriter makes log records. One goroutine uses it.
