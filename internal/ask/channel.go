@@ -11,7 +11,7 @@ import (
 // Channel is one way to ask a person.
 type Channel interface {
 	gate.Approver
-	// Name returns the channel's word in the configuration and in records.
+	// Name returns the channel's name in the configuration and in records.
 	Name() string
 	// Available returns nil if the channel could ask about q now, otherwise the reason. It takes
 	// less than a second and asks no person. Ask may still fail afterwards.
@@ -19,8 +19,8 @@ type Channel interface {
 }
 
 // IsDangerous reports whether a question needs care or cannot be shown. The caller must not answer
-// such a question together with others. o gives the facts about this machine; its other fields are
-// ignored.
+// such a question together with others. Of the fields of o, only those with facts about this
+// machine are used.
 func IsDangerous(q gate.Question, o view.Options) bool {
 	o.Server, o.Rule, o.ReadFile = q.Server, q.Rule, nil
 	v, err := view.NewQuestion(q.Calls, o)

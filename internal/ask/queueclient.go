@@ -180,8 +180,8 @@ func (p *entry) ticketIfEnqueued() Ticket {
 }
 
 // resolveEntry ends the question in the queue. If the queue already has another answer, it returns
-// this answer and false, because the first answer counts. If the queue does not reply within
-// resolveTimeout, the answer a counts, and the queue gets it later.
+// this answer and false, because the first answer wins. If the queue does not reply within
+// resolveTimeout, the answer a is valid, and the queue gets it later.
 func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
 	type resolution struct {
 		queue.Answer

@@ -31,7 +31,7 @@ type StderrRelay struct {
 	ours   *os.File
 
 	stage chan struct{}   // holds one element while a question or a chunk of text uses the terminal
-	open  context.Context // ends with Close, after which no question comes
+	open  context.Context // ends when Close is called; no question comes after that
 	over  context.CancelFunc
 	done  chan struct{} // closed when all text is written
 

@@ -122,8 +122,8 @@ func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 }
 
 // sameResult reports whether the client gets the expected result. If want is an object, got must be
-// equal as JSON; clawai's member of _meta counts only if want has it. If want is a string, got must
-// have exactly these bytes.
+// equal as JSON; clawai's member of _meta is compared only if want has it. If want is a string, got
+// must have exactly these bytes.
 func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
 		return string(got) == text.String()

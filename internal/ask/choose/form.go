@@ -64,8 +64,8 @@ func newAnswerForm(title, description string, answers []string, width int, answe
 	return f
 }
 
-// newTextForm returns a form for a line of text. *text holds the line, at the start too. check
-// returns the reason why a line cannot be accepted.
+// newTextForm returns a form for a line of text. *text is the line at the start, and gets the
+// line that the person enters. check returns the reason why a line cannot be accepted.
 func newTextForm(title, description string, text *string, check func(string) error) *form {
 	field := huh.NewInput().Title(title).Value(text)
 	f := &form{

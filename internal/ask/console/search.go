@@ -17,7 +17,7 @@ import (
 // SearchCalls searches the whole record, the oldest call first. It calls send with each call whose
 // Row.Search contains text, which is in lower case. If a found call gets its reply later,
 // SearchCalls sends it again with the same ID. It calls progress with the number of bytes read so
-// far and of all bytes. The error tells why the record cannot be read.
+// far and the number of all bytes. The error tells why the record cannot be read.
 type SearchCalls func(ctx context.Context, text string, send func(Row), progress func(read, all int64)) error
 
 // search is a search in the record for the filter of the page of calls.

@@ -91,7 +91,8 @@ const shortest = 8
 
 const idLetters = "0123456789abcdef-"
 
-// isIDPrefix reports whether id can be an id or a prefix of at least shortest characters.
+// isIDPrefix reports whether id can be an id, or the start of one that is long enough to name one
+// request.
 func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
 // Get returns the request whose id begins with prefix. It returns ErrUnknown if there is none, and

@@ -73,7 +73,8 @@ func (k *Writer) dropEdits() {
 	}
 }
 
-// lastEdit returns the newest edit whose new text is text; nil if the journal has none.
+// lastEdit returns the newest edit whose new text equals the argument text; nil if the journal has
+// none.
 func (k *Writer) lastEdit(text []byte) (*edit, error) {
 	path, err := filepath.Abs(k.Policy)
 	if err != nil {

@@ -129,8 +129,8 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	return "", "the file on disk cannot be read: " + term.VisibleText(err.Error()), false
 }
 
-// lastLine returns a note about a difference that the lines do not show: none at all, or a line end
-// in the last line.
+// lastLine returns a note if the two texts are equal, or if only one of them has a line end in its
+// last line. The lines of the comparison do not show this.
 func lastLine(was, will string) string {
 	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
 	case was == will:

@@ -156,7 +156,8 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	return lines
 }
 
-// PathLine returns one line with the path and the value, and with what is unusual about the value.
+// PathLine returns one line with the path, the value, and everything that is unusual about the
+// value.
 func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
 func (a *Arg) valueText() string {

@@ -16,8 +16,8 @@ type Options struct {
 	// Work limits the search for a fixture that notices a mutant, in the unit of prove.Options. 0
 	// means at most about one second.
 	Work int
-	// Done ends a measurement: once it is closed, Measure returns ErrStopped, or finds no more fixtures to propose.
-	// nil: never.
+	// If Done is closed, the measurement ends: Measure returns ErrStopped, or proposes no further fixtures. If Done
+	// is nil, nothing ends the measurement early.
 	Done <-chan struct{}
 }
 

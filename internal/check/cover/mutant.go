@@ -119,9 +119,9 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports whether a mutant of a rule that denies has no effect because of slashes.
-// The mutant widens or narrows a name, and only the match of names with a slash changes. No rule
-// from i on allows or asks about such names.
+// deniesSlashes reports whether a mutant of a rule that denies has no effect, because it changes
+// only which names with a slash the rule matches. This is so if the mutant widens or narrows a
+// name, and if no rule from rule i on allows names with a slash or asks about them.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||

@@ -47,8 +47,9 @@ type scope struct {
 	included []bool // the rules in the scope, by index
 	// before returns the policy without the change. It has only the rules in the scope.
 	before func() (*policy.Policy, error)
-	// near selects some rules of the scope. Their servers and arguments, as written, may match the
-	// same call as a changed rule. A search with only these rules is faster but proves nothing.
+	// near selects the rules of the scope whose servers and arguments, as written, may match the
+	// same call as those of a changed rule. A search with only these rules is faster but proves
+	// nothing.
 	near []bool
 }
 

@@ -32,7 +32,7 @@ func (l *Learner) meetsOtherAction(r *Rule, all []*Rule) bool {
 	return slices.ContainsFunc(all, func(o *Rule) bool { return o.Action != r.Action && l.overlaps(r, o) })
 }
 
-// compareRules sorts rules that allow first; of the rules for one tool, it sorts the narrowest
+// compareRules puts rules that allow first. Among the rules for one tool, it puts the narrowest
 // first.
 func (l *Learner) compareRules(a, b *Rule) int {
 	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(b.Action, a.Action),

@@ -12,7 +12,7 @@ import (
 
 // verifyRules tests the rules in a policy and returns those that pass. A rule passes if it gives
 // the intended answer to calls from which it was learned, and if every denied call is still denied.
-// A call with another answer no longer counts for the rule.
+// A call that gets another answer is removed from the calls of the rule.
 func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {

@@ -114,7 +114,8 @@ func (o *proposer) knowsTools() bool {
 	return slices.ContainsFunc(o.s.Known.Tools.ListEffects(), func(e servers.Effect) bool { return len(e.Tools) > 0 })
 }
 
-// onlyReads reports whether a tool changes nothing. The catalogue tells this, or the tool's name.
+// onlyReads reports whether a tool changes nothing. If the catalogue has the tools of the server,
+// the catalogue decides, otherwise the tool's name.
 func (o *proposer) onlyReads(tool string) bool {
 	if o.s.Known != nil && o.knowsTools() {
 		return slices.Contains(o.s.Known.Tools.Read, tool) || slices.Contains(o.s.Known.Tools.Secrets, tool)

@@ -79,8 +79,8 @@ func (b *book) allPlaces() []int {
 	return all
 }
 
-// avoidance describes rules of a book that must not match a call. They are the first rules of the
-// book, as many as count, except for exception. None of these rules may surely match. Rules
+// avoidance describes rules of a book that must not match a call: the rules with an index below
+// count, without the rule in the field exception. None of these rules may surely match. Rules
 // stricter than strict must not even match perhaps.
 type avoidance struct {
 	book      *book
@@ -104,7 +104,8 @@ func (a *avoidance) listDemands(r *rule) (ds []demand, cost int) {
 	return ds, cost + len(places)
 }
 
-// isAvoidedPerhaps reports whether a rule must not match even perhaps, and can match perhaps.
+// isAvoidedPerhaps reports whether a rule can match a call perhaps, and is so strict that it must
+// not match even perhaps.
 func (a *avoidance) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
 // isForbidden reports whether the rule of d cannot match, because a rule that must not match has

@@ -165,8 +165,8 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 // maxTries is the maximum number of texts that avoid one expression each.
 const maxTries = 8
 
-// opaqueReason returns the end of a reason why nothing was proved. It names the conditions of two
-// modes that no proof can handle.
+// opaqueReason returns the last part of the reason of an undecided class. This part names the
+// conditions of the two modes that no proof can handle.
 func (m *mode) opaqueReason(n *mode) string {
 	var names []string
 	add := func(name string) {
@@ -214,7 +214,7 @@ func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
-			// and $ do not match at the ends of the text if there are blanks around it
+			// ^ and $ do not match at the ends of the text if there are blanks around it
 			return false
 		}
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)

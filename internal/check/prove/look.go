@@ -12,7 +12,7 @@ import (
 // matches if the call has one of its kinds. With more findings, more rules match, so the search
 // takes the smallest set of findings with which the needed rules match. One kind stands for all
 // kinds that the rules do not distinguish. A rule with find perhaps matches a call that was not
-// searched for findings. Questions that count such matches also try this case.
+// searched for findings. Questions for which such a match is enough also try this case.
 
 // look is what is known about the findings in a call. The zero value is for policies without the
 // condition find.

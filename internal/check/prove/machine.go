@@ -119,7 +119,7 @@ const (
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabetOf returns characters with which all texts can be distinguished that the languages
+// alphabetOf returns enough characters to form every kind of text that the languages
 // distinguish: the characters in the languages, one other letter, and one other character. Plain
 // characters come first.
 func alphabetOf(langs []*lang) []rune {
@@ -186,8 +186,8 @@ func runeOddness(r rune) int {
 	return 2
 }
 
-// stepRow sets next to the states after the states in row and one more character. next and row may
-// be the same slice.
+// stepRow writes into next the states that follow the states in row after the character r. next
+// and row may be the same slice.
 func (m *machine) stepRow(next, row []uint64, r rune) { moveRow(next, row, m.leave[r], m.keep[r]) }
 
 func moveRow(next, row, leave, keep []uint64) {

@@ -104,7 +104,7 @@ func (q *question) addAnywhere(all [][]value) [][]value {
 					longer = append(longer, append(slices.Clone(args), value{[]string{"x"}, text}))
 				}
 			}
-			all = append(longer, all...) // also keep the calls without it, because their other arguments may already meet the condition
+			all = append(longer, all...) // also keep the calls without the added argument, because their other arguments may already meet the condition
 		}
 	}
 	return all[:min(len(all), maxCandidates)]

@@ -12,7 +12,8 @@ type Options struct {
 	// Work limits the work for one question. One unit is one character that is tried with 64 states
 	// of the automata. 0 stands for a limit that is reached after at most a second or two.
 	Work int
-	// Done ends the search: from when it is closed, each question counts as one whose work is spent. nil: never.
+	// If Done is closed, the search ends: the work for each further question counts as spent. If
+	// Done is nil, nothing ends the search early.
 	Done <-chan struct{}
 }
 

@@ -66,9 +66,9 @@ func (r *regular) cutAll(inst *syntax.Inst) {
 	}
 }
 
-// expandStates returns the instructions that read a character or end the match, and that are
-// reached from the instructions in from without reading a character. begin and end mean that the
-// position is at the beginning or the end of the text.
+// expandStates returns the instructions that can be reached from the instructions in the list
+// from without reading a character, and that themselves read a character or end the match. begin
+// and end mean that the position is at the beginning or the end of the text.
 func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
 	stack := slices.Clone(from)

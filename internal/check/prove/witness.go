@@ -65,7 +65,7 @@ func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changesWith reports whether spell changes a text of the candidate.
+// changesWith reports whether the function spell changes a text of the candidate.
 func (c *candidate) changesWith(spell func(string) string) bool {
 	for _, text := range c.args {
 		if spell(text) != text {

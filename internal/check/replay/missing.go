@@ -17,7 +17,7 @@ import (
 type Missing struct {
 	names Why      // why a name of the call is unknown; "" if all names are known
 	gaps  []gap    // the values in the arguments that are unknown
-	open  bool     // the recorded arguments end in the member last, or after it
+	open  bool     // the record lacks the end of the arguments: the rest of the member with the name in last, or members after it
 	last  string   // if open: the name of the last recorded member
 	seen  []string // if open: the names of all recorded members
 	large bool     // the message was so large that judging a missing value could take too much work
@@ -255,8 +255,8 @@ func (m *Missing) whyPathUnknown(path []string) Why {
 			return g.why
 		}
 	}
-	// A member that is missing in the record cannot have the name of a recorded member, in any case
-	// of letters, because such a message is refused before the rules.
+	// A member that is missing in the record cannot have the name of a recorded member, not even
+	// with other capitals, because a message with two such members is refused before the rules.
 	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
 		return LeftOut
 	}

@@ -132,8 +132,8 @@ func onlyTries(s *policy.Source) bool {
 }
 
 // shutBelow returns a rule below s that denies, or asks about, some of the same calls because of
-// their folder; nil if there is none. Rules about files in any folder (**/.env) do not count,
-// because the order of rules matters for them in all folders of the list.
+// their folder; nil if there is none. It ignores rules about files in any folder (**/.env),
+// because the order of rules matters for these files in all folders of the list.
 func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 	for j := s.Index + 1; j < len(w.sources); j++ {
 		below := &w.sources[j]
@@ -148,7 +148,7 @@ func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 }
 
 // namesPlace reports whether a glob may be about the folder, a place inside it, or a folder around
-// it. A glob for files in any folder is not.
+// it. It returns false for a glob about files in any folder.
 func (w *widener) namesPlace(g string) bool {
 	head, _, _ := strings.Cut(g, "*")
 	head, _, _ = strings.Cut(head, "?")

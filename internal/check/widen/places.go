@@ -61,7 +61,7 @@ func (w *widener) shutPlaces() {
 	}
 }
 
-// opensPlace reports whether a copy opens a place that must stay closed. It does if no rule above
+// opensPlace reports whether a copy opens a place that must stay closed: no rule above the copy
 // closes the place for all calls of the copy.
 func (w *widener) opensPlace(c *copied, arg []string, p *place) bool {
 	return slices.ContainsFunc(p.files, func(file string) bool {

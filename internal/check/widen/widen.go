@@ -223,8 +223,9 @@ func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }
 
-// placeRule finds the place of a copy. It is below the rule, and below every rule that denies such
-// calls or asks about them for another reason. It returns false if there is no such place.
+// placeRule finds the place of a copy. The place is below the rule, and below every rule that
+// denies such calls or asks about them for another reason. It returns false if there is no such
+// place.
 func (w *widener) placeRule(c *copied) bool {
 	c.at = c.source.Index + 1
 	asks := c.source.Action == policy.Prompt

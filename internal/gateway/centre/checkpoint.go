@@ -75,7 +75,7 @@ func pathIn(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// ErrNoCheckpointKey means that the centre has no key to sign checkpoints by.
+// ErrNoCheckpointKey means that the centre has no key with which it could sign checkpoints.
 var ErrNoCheckpointKey = errors.New("there is no key that signs checkpoints")
 
 // readCheckpointKey reads the secret key. It reads the file each time, so that a new key is used at once.

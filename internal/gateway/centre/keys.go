@@ -34,7 +34,7 @@ func (c *Centre) NewKey(ctx context.Context, name string, roles []string, days i
 	return c.addKey(ctx, name, roles, days, "", time.Time{})
 }
 
-// RotateKey makes a key with the name and the roles of another one. The old key stays valid for some hours.
+// RotateKey makes a key with the name and the roles of an old key. The old key stays valid for some hours.
 func (c *Centre) RotateKey(ctx context.Context, id string, days, hours int) (k store.Key, token string, err error) {
 	if hours < 0 || hours > maxKeyHours {
 		return k, "", keyErrorf("%d hours; the old key goes on for 0 to %d", hours, maxKeyHours)

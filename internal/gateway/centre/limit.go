@@ -19,8 +19,8 @@ type limit struct {
 // one count until some spans have ended.
 const maxKnown = 10_000
 
-// networkOf returns the address by which a limit counts. For IPv6 it is the /64 network, because one machine
-// can use all addresses of such a network.
+// networkOf returns the address for which a limit counts the events. For IPv6 it is the /64 network, because
+// one machine can use all addresses of such a network.
 func networkOf(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || ip.Unmap().Is4() {

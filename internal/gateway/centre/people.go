@@ -32,7 +32,7 @@ func (c *Centre) SessionLife() time.Duration {
 	return sessionLife
 }
 
-// NewLink returns the token of a link that signs a person in once. Their earlier links end.
+// NewLink returns the token of a link that signs a person in once. The person's earlier links end.
 func (c *Centre) NewLink(ctx context.Context, who string) (token string, err error) {
 	token = newSecret()
 	return token, c.Store.AddLink(ctx, c.hashSecret("link", token), who, c.now().Add(linkLife))
@@ -60,7 +60,8 @@ func (c *Centre) FindPerson(ctx context.Context, session string) (principal.Prin
 	return p, err
 }
 
-// findSession returns the person whose session has a hash, with their present roles, and when it ends.
+// findSession returns the person of the session with this hash, with their present roles, and the time at
+// which the session ends.
 func (c *Centre) findSession(ctx context.Context, hash string) (principal.Principal, time.Time, error) {
 	p, expires, err := c.Store.FindSession(ctx, hash, c.now())
 	if err == nil && !c.knows(p) {
@@ -123,8 +124,8 @@ func (c *Centre) knows(p principal.Principal) bool {
 }
 
 // IdentityOf returns the identity of a laptop's owner for the laptop's rules, with the present roles; nil if
-// the owner is not known. Who is the verified e-mail address or the key, because people choose other names
-// themselves. Groups are included only for OIDC.GroupsDays after the owner's last sign-in.
+// the owner is not known. The field Who has the verified e-mail address or the key, because people choose
+// other names themselves. Groups are included only for OIDC.GroupsDays after the owner's last sign-in.
 func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	o := l.Owner
 	if o.Subject == "" || !c.knows(o.Principal) {

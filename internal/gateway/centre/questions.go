@@ -70,8 +70,8 @@ func checkQuestion(a *enrolment.AskQuestion) error {
 	return nil
 }
 
-// Ask adds a laptop's question. title is one line for people. If the same question is pending, or has an
-// unused approval, it returns that one.
+// Ask adds a laptop's question. title is one line for people. If the same question is already pending,
+// or has an unused approval, Ask returns the stored question.
 func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion, title string) (store.Question, error) {
 	if err := checkQuestion(&asked); err != nil {
 		return store.Question{}, err

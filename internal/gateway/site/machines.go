@@ -22,7 +22,7 @@ const machinePrefix = "/v1/machine/"
 var machineRoutes = map[string]struct {
 	method string
 	roles  []string
-	once   bool // a token of a workload is valid for one such request
+	once   bool // a token of a workload can be used for only one such request
 	answer func(*visit) (*reply, error)
 }{
 	machinePrefix + "bundle":  {http.MethodPut, []string{principal.Publish}, true, (*visit).takeBundle},

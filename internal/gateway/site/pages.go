@@ -53,7 +53,7 @@ type visit struct {
 type route struct {
 	method string
 	open   bool     // works without a session
-	roles  []string // one of them is needed; nil: every person who is signed in
+	roles  []string // the person must have one of them; nil: every person who is signed in
 	serve  func(v *visit, rest string) error
 }
 
@@ -196,7 +196,7 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 			v.session, v.who = c[0].Value, who
 		}
 	}
-	// A form of somebody who may not send it is not read, since it may be large.
+	// Do not read the form of a person who may not send it, because the form may be large.
 	if r.Method != http.MethodPost || !rt.open && (v.session == "" || rt.roles != nil && !v.who.Has(rt.roles...)) {
 		return v, nil
 	}
@@ -209,7 +209,7 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 	return v, nil
 }
 
-// readForm reads the form of a request. Only the form of a simulation brings a file.
+// readForm reads the form of a request. Only the form of a simulation contains a file.
 func (v *visit) readForm() error {
 	kind := v.r.Header.Get("Content-Type")
 	if v.r.URL.Path == simulatePath && strings.HasPrefix(kind, "multipart/form-data;") {

@@ -38,7 +38,7 @@ type Site struct {
 	large chan struct{}  // holds one element for each large part in memory
 
 	reviewing chan struct{}                 // holds one element while a review is made
-	reviews   map[string]*simulation.Review // of bundles, by their digests
+	reviews   map[string]*simulation.Review // reviews of bundles, by the key that reviewBundle makes
 
 	// Slack checks and reads clicks in Slack; nil if gateway.toml does not configure Slack. Set it before Serve.
 	Slack *message.Slack
@@ -163,7 +163,8 @@ func statusOf(err error) (int, string) {
 }
 
 // maxParts is the maximum number of parts of one laptop, or requests of one machine, that are handled at the
-// same time. clawai sends one part at a time, but after a broken connection the one before may still be handled.
+// same time. clawai sends one part at a time, but after a broken connection the centre may still handle the part
+// before.
 const maxParts = 2
 
 // maxWaits is the maximum number of requests of one laptop that wait for the answer to a question. clawai

@@ -444,8 +444,9 @@ type Deliveries interface {
 	// FindDelivery returns the delivery of a question on a way. The error is ErrNone if the store has
 	// no such delivery.
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
-	// ReplaceDelivery replaces the delivery found by d. It also adds d if the store has no delivery
-	// yet. The error is ErrTwice if another centre changed the stored delivery in the meantime.
+	// ReplaceDelivery stores d in place of the delivery found. It also adds d if the store has no
+	// delivery yet. The error is ErrTwice if another centre changed the stored delivery in the
+	// meantime.
 	ReplaceDelivery(ctx context.Context, found, d Delivery) error
 	// ListOpen returns the open deliveries of a way. The delivery of the oldest question comes first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)

@@ -132,7 +132,7 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 	if err != nil {
 		return none, &Error{http.StatusUnauthorized, textTime, err}
 	}
-	// The library also accepts a claim with another case in its name, and Google's issuer without
+	// The library also accepts a claim whose name has other capitals, and Google's issuer without
 	// https.
 	if said["iss"] != address || said["sub"] != subject || !issuer.IsPlain(subject, maxValue) {
 		return none, &Error{http.StatusUnauthorized, textInvalid, errors.New("its issuer or subject cannot be read in one way")}
