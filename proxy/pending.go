@@ -300,7 +300,8 @@ func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	return t.pendingRequests(from).answered.hasKey(key)
 }
 
-// isOpen reports whether a request was forwarded and neither cancelled nor completely answered.
+// isOpen reports whether a request was forwarded and is still open: it was not cancelled, and its
+// answer has not been written.
 func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -333,8 +334,8 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID returns the id of the only forwarded request without an answer whose id has the same
-// frame.LooseID as token. It returns nil if no request matches or several do.
+// waitingID searches the forwarded requests without an answer for ids that have the same
+// frame.LooseID as token. It returns the id if there is exactly one, and nil otherwise.
 func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
@@ -384,7 +385,8 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 }
 
 // progressToken reports whether progress with this token belongs to a request in flight or to a
-// task. to is the token that the caller uses now, or nil if that is the same token.
+// task. The result to is the token that the caller uses now. It is nil if the caller still uses the
+// given token.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -164,8 +164,8 @@ func (h *hookRun) finalAnswer() client.Answer {
 }
 
 // stampCalls sets the time of the calls, the kinds of data in their arguments, and the labels of
-// the session. If the arguments of a call could not be searched, the call counts as one with every
-// kind that a rule asks about.
+// the session. If the arguments of a call could not be searched, the call is judged as if they
+// contained every kind of data that a rule asks about.
 func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
@@ -192,8 +192,8 @@ func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// isProxied reports whether the client uses each server that the call may be for through a clawai
-// proxy.
+// isProxied reports whether the client uses a clawai proxy for every server that the call may be
+// for.
 func (h *hookRun) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {

@@ -35,7 +35,7 @@ type conn struct {
 
 	recalled  bool         // the connection leads to a player of kept answers, and no server runs
 	catalogue Catalogue    // store for the server's lists; nil if the lists are not kept
-	toKeep    atomic.Int32 // number of outstanding answers to keep in the form that they have before the gate changes them
+	toKeep    atomic.Int32 // number of answers that have not come yet and must be kept as the server writes them, before the gate changes them
 
 	modernClient bool        // the client speaks 2026-07-28
 	modern       atomic.Bool // the server speaks 2026-07-28

@@ -13,7 +13,8 @@ import (
 // members that the new version needs to each request. When the server asks something in an answer,
 // the hub asks the client by requests, and the call waits.
 
-// maxRounds is the maximum number of answers to one call in which a server may ask.
+// maxRounds limits how often a server may ask the client during one call. Each time, the server
+// asks in an answer to the call.
 const maxRounds = 10
 
 // inquiry holds the questions that a server asks in one answer to a call.

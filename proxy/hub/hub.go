@@ -45,11 +45,12 @@ type Options struct {
 // Server is one server of a hub. The hub starts it on its first use.
 type Server struct {
 	ID     string // the server's name in rules; must satisfy upstream.CheckID
-	Prefix string // prefix of the server's names for the client; satisfies upstream.CheckID, or is "" for at most one server
+	Prefix string // prefix of the server's names for the client; satisfies upstream.CheckID; at most one server may have the prefix ""
 	// Open starts the server. The hub calls it again when the server has ended and is needed again.
 	Open   func() (proxy.Upstream, error)
 	Offers func(tool string) bool // reports whether this client gets the tool; nil means every tool
-	// Idle is how long the server may be unused before the hub stops it. 0 means forever.
+	// Idle is how long the server may be unused before the hub stops it. 0 means that the hub never
+	// stops it for this reason.
 	Idle    time.Duration
 	Timeout time.Duration // time limit for answers to initialize and lists; default 30 s
 	// Kept returns the store for the lists that a client sees from this server. The store depends

@@ -26,7 +26,7 @@ import (
 
 // Catalogue stores the lists that one server program shows to one sort of client.
 type Catalogue interface {
-	Load() []byte // returns the contents; nil if there are none, or none that can be trusted
+	Load() []byte // returns the contents; nil if there are no contents, or if they cannot be trusted
 	Keep(text []byte)
 }
 

@@ -14,7 +14,7 @@ type call struct {
 	id, token []byte // the client's id and progress token; token is nil if there is none
 	key       string // frame.IDKey of the id
 
-	list   kind   // the kind of the list that contains the entry in listed
+	list   kind   // kind of the list that contains the entry with the name listed
 	listed string // the server's name of the called entry; "" unless the entry is in a list that the client got
 
 	// The hub's mutex guards the fields below.

@@ -88,7 +88,7 @@ func MayBeLegacySSE(status int) bool {
 // sseStream is the stream of the HTTP+SSE transport.
 type sseStream struct {
 	*sseTransport
-	cancel context.CancelFunc // its call closes the stream
+	cancel context.CancelFunc // closes the stream
 	events *sse.Reader
 	header http.Header
 }
@@ -221,7 +221,7 @@ func (u *Upstream) ensureStream(rt *roundTrip) error {
 	u.mu.Lock()
 	lost := u.streamLost()
 	u.mu.Unlock()
-	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream, and no server waits for it after its stream has ended
+	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream; if its stream has ended, the server does not wait for the response any more
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")

@@ -120,8 +120,8 @@ type Opened struct {
 	}
 }
 
-// Open loads the policy and opens the record. session is the client's session, or "". calls are the
-// only calls that the policy must judge; nil means any calls.
+// Open loads the policy and opens the record. session is the client's session, or "". The policy is
+// needed only for the calls in calls; nil means any call.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.BaseFiles(project)
 	files.Calls = calls
@@ -148,7 +148,7 @@ const (
 	usual        = 20 * time.Millisecond
 )
 
-// Judge judges a payload. It calls waits before anything that may take long.
+// Judge judges a payload. It calls the function waits before each step that may take long.
 type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 
 // Run reads a payload, writes the answer and returns the exit code. The code is 0 or 2, because

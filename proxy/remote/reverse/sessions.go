@@ -185,10 +185,10 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 const noSession = "there is no such session; initialize anew"
 
 // resumeSession finds the session with this id. If there is none, the session may be from before
-// this process began. Then begin begins it again, because many clients do not initialize again
-// after a 404. begin is not called for a session that has ended or that is known under another
-// path. begin is never called with Options.Invocations, because an invocation and its sessions end
-// with the process.
+// this process began. Then the function begin opens the session again, because many clients do not
+// initialize again after a 404. begin is not called for a session that has ended or that is known
+// under another path. begin is never called with Options.Invocations, because an invocation and its
+// sessions end with the process.
 func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
