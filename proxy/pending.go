@@ -300,8 +300,8 @@ func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	return t.pendingRequests(from).answered.hasKey(key)
 }
 
-// isOpen reports whether a request was forwarded and is still open: it was not cancelled, and its
-// answer has not been written.
+// isOpen reports whether a request was forwarded, was not cancelled, and its answer has not been
+// forwarded yet.
 func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -76,7 +76,8 @@ func hasFoldedMembers(o jsonscan.Value) bool {
 	return false
 }
 
-// foldsTo reports whether a reader that ignores case takes name for one of the names in protocol.
+// foldsTo reports whether a reader that ignores case would read name as one of the names in
+// protocol.
 func foldsTo(name string, protocol ...string) bool {
 	return slices.ContainsFunc(protocol, func(p string) bool { return frame.FoldsTo(name, p) })
 }

@@ -74,8 +74,9 @@ func newClient(info, capabilities jsonscan.Value) Client {
 	}
 }
 
-// showsForms reads the elicitation capability: {} and a capability that names no mode mean forms,
-// as before modes existed (MCP 2025-11-25 client/elicitation).
+// showsForms reports whether an elicitation capability includes forms. It also returns true for {}
+// and for a capability that names no mode, because such a client is from the time before modes
+// existed (MCP 2025-11-25 client/elicitation).
 func showsForms(capability jsonscan.Value) bool {
 	form, url := capability.Member("form"), capability.Member("url")
 	return capability.Kind() == jsonscan.Object && (form.Kind() == jsonscan.Object || form == "" && url == "")
@@ -84,8 +85,8 @@ func showsForms(capability jsonscan.Value) bool {
 // formKey is the key of our own input request.
 const formKey = "clawai"
 
-// ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id
-// is a JSON token, schema the JSON of a flat object.
+// ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id is
+// a JSON token, and schema is the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
 	return RequestLine(id, elicitMethod, elicitParams(message, schema))
 }
@@ -145,9 +146,10 @@ func parseElicited(o jsonscan.Value) (Elicited, error) {
 	return Elicited{}, errors.New("the client's answer is not an elicitation result")
 }
 
-// SameCall reports whether a retry repeats a call: the members of their params are equal byte for
-// byte, without those that belong to one round only: inputResponses and requestState (also of a
-// server's own rounds), and in _meta the progress token and the trace context.
+// SameCall reports whether a retry repeats a call: the members of both params must be equal byte
+// for byte. It ignores the members that belong to only one round. These are inputResponses and
+// requestState (also of a server's own rounds), and in _meta the progress token and the trace
+// context.
 func SameCall(params, retry []byte) bool {
 	return maps.Equal(paramMembers(params), paramMembers(retry))
 }

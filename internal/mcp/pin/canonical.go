@@ -34,7 +34,7 @@ func parseTree(src []byte) (any, error) {
 		return nil, errors.New("there is text after its end")
 	}
 	n, err := countMembers(tree, 0)
-	if err == nil && n != countColons(src) { // found by counting, because the decoder keeps only the last of several members with the same name
+	if err == nil && n != countColons(src) { // repeated members are found by counting, because the decoder keeps only the last of several members with the same name
 		err = errors.New("a member is there twice")
 	}
 	return tree, err

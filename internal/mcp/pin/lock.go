@@ -109,8 +109,8 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-// readFile parses a file of this package. It must be an object with the member formula and the
-// members names, and no others.
+// readFile parses a file of this package. It must be an object with the member formula, the members
+// that names lists, and no other members.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {

@@ -107,7 +107,7 @@ func (m *match) Write(b []byte) (int, error) {
 // writtenEntry is the text of an entry in a file of Write.
 type writtenEntry []byte
 
-// UnmarshalJSON stores the entry's part of src. It does not copy it.
+// UnmarshalJSON stores the entry's part of src. The entry shares the memory of src.
 func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	const before = len(`{"digest":"sha256:","entry":`) + 2*sha256.Size
 	if len(src) <= before {

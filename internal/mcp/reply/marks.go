@@ -75,7 +75,7 @@ func (n *Numbers) noteEscape(escape string) {
 // The original texts had none of them.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds these escapes in a text.
+// findEscapes finds the escapes in shown in a text.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
@@ -127,9 +127,9 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// nextText returns the next offset, from at on, where a string of the message begins after the name
-// of its member (see nameEnd). It returns the length of the text if there is none. A string also
-// begins at offset 0.
+// nextText searches the text from the offset `at` on. It returns the next offset where a string of
+// the message begins after the name of its member (see nameEnd). It returns the length of the text
+// if there is none. A string also begins at offset 0.
 func nextText(text string, at int) int {
 	from := max(at-len(nameEnd), 0)
 	n := strings.Index(text[from:], nameEnd)
@@ -139,8 +139,8 @@ func nextText(text string, at int) int {
 	return from + n + len(nameEnd)
 }
 
-// nextOpener returns the next offset, from at on, where openerAt may find a bracket. It returns the
-// length of the text if there is none.
+// nextOpener searches the text from the offset `at` on. It returns the next offset where openerAt
+// may find a bracket. It returns the length of the text if there is none.
 func nextOpener(text string, at int) int {
 	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // eight bytes at a time, because few bytes of a text can begin a bracket
 		if opens[rest[0]]|opens[rest[1]]|opens[rest[2]]|opens[rest[3]]|opens[rest[4]]|opens[rest[5]]|opens[rest[6]]|opens[rest[7]] != 0 {

@@ -28,7 +28,7 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 // ascending order, it reads the string only once.
 type places struct {
 	inside   string // the written string without its quotes
-	said, at int    // offsets of the last part: said is its beginning in the text, at its beginning in inside
+	said, at int    // where the last part begins: said is its offset in the text, and at is its offset in inside
 }
 
 // findPart returns where a part of the text is written. If the part ends inside a character, the

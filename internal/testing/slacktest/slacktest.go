@@ -32,8 +32,8 @@ const (
 // ClickPath is the path of the centre to which Slack sends the clicks of users.
 const ClickPath = "/slack/interactions"
 
-// Unconfirmed marks a user of Start who has not confirmed the e-mail address. It is the start of the
-// address there.
+// Unconfirmed is a prefix of an e-mail address in the users of Start. It means that the user has not
+// confirmed the address.
 const Unconfirmed = "unconfirmed "
 
 // Workspace is an imitated workspace. It listens on the loopback interface.
@@ -169,7 +169,7 @@ func (w *Workspace) Click(t testing.TB, centre, user, action, value string) *htt
 	return r
 }
 
-// Sign signs a request with a secret, as if it was made at the time at.
+// Sign signs a request with a secret, as if it was made at the given time.
 func Sign(t testing.TB, r *http.Request, secret string, at time.Time) {
 	t.Helper()
 	body, err := r.GetBody()

@@ -22,8 +22,8 @@ func proposal(counter uint64) store.Proposal {
 	}
 }
 
-// agree returns a change that adds a vote for a proposal. With the last of wanted votes, it activates the
-// proposal.
+// agree returns a change that adds a vote for a proposal. When the proposal has as many votes as wanted,
+// the change activates it.
 func agree(who principal.Principal, wanted int) func(*store.Proposal) error {
 	return func(p *store.Proposal) error {
 		p.Votes = append(p.Votes, store.Vote{By: who, Allow: true, At: began.Add(time.Hour), Way: "page"})

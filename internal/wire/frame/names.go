@@ -124,7 +124,7 @@ func (s *scanner) sameName(earlier uint32, n name, fold bool) bool {
 	return true
 }
 
-// checkName notes a fault for a name that some readers take for another name. Such readers use C
+// checkName notes a fault for a name that some readers read as another name. Such readers use C
 // strings or have prototypes.
 func (s *scanner) checkName(n name) {
 	key := s.nameKey(n, false, 0)

@@ -72,8 +72,8 @@ func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	return true, true
 }
 
-// NextItem moves past the comma or the closing byte end after a member or an element. more reports
-// whether another item follows.
+// NextItem moves past the comma or the closing byte after a member or an element. The parameter end
+// is the closing byte. more reports whether another item follows.
 func (c *Cursor) NextItem(end byte) (more, ok bool) {
 	c.SkipBlanks()
 	if c.TakeByte(',') {

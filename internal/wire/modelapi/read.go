@@ -63,8 +63,8 @@ type object struct {
 	values []jsonscan.Value
 }
 
-// readObject reads the members of an object. It returns an error if a name occurs twice or in two
-// cases, because another reader might use the other value.
+// readObject reads the members of an object. It returns an error if a name occurs twice, even with
+// other upper and lower case letters, because another reader might use the other value.
 func readObject(v jsonscan.Value) (o object, err error) {
 	if v.Kind() != jsonscan.Object {
 		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
@@ -104,7 +104,7 @@ func skipValue(c *jsonscan.Cursor) bool {
 	return c.LeaveContainer()
 }
 
-// checkNames returns an error if a name occurs twice or in two cases.
+// checkNames returns an error if a name occurs twice, even with other upper and lower case letters.
 func (o *object) checkNames() error {
 	if len(o.names) > 256 { // a map is faster only for many members
 		seen := make(map[string]bool, len(o.names))

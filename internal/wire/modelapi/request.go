@@ -20,7 +20,7 @@ type Request struct {
 	// this package does not read are in Words as one object, which this package writes. For each
 	// list of texts, Words also has the results of JoinTexts.
 	Words  []jsonscan.Value
-	Unread []string // kinds of parts with content that this package does not know
+	Unread []string // kinds of parts that have content but that this package does not know
 	Offers []Offer
 	Tools  jsonscan.Value // the list of tools
 	// Offered means that Offers is complete. It may be true even if the conversation could not be

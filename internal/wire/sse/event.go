@@ -26,7 +26,7 @@ type Event struct {
 	// standard for line ends, fields or a byte order mark do so. In a plain block each line ends in
 	// LF or CRLF, and each line is a comment, a data line, or the only line of its field.
 	Plain bool
-	seen  string // first letters of the fields so far, without data
+	seen  string // first letters of the names of the fields so far, except data fields
 }
 
 // setField adds one line to the event. line has no line end.
