@@ -105,8 +105,8 @@ func (t *table) reserveIDs(cs ...*request) (why string) {
 	return ""
 }
 
-// isOverLimit reports whether count more requests are too many, or whether the kept frames are too
-// long.
+// isOverLimit reports whether `count` more requests would be too many, or whether the kept frames
+// are too long.
 func (p *pending) isOverLimit(count int) bool {
 	size := 0
 	for _, req := range p.requests {

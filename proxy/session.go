@@ -61,7 +61,8 @@ func (st *Stream) handleBurst(ctx context.Context, handle func()) {
 	st.runGuarded(func() { st.rc.flushBurst(ctx) })
 }
 
-// runGuarded runs do and recovers from a panic in it, so that other messages are still handled.
+// runGuarded runs the function do and recovers from a panic in it, so that other messages are still
+// handled.
 func (st *Stream) runGuarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // The JSON-RPC codes of the gate's own errors. They are outside -32768..-32000, which JSON-RPC and
-// MCP reserve. So no client takes the gate's answer for the server's, or concludes the server's
-// version from it. The codes never change.
+// MCP reserve. So no client mistakes the gate's error for an error of the server, or concludes the
+// server's version from it. The codes never change.
 const (
 	CodeRefused = 4400 // the request can be read in more than one way
 	CodeDenied  = 4403 // the policy or a person denied the request, or no person answered

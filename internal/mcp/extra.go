@@ -21,8 +21,8 @@ var coveredFields = [...]fieldSet{
 
 // metaKinds are the keys of _meta that tell the receiver nothing about the call. Some are the
 // protocol's own (MCP basic, _meta; traceparent of SEP-414). The others are marks that clients put
-// on calls for their own logs. If the value of a key does not have the expected form, the key
-// counts like any other key.
+// on calls for their own logs. If the value of a key does not have the expected form, the key is
+// treated like an unknown key.
 var metaKinds = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
 	"traceparent":   markKind,

@@ -274,7 +274,7 @@ func (c *conn) queueRequest(method string, params, id []byte) {
 	c.flushLines() // flushed at once, because the caller may wait for the answer in the goroutine that flushes
 }
 
-// awaitAnswer waits for the answer to a request of the hub, at most for the time within.
+// awaitAnswer waits for the answer to a request of the hub. The parameter within is the time limit.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
 	select {
 	case f, ok := <-answer:

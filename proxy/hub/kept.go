@@ -171,8 +171,8 @@ func (s *server) compareLists() error {
 }
 
 // collectAnswers remembers answers in a line of the server. The hub keeps such an answer after the
-// gate has let it through. For each request only the latest answer counts, even if the server sends
-// several.
+// gate has let it through. If the server sends several answers to one request, the hub keeps only
+// the latest.
 func (c *conn) collectAnswers(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true

@@ -196,8 +196,8 @@ func (l *list) isListed(advertised string) bool {
 }
 
 // matchTemplate compares uri with the literal starts of the templates (the text before the first
-// {). It returns the length of the longest literal start of uri, or -1 if there is none. A template
-// that equals uri gives the highest result.
+// {). It returns the length of the longest literal start with which uri begins, or -1 if there is
+// none. A template that equals uri gives the highest result.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

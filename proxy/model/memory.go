@@ -70,7 +70,7 @@ const maxWeight = 32 << 20
 type recent[K comparable, V any] struct {
 	now, before map[K]V
 	most        int         // maximum number of entries in the map now; 0 means maxRecent
-	weigh       func(V) int // returns the size of an entry in bytes; nil means that sizes do not count
+	weigh       func(V) int // returns the size of an entry in bytes; nil means that the sizes are not limited
 	weight      int         // total size of the entries in the map now
 }
 

@@ -64,7 +64,7 @@ func NamesFolder(command []string) bool {
 	for _, word := range command[min(1, len(command)):] {
 		_, value, _ := strings.Cut(word, "=")
 		for _, dir := range []string{word, value} {
-			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers take ~ for the home folder
+			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers read ~ as the home folder
 				return true
 			}
 			info, missing := os.Stat(dir)

@@ -174,8 +174,8 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats returns the edits for all places of the values in same. same maps a value to its
-// mark.
+// findRepeats returns the edits for all places of the values in the map same. A value is a key of
+// this map, and its mark is the value of the key.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil

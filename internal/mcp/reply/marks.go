@@ -307,8 +307,8 @@ func markAt(text string, at int, other bool) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports whether letters are the beginning of one of clawai's marks. whole is the word
-// of the mark if letters are all of it.
+// spellsMark reports whether letters are the beginning of one of clawai's marks. If letters spell a
+// mark completely, whole is the word of this mark.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {

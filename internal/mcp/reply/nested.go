@@ -84,10 +84,10 @@ func escapeLength(text string) (n, size int) {
 }
 
 // inspectNested also searches JSON that is inside a text. It decodes the strings of this JSON and
-// calls look for each of them. It adds the findings to found. An object or an array must begin a
-// line or follow another one, because a server may send several, also in Markdown. A single JSON
-// string must be the whole text. Other strings belong to source code, and readers see their escapes
-// as they are written. The end of the text may cut off a value that has a member.
+// calls the function look with each of them. It adds the findings to found. An object or an array
+// must begin a line or follow another one, because a server may send several, also in Markdown. A
+// single JSON string must be the whole text. Other strings belong to source code, and readers see
+// their escapes as they are written. The end of the text may cut off a value that has a member.
 func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found

@@ -93,7 +93,8 @@ func (w *Workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Await waits for a call of a method whose text has all these words, and returns the first such call.
+// Await waits for a call of the given method with a text that contains all the words in has. It returns the
+// first such call.
 func (w *Workspace) Await(t testing.TB, method string, has ...string) Call {
 	t.Helper()
 	over := time.After(time.Minute)

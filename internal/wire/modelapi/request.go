@@ -320,8 +320,8 @@ var hostedItems = map[string]string{
 // arguments.
 var fixedItems = map[string]string{"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation", "computer_call": "action"}
 
-// readItemCall reads an item of Responses. is reports whether the item is a call that the client
-// must run.
+// readItemCall reads an item of Responses. The second result reports whether the item is a call
+// that the client must run.
 func readItemCall(o *object) (c Call, is bool, err error) {
 	kind := o.text("type")
 	c = Call{ID: o.text("call_id"), Name: o.text("name")}

@@ -7,8 +7,8 @@ import (
 )
 
 // Event is one block of a stream, with the blank line that ends it. A block without a data line is
-// no event for the client. But its ID and Retry still count, and its comments keep a connection
-// alive.
+// no event for the client. But the client still uses its ID and Retry, and its comments keep a
+// connection alive.
 type Event struct {
 	// Raw holds the received bytes with the line ends. If the previous block ended in CR and its LF
 	// came later, this LF is the first byte of Raw, where it has no effect.

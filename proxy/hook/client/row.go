@@ -15,7 +15,7 @@ type Row struct {
 	Seen string // the version that the row was written for
 	From Source // how the facts in the row were learned
 
-	// The places of these values in the payload. The first existing place counts. A place is a
+	// The places of these values in the payload. The first place that exists is used. A place is a
 	// member name, or several names with dots between for nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
 	// Roots is the place of the folders that are open in the client. Chosen means that the call

@@ -262,7 +262,7 @@ func NewRefusal(l Line, why string) client.Answer {
 	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
 }
 
-// readPayload reads the whole input if held is 0, and otherwise the first held bytes.
+// readPayload reads the whole input if held is 0. Otherwise it reads only the first `held` bytes.
 func readPayload(in io.Reader, held int) ([]byte, error) {
 	limit := int64(client.Limit + 1)
 	if held > 0 {

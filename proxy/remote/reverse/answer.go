@@ -159,7 +159,7 @@ func (rh *requestHandler) answerMissing(why string) {
 func (rh *requestHandler) relayStream(resp *http.Response) {
 	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
 	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.AwaitsAnswer(rh.frame.ID)) {
-		rh.waiter.hangUp() // the server closed its stream as well, and the client will resume it
+		rh.waiter.hangUp() // ends the client's stream too, because the server has ended its own; the client will resume it
 		return
 	}
 	why := "the stream ended before the answer"

@@ -205,7 +205,7 @@ func (c *command) goOn(pid int, status syscall.WaitStatus) {
 	_ = syscall.PtraceCont(pid, signal) // an error means that the process has ended
 }
 
-// end kills all processes of the command. why is one of the reasons in report.
+// end kills all processes of the command. why is one of the reasons in package report.
 func (c *command) end(why string) {
 	c.why.CompareAndSwap(nil, &why)
 	_ = unix.Kill(-1, unix.SIGKILL)
