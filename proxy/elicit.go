@@ -163,7 +163,7 @@ func (s *session) noteElicitation(ev *event.Event) error {
 }
 
 // deliverElicitResult records the client's answer f and passes it to the goroutine that asked. If
-// the record fails, the answer counts as an error.
+// the answer cannot be recorded, that goroutine also gets an error.
 func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.Elicited, err error) {
 	ev := &event.Event{
 		ID: f.ID, Direction: rc.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,

@@ -153,8 +153,8 @@ func (rc *receiver) handleFrame(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// enqueueExchange adds an exchange to the group. Responses and other frames go to different gate
-// calls, so when the kind changes, the present group is judged first, to keep the order.
+// enqueueExchange adds an exchange to the group. A group holds only responses or only other frames.
+// So when the kind changes, the present group is judged first, which keeps the order of the frames.
 func (rc *receiver) enqueueExchange(ctx context.Context, x *gate.Exchange, reply bool) {
 	if reply != rc.responses {
 		rc.judgeGroup(ctx)

@@ -127,7 +127,8 @@ func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 }
 
 // addNotice stores a notification or a response that is about to be written. It does not store a
-// notification if the server is known not to answer its method.
+// notification if earlier messages have shown that the server does not answer notifications of this
+// method.
 func (t *table) addNotice(method, scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

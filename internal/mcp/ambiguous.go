@@ -34,8 +34,9 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	return nil
 }
 
-// deepestMessage is the maximum depth below params.messages of a resource inside a tool result. It
-// allows one more level of nested tool results than any version of MCP.
+// deepestMessage is the maximum depth at which a resource may be inside a tool result of a sampling
+// message. The depth is counted from params.messages. It allows one more level of nested tool
+// results than any version of MCP.
 const deepestMessage = 2 + 2*maxResults + 2
 
 // foldingMessages reports whether two members of one object have names that fold together. It looks

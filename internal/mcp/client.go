@@ -45,8 +45,8 @@ func ClientOfRequest(method string, params []byte) Client {
 }
 
 // NameClient returns the name and version that a client gives itself in the message that begins a
-// session (initialize, or server/discover of version 2026-07-28), at most 200 bytes; "" for any
-// other message. They are not checked.
+// session (initialize, or server/discover of version 2026-07-28). It returns "" for any other
+// message. The result has about 200 bytes at most, and its content is not checked.
 func NameClient(method string, params []byte) string {
 	var c Client
 	switch method {

@@ -32,7 +32,7 @@ type Caller struct {
 }
 
 // Denial is a refusal in the form for the agent. It never holds the position of a rule, a path of
-// the policy, or a secret. This package escapes its texts that come from messages.
+// the policy, or a secret. This package escapes those texts of a denial that come from messages.
 type Denial struct {
 	What        policy.Call // the denied call; if an input request is denied, its call
 	Stage       string      // the stage of the gate that decided

@@ -101,7 +101,7 @@ func (c *collector) collectRequests(v jsonscan.Value) {
 	}
 }
 
-// reasonNoInput is the reason why an input request is malformed whose method is not allowed in an
+// reasonNoInput is the reason why an input request is malformed: its method is not allowed in an
 // answer. A denial does not quote the method, because the method is the server's text.
 const reasonNoInput = "a server may not ask for this method in an answer"
 

@@ -59,9 +59,9 @@ type singleCall struct {
 
 // Read interprets a request, notification or response that was sent in direction d. server is the
 // server's name in the client's configuration. A refusal means that the frame must not be
-// forwarded. If the form of the params only makes a call invalid, policy.Call.Malformed has the
-// reason, so that the call is denied and recorded like any other. Read does not accept a batch: the
-// caller reads its elements one by one.
+// forwarded. If the frame may be forwarded, but the form of its params makes a call invalid,
+// policy.Call.Malformed has the reason, so that the call is denied and recorded like any other.
+// Read does not accept a batch: the caller reads its elements one by one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
 	m := &Message{}
 	if r := m.ReadFrame(f, d, server); r != nil {

@@ -332,8 +332,8 @@ func (c *conn) introduceClient() error {
 }
 
 // beginError returns the error for a server that answered initialize with an error. If our
-// transport could not reach the server, it made this answer itself. Then the error has the
-// transport's text.
+// transport could not reach the server, the transport itself made this answer. Then the error has
+// the transport's text.
 func beginError(answer []byte) error {
 	failed := jsonscan.ValueOf(answer)
 	if string(failed.Member("code").Bytes()) == strconv.Itoa(mcp.CodeGone) {

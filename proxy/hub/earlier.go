@@ -97,7 +97,8 @@ func (c *conn) askClient(call *call, f *frame.Frame) bool {
 }
 
 // takeInquiryAnswer handles the client's answer to a question of an inquiry. If the client answers
-// a form with an error, this counts as "cancel". An error for any other question fails the call.
+// a form with an error, this is treated as the answer "cancel". An error for any other question
+// fails the call.
 func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	q, answer := r.inquiry, f.Result
 	if f.Error != nil && r.method == "elicitation/create" {

@@ -1,6 +1,6 @@
 // Package hub presents several servers to one client as one server. It has a proxy session for each
-// server. The package maps the names that the client uses to servers, and matches each answer with
-// its request. The gate decides what is forwarded. The gate sees every message in the form that the
+// server. The package finds the server for each name that the client uses, and the request for each
+// answer. The gate decides which messages are forwarded. It sees every message in the form that the
 // server uses.
 package hub
 

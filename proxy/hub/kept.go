@@ -146,7 +146,7 @@ func (s *server) dropRecalled() {
 }
 
 // compareLists fetches the recalled lists from a newly started server and compares them. It also
-// fetches the other lists again that the client has seen. It fails if the server does not answer a
+// fetches again all other lists that the client has seen. It fails if the server does not answer a
 // recalled list, because then the gate cannot judge calls to the server.
 func (s *server) compareLists() error {
 	for k := range s.lists {

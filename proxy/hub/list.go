@@ -250,7 +250,7 @@ const (
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
 // collectPages reads all the pages of a list and returns the entries. The first page comes on the
-// channel answer. It requests each later page by the pager `further`.
+// channel answer. collectPages requests each later page by the pager `further`.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))

@@ -98,8 +98,8 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	return true
 }
 
-// byURI sends a request to the server of a resource. The URI stays the same, unless two servers
-// have it and it has the prefix of one of them.
+// byURI sends a request to the server of a resource. If the hub has renamed the resource to
+// "ID+URI" (renameResource), it sends the server only its own URI.
 func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false

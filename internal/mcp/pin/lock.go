@@ -21,8 +21,8 @@ type Lock map[string]SelfDescription
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
 // Text returns the text of the lock file: sorted JSON, indented by two blanks, with LF line ends.
-// It has no time and no place, so that equal locks have equal files. Invisible characters are
-// escaped, and readable text is unchanged.
+// It does not state when or where it was made, so that equal locks have equal files. Invisible
+// characters are escaped, and readable text is unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
@@ -109,8 +109,8 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-// readFile parses a file of this package. It must be an object with the member formula, the members
-// that names lists, and no other members.
+// readFile parses a file of this package. It must be an object with the member formula and the
+// members in `names`, and without other members.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {

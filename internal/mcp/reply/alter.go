@@ -174,8 +174,8 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats returns the edits for all places of the values in the map same. A value is a key of
-// this map, and its mark is the value of the key.
+// findRepeats finds the values in same again at other places of the message, and returns the edits
+// that replace them. same maps each value to its mark.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil

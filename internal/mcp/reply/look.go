@@ -45,8 +45,8 @@ type Finding struct {
 	// Fixed means that the text at this place must not be altered, because it is a number, a blob
 	// or a part of a request to the client.
 	Fixed bool
-	// Of is for a string that was not searched fully (Kind is then unscreened). It is the kind of
-	// findings that the string may still hold, or "" if this is unknown.
+	// If the finding stands for a string that was not searched fully (Kind is then unscreened), Of
+	// is the kind of findings that the string may still hold. It is "" if this kind is unknown.
 	Of string
 
 	start, end int    // offsets in the message
@@ -598,8 +598,8 @@ func isPicture(said string) bool {
 	return len(said) >= long && isBase64(said) && !isTextual(ofUTF16(decodeBlob(said)))
 }
 
-// isBase64 reports whether a text is base64 as in MCP (RFC 4648, 4), in lines or not. Many keys are
-// not base64, because they contain other characters.
+// isBase64 reports whether a text is base64 as in MCP (RFC 4648, 4), with or without line ends.
+// Many keys are not base64, because they contain other characters.
 func isBase64(said string) bool {
 	for i := range len(said) {
 		c := said[i]
@@ -610,8 +610,8 @@ func isBase64(said string) bool {
 	return true
 }
 
-// decodeBlob decodes base64 like the most lenient clients: in either alphabet, padded or not, in
-// several pieces, and without foreign characters.
+// decodeBlob decodes base64 like the most lenient clients: in either alphabet, padded or not, and
+// in several pieces. It skips other characters.
 func decodeBlob(said string) (b []byte) {
 	for piece := range strings.SplitSeq(said, "=") {
 		piece = strings.Map(base64Letter, piece)

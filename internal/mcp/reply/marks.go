@@ -248,8 +248,8 @@ const maxMark = 400
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
 // markAt returns the word of the mark that follows a bracket, and the offset after the mark. The
-// offset is 0 if there is no mark. The mark of a value has a word and a number. If other is true
-// (see openerAt), only a fence mark with an end counts.
+// offset is 0 if there is no mark. The mark of a withheld value must contain a word and a number.
+// If other is true (see openerAt), markAt accepts only a fence mark that has an end.
 func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte

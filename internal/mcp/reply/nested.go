@@ -24,8 +24,8 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	return inside + from, inside + to
 }
 
-// places maps a part of a JSON string's text to the part of the written string. If the calls are in
-// ascending order, it reads the string only once.
+// places maps a part of a JSON string's text to the part of the written string. If findPart is
+// called for the parts in ascending order, the string is read only once.
 type places struct {
 	inside   string // the written string without its quotes
 	said, at int    // where the last part begins: said is its offset in the text, and at is its offset in inside

@@ -116,9 +116,10 @@ func testProposals(t *testing.T, s, other store.Store) {
 	}
 }
 
-// testRacingProposals lets people agree at the same time at two centres. Each person must count once, and
-// one of them must put the bundle into force. Then it adds a newer bundle while the last person agrees.
-// Exactly one of the two must be first.
+// testRacingProposals lets people agree at the same time at two centres. Each vote must be counted once,
+// and exactly one vote must put the bundle into force. Then it adds a newer bundle while the last person
+// agrees. Either the vote comes first and activates the proposal, or the bundle comes first and replaces
+// the proposal.
 func testRacingProposals(t *testing.T, s, again store.Store) {
 	ctx := t.Context()
 	const people, wanted = 20, 7

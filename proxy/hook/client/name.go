@@ -209,8 +209,9 @@ func isNumbered(written, name string) bool {
 func (req *Request) HasSpelledServer() bool { return req.spelled }
 
 // IsCertain reports whether the server's name in the call is surely its name in the client's files.
-// This is so if the name was not cut out of the tool's name. It is also so if it can be cut in only
-// one way and has no "_", because "_" may replace another character.
+// This is so if the name was not cut out of the tool's name. It is also so if the tool's name can
+// be cut in only one way and the server's name has no "_", because "_" may replace another
+// character.
 func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true

@@ -151,9 +151,9 @@ func (a *responder) writeBlock(raw []byte) error {
 	return a.writeBytes(raw)
 }
 
-// relayEvent runs relay, which passes the frame of the event to the gate. final means that the
-// event is the last one of the server's stream. The client gets the event's id and retry time in
-// any case.
+// relayEvent runs the function relay, which passes the frame of the event to the gate. final means
+// that the event is the last one of the server's stream. The client gets the event's id and retry
+// time in any case.
 func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	a.mu.Lock()
 	a.event, a.final = e, final
