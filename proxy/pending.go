@@ -56,7 +56,7 @@ const (
 
 // pending holds the requests of one direction.
 type pending struct {
-	requests   map[string]*request // by scopedKey of the id; a request whose caller sent a retry is here under both ids
+	requests   map[string]*request // requests by scopedKey of the id; if the caller has sent a retry, the request is in the map under both ids
 	peak       int                 // maximum number of requests since the map was made
 	tokens     map[string]int      // number of forwarded requests for each progress token, by scopedKey of the token
 	newTokens  map[string][]byte   // progress tokens of retries, by the scopedKey of the first token; nil if the retry has none

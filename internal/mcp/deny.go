@@ -127,7 +127,7 @@ func (d Denial) DescribeDenial() string {
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
-	if d.Record != "" && !(d.Ran && d.Releasable) { // not here: the command clawai release in the text already has the record
+	if d.Record != "" && !(d.Ran && d.Releasable) { // a releasable denial already has the record in the text, in the command clawai release
 		b.WriteString(" The owner finds it as record " + visibleText(d.Record, 100) + ".")
 	}
 	return b.String()

@@ -50,7 +50,7 @@ type kind uint8
 
 const (
 	callPart     kind = iota // a part of the call, so it is in Extra
-	protocolPart             // not a part of the call, but an approval with one value does not hold for another value
+	protocolPart             // not a part of the call, but an approval for a call with one value is not valid for a call with another value
 	messagePart              // not a part of the call, because it is about only this message
 )
 

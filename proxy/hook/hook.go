@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Client  string // the client's name in wrap's catalogue
 	Event   string // name of the event in the command line; "" if it has none
-	Program string // this program for the record, such as "clawai VERSION"
+	Program string // name and version of this program for the record, such as "clawai VERSION"
 	Getenv  func(string) string
 
 	// Open returns the Door for the call. It is called after the payload is parsed. project is the

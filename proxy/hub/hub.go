@@ -23,8 +23,8 @@ import (
 type Options struct {
 	ClientIn  io.Reader // Run closes it at the end if it is an io.Closer
 	ClientOut io.Writer
-	Gate      *gate.Session // for all the servers; Run closes it
-	Servers   []Server      // in the order in which their tools are listed
+	Gate      *gate.Session // the gate for all the servers; Run closes it
+	Servers   []Server      // the servers, in the order in which their tools are listed
 	// Updates delivers complete lists of servers. nil means that the servers never change.
 	Updates <-chan []Server
 

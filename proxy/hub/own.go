@@ -191,7 +191,7 @@ func (o *own) sendError(f *frame.Frame, why []byte) {
 func (o *own) answerClient(f *frame.Frame, line []byte) {
 	ref, here := o.fromClient.SettleRequest(f.ID)
 	if !here {
-		return // not here: the client has cancelled its request
+		return // no answer is sent, because the client has cancelled its request
 	}
 	err := o.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Outcome, Ref: ref, ServerGuess: "hub", Direction: mcp.ServerToClient.String(), Method: f.Method, ID: f.ID, Bytes: len(line),

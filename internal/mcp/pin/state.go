@@ -175,7 +175,7 @@ func readKinds(words []string) (kinds []EntryKind, err error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%q is not a kind of list", word)
 		}
-		kinds = append(kinds, EntryKind(at)) //nolint:gosec // an index of four
+		kinds = append(kinds, EntryKind(at)) //nolint:gosec // the index is less than four
 	}
 	return kinds, nil
 }

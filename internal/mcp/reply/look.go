@@ -353,7 +353,7 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 		l.noteUnscreened(at, "the rest of a long message")
 		return segment, false
 	}
-	if value.end == 0 || name.end == 0 { // a lone name or value
+	if value.end == 0 || name.end == 0 { // a name without a value, or a value without a name
 		t := value
 		if value.end == 0 {
 			t = name

@@ -188,7 +188,7 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
 		return 2
 	}
-	if l.Held == 0 { // not for a process that another hook program has started, because that program calls wantCentre
+	if l.Held == 0 { // if another hook program has started this process, that program calls wantCentre
 		wantCentre(l)
 	}
 	return a.Code

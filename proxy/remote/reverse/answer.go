@@ -177,7 +177,7 @@ const headerGrace = 2 * time.Millisecond
 // id, so that the client can resume the stream.
 func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
 	out.expectEvents()
-	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, the header and the event are one write
+	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, the header and the event are sent in one write
 	defer func() { soon.Stop(); out.openStream() }()
 	left := resp.ContentLength // bytes left in the stream; -1 if unknown
 	for in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10); ; {

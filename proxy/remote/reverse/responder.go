@@ -55,7 +55,7 @@ func (a *responder) Add(line []byte) (err error) {
 	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
-		block = a.eventBytes(line, last) // even after a hang-up, because replays must know that the gate let the event through
+		block = a.eventBytes(line, last) // the event is needed even after a hang-up, because replays must know that the gate let it through
 	}
 	if a.hungUp {
 		return errHungUp
