@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// state is the state of a request. A request is in the table from its read until its answer is
-// sent.
+// state tells how far a request has come. A request is in the table from the time when it is read
+// until its answer is sent.
 type state uint8
 
 const (
@@ -81,7 +81,7 @@ func directionIndex(from mcp.Direction) int {
 // client answers it.
 const (
 	maxServerRequests     = 1024
-	maxServerRequestBytes = 64 << 20 // total bytes of their frames; above this total, further requests are refused
+	maxServerRequestBytes = 64 << 20 // total bytes of the frames of these requests; above this total, further requests are refused
 )
 
 // reserveIDs reserves the ids of all the requests, or none of them. It returns "" if it succeeds,

@@ -63,7 +63,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
 	rc.recordDrop(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
-	rc.judgeGroup(ctx) // judged first, because an answer in the same read may show the request of this answer
+	rc.judgeGroup(ctx) // the group is judged first, because an answer in the same read may show the request of this answer
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
@@ -237,8 +237,8 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily returns the part of a method before "/". A server with one method of a family is
-// taken to know all methods of the family.
+// methodFamily returns the part of a method before "/". If a server has one method of a family,
+// clawai assumes that it knows all methods of the family.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin

@@ -438,8 +438,8 @@ func narrow(all, by []place) (both []place) {
 	return both
 }
 
-// dropBelow returns the places in all, except those that are in others or lie below a place in
-// others.
+// dropBelow returns the places `all`, except those that are among `others` or lie below one of
+// them.
 func dropBelow(all, others []place) (rest []place) {
 	for _, a := range all {
 		if !isBelow(a.path, pathsOf(others)) {

@@ -208,8 +208,7 @@ var moved = []struct{ variable, usual string }{
 	{"RCLONE_CONFIG", ".config/rclone/rclone.conf"}, {"SOPS_AGE_KEY_FILE", ".config/sops/age/keys.txt"}, {"GRADLE_USER_HOME", ".gradle"},
 }
 
-// findMoved returns the places to which the variables in the list moved point, with their links
-// resolved.
+// findMoved returns the places to which the variables in `moved` point, with their links resolved.
 func (p *planner) findMoved() (all []shutBase) {
 	for _, m := range moved {
 		for _, path := range filepath.SplitList(os.Getenv(m.variable)) {

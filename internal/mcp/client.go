@@ -97,8 +97,8 @@ func elicitParams(message string, schema []byte) []byte {
 	return fmt.Appendf(nil, `{"message":%s,"requestedSchema":%s}`, escape.QuoteText(message), schema)
 }
 
-// InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The caller's
-// retry carries state, a plain string.
+// InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The parameter
+// state is a plain string, which the caller's retry must send back.
 func InputRequired(id []byte, state, message string, schema []byte) []byte {
 	return ResultLine(id, fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"`+formKey+`":{"method":`+elicitMethod+`,"params":%s}},"requestState":%s}`,
 		elicitParams(message, schema), escape.QuoteText(state)))

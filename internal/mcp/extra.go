@@ -14,7 +14,7 @@ var coveredFields = [...]fieldSet{
 	none:          0,
 	named:         1<<fName | 1<<fArguments,
 	oneURI:        1 << fURI,
-	subscriptions: 0, // readExtra handles them
+	subscriptions: 0, // readExtra handles subscriptions
 	sampling:      1 << fSystemPrompt,
 	elicitation:   1<<fMessage | 1<<fURL,
 }

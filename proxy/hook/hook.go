@@ -144,7 +144,7 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	case d.Action != policy.Deny && unproxied:
 		return elsewhere() // the other program knows whether a proxy will judge the call
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.isProxied(project):
-		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy judges the call, asks a person and records
+		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy judges and records the call, and asks a person if necessary
 	case d.Action == policy.Prompt && h.Elsewhere != nil && (!h.canAskClient(d.Rule) || d.Rule.Preview):
 		return elsewhere()
 	}

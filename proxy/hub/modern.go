@@ -145,7 +145,7 @@ func (o *own) answerDiscover(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"supportedVersions":%s,`+offers+`%s}`, allVersions(), instructions))
 }
 
-// maxInstructions is how many bytes of instructions clients are known to read.
+// maxInstructions is the number of bytes of a server's instructions that clients are known to read.
 const maxInstructions = 2 << 10
 
 // joinInstructions returns the instructions of the servers that have run, each after the server's

@@ -49,7 +49,7 @@ type server struct {
 type job struct {
 	starts  bool
 	run     func(on *conn, err error)
-	recall  func() bool  // does the job from kept answers while the server does not run; returns false if it cannot; nil if it never can
+	recall  func() bool  // tries to do the job with kept answers while the server does not run, and reports whether it could; nil for a job that always needs the server
 	carries *frame.Frame // client message that is recorded as dropped if the job is rejected; nil if there is none, or if run reports the error
 }
 

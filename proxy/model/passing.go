@@ -21,7 +21,7 @@ type passage struct {
 	whole atomic.Bool   // the request was read to its end
 	ended chan struct{} // closed when the judgement is over and err is set
 	err   error
-	doubt sync.Once // guards lost
+	doubt sync.Once // makes sure that lost is set only once
 	lost  error     // why no call may pass after an incomplete request; nil if calls may pass
 }
 

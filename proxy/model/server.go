@@ -49,7 +49,7 @@ type Options struct {
 	// transports asks a person. peer is the address of the client's connection.
 	Covers func(peer string, req *client.Request) Cover
 	// Denies reports whether a rule denies calls, whatever the labels of the session are. nil means
-	// that no rule does.
+	// that there is no such rule.
 	Denies func(calls []policy.Call) bool
 	// Servers returns the servers in the client's files (see hook.Options.Servers).
 	Servers func() (owners, others []string)

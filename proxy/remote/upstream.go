@@ -107,7 +107,7 @@ func (u *Upstream) Close(context.Context) error {
 	u.closed.Do(func() {
 		u.waitSent()
 		u.mu.Lock()
-		u.cancel() // while u.mu is held, so that no task starts later
+		u.cancel() // called while u.mu is held, so that no task starts later
 		u.mu.Unlock()
 		_ = u.in.Close()
 		u.tasks.Wait()

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is more than the depth that internal/wire/frame admits plus the levels that a file of
-// entries adds.
+// maxDepth is the maximum nesting depth. It is larger than the depth that internal/wire/frame
+// admits plus the levels that a file of entries adds.
 const maxDepth = 100
 
 // parseTree parses JSON into a tree of map[string]any, []any, string, json.Number, bool and nil. It

@@ -140,7 +140,7 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 // may be an ordinary word elsewhere.
 const minSame = 8
 
-// maxShown is how many bytes of invisible text are shown as escapes at most.
+// maxShown is the maximum number of bytes of an invisible text that is shown as escapes.
 const maxShown = 48
 
 // shownAs returns invisible characters as escapes. So they are harmless and still readable. It

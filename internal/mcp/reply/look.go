@@ -40,7 +40,7 @@ const (
 type Finding struct {
 	Kind    string
 	What    string // description, never a part of the message
-	Pointer string // JSON pointer of its string: /result/content/0/text
+	Pointer string // JSON pointer of the string with the finding: /result/content/0/text
 	Entry   int    // index of the list entry, from 0; -1 outside lists
 	// Fixed means that the text at this place must not be altered, because it is a number, a blob
 	// or a part of a request to the client.

@@ -38,8 +38,8 @@ const maxEscapes = 64
 // value gets a new number.
 const maxNumbers = 1 << 16
 
-// NewNumbers begins a session. digest is a one-way function with a key of the session. Because of
-// it, no value is stored.
+// NewNumbers begins a session. digest is a one-way function with a key of the session. So the
+// values themselves need not be stored.
 func NewNumbers(digest func(value string) [32]byte) *Numbers {
 	return &Numbers{digest: digest, known: map[[32]byte]int{}}
 }
@@ -75,7 +75,7 @@ func (n *Numbers) noteEscape(escape string) {
 // The original texts had none of them.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds the escapes in shown in a text.
+// findEscapes finds the escapes `shown` in a text.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {

@@ -141,7 +141,7 @@ const (
 // Play starts a provider on loopback servers. The servers end with the test.
 func Play(t testing.TB, k ProviderKind) *Provider { return PlayOn(t, k, httptest.NewServer) }
 
-// PlayOn is like Play, but it calls start to start each server.
+// PlayOn is like Play, but it calls the function start to start each server.
 func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Server) *Provider {
 	p := &Provider{ProviderKind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
 	server := start(http.HandlerFunc(p.resource))

@@ -55,7 +55,8 @@ type Call struct {
 	TS     string // the id that the workspace has given to the message
 }
 
-// Start starts a workspace. users has the e-mail addresses of its users by their ids. It ends with the test.
+// Start starts a workspace. users has the e-mail addresses of its users by their ids. The workspace ends with
+// the test.
 func Start(t testing.TB, users map[string]string) *Workspace {
 	w := &Workspace{users: users, news: make(chan struct{}, 1)}
 	server := httptest.NewServer(w)
@@ -93,7 +94,7 @@ func (w *Workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Await waits for a call of the given method with a text that contains all the words in has. It returns the
+// Await waits for a call of the given method with a text that contains all the words `has`. It returns the
 // first such call.
 func (w *Workspace) Await(t testing.TB, method string, has ...string) Call {
 	t.Helper()

@@ -221,8 +221,8 @@ func (e *Emulator) reverseLineFeed() {
 	e.y = max(0, e.y-1)
 }
 
-// scroll moves the rows from the index from to the end of the scrolling region up by n rows. If n
-// is negative, it moves them down.
+// scroll moves rows up by n rows: all rows from the index `from` to the end of the scrolling
+// region. If n is negative, it moves them down.
 func (e *Emulator) scroll(from, n int) {
 	roll(e.cells[from:e.bottom], n, func() []rune { return blank(1, e.cols)[0] })
 	roll(e.looks[from:e.bottom], n, func() []Look { return plain(1, e.cols)[0] })

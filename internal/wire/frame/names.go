@@ -15,8 +15,8 @@ type name struct {
 	escaped  bool
 }
 
-// names is the set of the names in an object. Few names are in a short list, many names in a map.
-// It stores only offsets.
+// names is the set of the names in an object. If the object has few names, they are in a short
+// list, and otherwise in a map. The set stores only offsets.
 type names struct {
 	n    int
 	few  [24]slot

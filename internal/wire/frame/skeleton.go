@@ -11,7 +11,7 @@ import (
 // result. Skeletons leaves a line to Parse when it is in doubt. The zero value is ready. It is not
 // safe for concurrent use.
 type Skeletons struct {
-	limits Limits // the known skeletons were admitted within these
+	limits Limits // the limits within which the known skeletons were admitted
 	known  [8]*skeleton
 	last   int     // the place of the skeleton that admitted the last line
 	next   int     // the place of the next skeleton

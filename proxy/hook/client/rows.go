@@ -1,6 +1,6 @@
 package client
 
-// list keeps the rows short.
+// list is a short name for a type, so that the rows are short.
 type list = []string
 
 // likeClaude returns a row with the payload form of Claude Code, which other clients have copied.

@@ -159,7 +159,7 @@ type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 // signals.
 func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
-	signal.Ignore(append(ends, syscall.SIGPIPE)...) // SIGPIPE would end this process when the client stops reading
+	signal.Ignore(append(ends, syscall.SIGPIPE)...) // otherwise SIGPIPE would end this process when the client stops reading
 	stops := make(chan os.Signal, 1)
 	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // never stopped, because the process ends soon
 	ctx, gone := context.WithCancel(context.Background())

@@ -49,7 +49,7 @@ type mcpSession struct {
 	// server's address for messages.
 	stream   *responder
 	endpoint *url.URL
-	open     context.Context // ends with the stream
+	open     context.Context // ends when the stream ends
 
 	adopted bool // the session began before this process did
 
