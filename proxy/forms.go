@@ -179,8 +179,8 @@ func (p *pending) addRequest(key string, req *request) {
 	p.peak = max(p.peak, len(p.requests))
 }
 
-// forwardedID returns the id under which the other side knows a request. It returns nil if that is
-// the id of the caller.
+// forwardedID returns the id under which the other side knows a request. It returns nil if the
+// other side knows the request by the caller's own id.
 func (t *table) forwardedID(from mcp.Direction, key string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

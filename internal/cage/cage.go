@@ -438,7 +438,8 @@ func narrow(all, by []place) (both []place) {
 	return both
 }
 
-// dropBelow returns the places of all that do not lie below a place of others.
+// dropBelow returns the places `all`, except those that are among `others` or lie below one of
+// them.
 func dropBelow(all, others []place) (rest []place) {
 	for _, a := range all {
 		if !isBelow(a.path, pathsOf(others)) {
@@ -457,7 +458,7 @@ func pathsOf(all []place) (paths []string) {
 	return paths
 }
 
-// contains reports whether a path is a place, or lies in it.
+// contains reports whether a path is the given place, or lies in it.
 func contains(place, path string) bool {
 	return path == place || place == "/" || strings.HasPrefix(path, place+"/")
 }

@@ -157,8 +157,9 @@ func (p *planner) isOpen(real string) bool {
 	return isBelow(real, slices.Concat(confine.System, p.plan.Spec.Read, p.plan.Spec.Write))
 }
 
-// noteClosed notes for the owner that the program at path stays closed. The reason is the file by,
-// which leads to the program: a server may have written that file.
+// noteClosed notes for the owner that the program at path stays closed. The parameter by is the
+// file that leads to the program. The program stays closed because a server may have written that
+// file.
 func (p *planner) noteClosed(path, by string) {
 	p.note("%s stays closed: %s is in a folder that a server with a sandbox may write; if the server needs it, name it in read", path, by)
 }

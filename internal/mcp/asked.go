@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of a session's memory of input requests. If a request was dropped from the memory, its
-// answer is judged by the answer's own texts, like an answer to no request.
+// answer is judged by the answer's own texts, like an answer for which no request is known.
 const (
 	maxAsked      = 256
 	maxAskedBytes = 1 << 20

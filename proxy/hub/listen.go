@@ -204,7 +204,7 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	switch {
 	case a.call != nil && a.open && agreed: // the listen is for a subscription of a client of an earlier version
 		c.asked[string(id)] = asker{hub: make(chan frame.Frame, 2), open: true}
-	case a.hub != nil && a.open: // sent while c.mu is held: the asker is still in asked, so endConnection has not closed its channel
+	case a.hub != nil && a.open: // sent while c.mu is held: the asker is still in c.asked, so endConnection has not closed the asker's channel
 		select {
 		case a.hub <- f:
 		default:

@@ -151,10 +151,10 @@ func (h *hub) findByName(k kind, advertised string) (s *server, original string)
 	return unlisted, rest
 }
 
-// findByURI returns the server of a resource, and the URI at that server. First it looks for the
-// server whose id is the URI's prefix. Then it looks for the first server that lists the URI. Then
-// it looks for the server whose template has the longest literal start that matches. If there is
-// only one server, that server gets every URI.
+// findByURI returns the server of a resource, and the URI at that server. First it looks for a
+// server whose id is the URI's prefix and that lists the rest of the URI. Then it looks for the
+// first server that lists the URI. Then it looks for the server with the template whose literal
+// start matches the most characters. If there is only one server, that server gets every URI.
 func (h *hub) findByURI(uri string) (s *server, original string) {
 	servers := h.currentServers()
 	if len(servers) == 1 {
@@ -196,8 +196,8 @@ func (l *list) isListed(advertised string) bool {
 }
 
 // matchTemplate compares uri with the literal starts of the templates (the text before the first
-// {). It returns the length of the longest literal start of uri, or -1 if there is none. A template
-// that equals uri gives the highest result.
+// {). It returns the length of the longest literal start with which uri begins, or -1 if there is
+// none. A template that equals uri gives the highest result.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

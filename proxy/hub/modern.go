@@ -65,8 +65,8 @@ func hubInfo(version string) string {
 
 func quoteJSON(text string) []byte { return gjson.AppendJSONString(nil, text) }
 
-// requestMeta returns the _meta for requests of the hub in the name of a client. can are the
-// client's capabilities and info is its description.
+// requestMeta returns the _meta for requests of the hub in the name of a client. The parameter can
+// holds the client's capabilities, and info holds the client's description of itself.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
@@ -145,7 +145,7 @@ func (o *own) answerDiscover(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"supportedVersions":%s,`+offers+`%s}`, allVersions(), instructions))
 }
 
-// maxInstructions is how many bytes of instructions clients are known to read.
+// maxInstructions is the number of bytes of a server's instructions that clients are known to read.
 const maxInstructions = 2 << 10
 
 // joinInstructions returns the instructions of the servers that have run, each after the server's

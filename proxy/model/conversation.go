@@ -44,7 +44,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, instead := map[string]denial{}, map[string]string{} // both maps have the id of the call as key; refused holds denials, and instead holds the false names of tools in the request
+	refused, instead := map[string]denial{}, map[string]string{} // both maps have the id of a refused call as key; refused holds the denial, and instead holds the false name that stands in the request
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		if d, is := t.findDenial(c.Place.Text()); is {

@@ -88,8 +88,8 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	return c
 }
 
-// compareHeader checks one header. If the header is there, it must have the value want. said is
-// false if the message has no such value. Then the header must be missing.
+// compareHeader checks one header. If the message has the value (said), the header must be missing
+// or equal to the value (want). Otherwise the header must be missing.
 func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	got := h[name]
 	switch {

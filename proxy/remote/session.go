@@ -101,9 +101,9 @@ func (u *Upstream) reopenStream() {
 }
 
 // renewSession begins the session again, because the server has forgotten it or its stream has
-// ended. dead reports whether this is still so. It is called with u.mu held. Only one goroutine
-// renews the session, and the others wait for it. renewSession returns true if there is a new
-// session. rt is the request that needs the session, or nil.
+// ended. The function dead reports whether this is still so. renewSession calls it while it holds
+// u.mu. Only one goroutine renews the session, and the others wait for it. renewSession returns
+// true if there is a new session. rt is the request that needs the session, or nil.
 func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	ctx := u.ctx
 	if rt != nil {

@@ -38,7 +38,7 @@ type Child struct {
 	once    sync.Once
 	forced  bool            // the server ended only after a signal; set by Close
 	report  *confine.Report // report about the server's cage; nil without a cage
-	hosts   io.Closer       // closed with the server's cage, such as its way to hosts; nil if there is none
+	hosts   io.Closer       // a part of the server's cage that must be closed with the server, such as its way to hosts; nil if there is none
 }
 
 // Read reads from the stdout of the server.

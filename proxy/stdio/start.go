@@ -66,8 +66,9 @@ func startError(name string, err error) error {
 	return &StartError{Code: code, Name: name, Err: err}
 }
 
-// AskSystem lets Go's runtime find out what the system offers for child processes. It does so once, by a
-// process of its own, and otherwise when the first child is started.
+// AskSystem makes Go's runtime find out now what the system offers for child processes. The runtime
+// does this only once, and it starts a process of its own for it. Without AskSystem, the runtime
+// does this when the first child is started.
 func AskSystem() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()

@@ -40,7 +40,7 @@ func restrictFiles(h *helper) error {
 			return err
 		}
 	}
-	c := landlock.V9 // later versions only add the network, which other steps restrict
+	c := landlock.V9 // the versions after 9 only add restrictions of the network, which other steps restrict
 	c.HandledAccessNet = 0
 	rules, flags, err := c.BestEffort().NewRulesetFD(h.fileRules(abi)...)
 	if err != nil {

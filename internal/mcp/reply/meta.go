@@ -239,7 +239,7 @@ func cutSpans(all []span, out []int) (edits []edit) {
 	return edits
 }
 
-// maxTTL is how long a client may cache an altered list at most, in milliseconds.
+// maxTTL is the maximum time, in milliseconds, for which a client may cache an altered list.
 const maxTTL = 60_000
 
 // makePrivate returns edits that keep an altered list out of shared caches. They are needed only if

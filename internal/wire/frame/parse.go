@@ -64,8 +64,8 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 	return nil
 }
 
-// scanBatch scans the array at offset from, element by element. If one element is bad, the whole
-// batch is refused, because a batch has no id for an answer.
+// scanBatch scans the elements of the array that begins at the offset from. If one element is bad,
+// the whole batch is refused, because a batch has no id for an answer.
 func (s *scanner) scanBatch(f *Frame, from int, allowed bool) error {
 	f.Raw, f.Kind = s.b[from:], Batch
 	i := s.skipBlank(from + 1)

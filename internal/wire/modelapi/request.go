@@ -20,7 +20,7 @@ type Request struct {
 	// this package does not read are in Words as one object, which this package writes. For each
 	// list of texts, Words also has the results of JoinTexts.
 	Words  []jsonscan.Value
-	Unread []string // kinds of parts with content that this package does not know
+	Unread []string // kinds of parts that have content but that this package does not know
 	Offers []Offer
 	Tools  jsonscan.Value // the list of tools
 	// Offered means that Offers is complete. It may be true even if the conversation could not be
@@ -320,8 +320,8 @@ var hostedItems = map[string]string{
 // arguments.
 var fixedItems = map[string]string{"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation", "computer_call": "action"}
 
-// readItemCall reads an item of Responses. is reports whether the item is a call that the client
-// must run.
+// readItemCall reads an item of Responses. The second result reports whether the item is a call
+// that the client must run.
 func readItemCall(o *object) (c Call, is bool, err error) {
 	kind := o.text("type")
 	c = Call{ID: o.text("call_id"), Name: o.text("name")}

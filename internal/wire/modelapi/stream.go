@@ -25,7 +25,7 @@ type Step struct {
 	Places []Place  // names of calls in this event, even of calls that were complete before
 	Hold   bool     // a call has begun and is not complete yet
 	Hosted []Result // results of tools that the service ran
-	Unread []string // kinds of parts with content that this package does not know
+	Unread []string // kinds of parts that have content but that this package does not know
 }
 
 // Stream reads the events of one streamed reply in their order. NewStream makes a valid Stream.

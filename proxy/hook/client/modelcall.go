@@ -95,7 +95,7 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 // foldName returns clawai's name of a tool, for a client that ignores the case of letters. The name
 // of a built-in tool is in lower case. Any other name stays as the model has written it.
 func (r *Row) foldName(tool string) (string, error) {
-	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may take such a character for another case of an ASCII letter
+	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may treat such a character as an ASCII letter in another case
 		return "", errors.New("the name of the tool has a character that is not ASCII")
 	}
 	low := strings.ToLower(tool)

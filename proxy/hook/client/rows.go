@@ -1,6 +1,6 @@
 package client
 
-// list keeps the rows short.
+// list is a short name for a type, so that the rows are short.
 type list = []string
 
 // likeClaude returns a row with the payload form of Claude Code, which other clients have copied.
@@ -43,7 +43,8 @@ var geminiEvents = []Event{
 }
 
 // claudeModes are the permission modes in which Claude Code shows its dialog for a hook's question.
-// In auto, dontAsk, bypassPermissions and unknown modes, something else than a person may answer.
+// In auto, dontAsk, bypassPermissions and unknown modes, a program may answer in place of the
+// person.
 var claudeModes = list{"", "default", "acceptEdits", "plan"}
 
 // rows has the order of wrap --hooks. If several clients write the same payload, the first one in
@@ -56,7 +57,7 @@ var rows = []Row{
 	{ID: "codex", Seen: "0.169.0", From: Real, Like: true, NeedSession: true, Marks: list{"turn_id"}, Without: list{"timestamp", "client_type", "tool_name&!turn_id", "prompt&!turn_id", "!cwd"}},
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: list{"mcp_context.server_name"}, MCPTool: list{"mcp_context.tool_name"},
 		Marks: list{"timestamp"}, Without: list{"permission_mode", "!transcript_path"}, Deny: Decision, Project: list{"GEMINI_PROJECT_DIR"}},
-	// With failClosed, Cursor takes an allowed call without output for a broken hook.
+	// If failClosed is set, Cursor treats an allowed call without output as a broken hook.
 	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: list{"cursor_version"}, Event: list{"hook_event_name"}, Session: list{"conversation_id", "session_id"}, NeedSession: true, Call: list{"tool_use_id", "generation_id"},
 		Cwd: list{"cwd", "workspace_roots"}, Roots: list{"workspace_roots"}, Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: colon, Deny: Permission, Project: list{"CURSOR_PROJECT_DIR"},
 		Marks: list{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: list{"!conversation_id&!generation_id&!cursor_version"}, Modes: list{""},
@@ -118,8 +119,8 @@ var rows = []Row{
 		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // event names of version 3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},
 	}},
-	// Antigravity takes any exit code but 0 for a broken hook and then runs the tool. But it always
-	// reads the output.
+	// Antigravity treats any exit code other than 0 as a broken hook and then runs the tool. But it
+	// always reads the output.
 	{ID: "antigravity", Seen: "1.2", From: FromUsers, Event: list{"hook_event_name", "hookEventName", "eventName"}, Session: list{"conversationId"}, NeedSession: true, Call: list{"toolCall.id"},
 		Cwd: list{"cwd", "workspacePaths"}, Tool: list{"toolCall.name"}, Input: list{"toolCall.args"}, Deny: Decision, Exit0: true, MCP: underscored,
 		Allow: `{"decision":"allow"}`, Pass: `{}`, Marks: list{"conversationId"},

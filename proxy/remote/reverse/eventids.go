@@ -13,7 +13,7 @@ import (
 type eventIDs struct {
 	mu   sync.Mutex
 	last []sentEvent
-	next int // index of the oldest event in last, once last is full
+	next int // once the slice last is full: index of its oldest event
 }
 
 // sentEvent is an event that a client got.

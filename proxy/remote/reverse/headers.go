@@ -33,8 +33,9 @@ var (
 )
 
 // neverForwarded are the headers that are never forwarded, even if their names match or the owner
-// configured them. They are HTTP's own headers, headers that tell a program on the way an address,
-// a method or a caller, and MCP's headers, which this package builds itself.
+// configured them. They are HTTP's own headers, headers that state an address, a method or a caller
+// for a program between the client and the server, and MCP's headers, which this package builds
+// itself.
 var neverForwarded = []string{
 	"accept-encoding", "connection", "cookie", "date", "expect", "forwarded", "from", "host", "keep-alive", "last-event-id",
 	"origin", "proxy-authenticate", "proxy-authorization", "proxy-connection", "referer", "te", "trailer", "transfer-encoding",

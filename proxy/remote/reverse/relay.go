@@ -58,8 +58,9 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 	return context.WithCancel(rh.agent.in.ctx)
 }
 
-// answerWaiter returns the HTTP request that waits for the answer. If the caller has returned from
-// a form with another request, it is that request. Otherwise it is this request.
+// answerWaiter returns the response to the HTTP request that waits for the answer. This is usually
+// the present request. If the caller has answered a form with another request, it is that other
+// request.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
 		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {

@@ -65,7 +65,7 @@ type Server struct {
 
 	mu          sync.Mutex
 	agents      map[route]*agentSession
-	sessions    map[string]*mcpSession // by server and session id
+	sessions    map[string]*mcpSession // MCP sessions, by server and session id
 	ended       map[string]bool        // ended sessions, by mcpSession.key
 	invocations map[string]*invocation
 	scopes      int // number of scopes so far; each request without a session gets one

@@ -320,7 +320,7 @@ const nameServer = "nameserver 127.0.0.1\n"
 // resolv.conf that names the preview's name server. stage is a folder in memory.
 func (r *runner) makeCovers(stage string) error {
 	folder, file, names := filepath.Join(stage, "folder"), filepath.Join(stage, "file"), filepath.Join(stage, "resolv.conf")
-	if err := errors.Join(os.Mkdir(folder, 0o500), os.WriteFile(file, nil, 0o400), os.WriteFile(names, []byte(nameServer), 0o444), os.Chmod(names, 0o444)); err != nil { //nolint:gosec // programs of other users read it, too
+	if err := errors.Join(os.Mkdir(folder, 0o500), os.WriteFile(file, nil, 0o400), os.WriteFile(names, []byte(nameServer), 0o444), os.Chmod(names, 0o444)); err != nil { //nolint:gosec // programs of other users must read resolv.conf too
 		return err
 	}
 	add := func(from, place string) error {

@@ -157,7 +157,7 @@ func (c *command) start(output, reports *os.File) error {
 
 // setLimits limits each process of the command. watch limits all of them together.
 func setLimits(bytes int64) {
-	for what, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(bytes), unix.RLIMIT_DATA: 4 * uint64(bytes), unix.RLIMIT_NPROC: 2 * maxTasks} { //nolint:gosec // a positive number
+	for what, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(bytes), unix.RLIMIT_DATA: 4 * uint64(bytes), unix.RLIMIT_NPROC: 2 * maxTasks} { //nolint:gosec // the limit is a positive number
 		_ = unix.Setrlimit(what, &unix.Rlimit{Cur: limit, Max: limit})
 	}
 }
@@ -205,7 +205,7 @@ func (c *command) goOn(pid int, status syscall.WaitStatus) {
 	_ = syscall.PtraceCont(pid, signal) // an error means that the process has ended
 }
 
-// end kills all processes of the command. why is one of the reasons in report.
+// end kills all processes of the command. why is one of the reasons in package report.
 func (c *command) end(why string) {
 	c.why.CompareAndSwap(nil, &why)
 	_ = unix.Kill(-1, unix.SIGKILL)
