@@ -38,7 +38,8 @@ type effect struct {
 	assigned []string
 }
 
-// mergeEffect adds the effect of the command whose words begin at index at.
+// mergeEffect adds the effect of an inner command. at is the index of the first word of that
+// command.
 func (e *effect) mergeEffect(more effect, at int) {
 	for _, i := range more.stays {
 		e.stays = append(e.stays, at+i)
