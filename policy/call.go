@@ -44,7 +44,8 @@ type Call struct {
 	// there are none. No rule looks at Extra; it is shown to people.
 	Extra []byte
 	// Quiet is a digest of the protocol members that Extra leaves out, without those that belong
-	// to a single message, such as its progress token. It is comparable only in this process.
+	// to a single message, such as its progress token. Digests from different processes cannot be
+	// compared.
 	Quiet uint64
 
 	Facts

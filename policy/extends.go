@@ -279,7 +279,7 @@ type merger struct {
 	rules []ruleSource
 
 	anchored map[anchor][]int // the indexes of the own rules with the key above, in order, by the value of the key
-	named    []int            // by index of an own rule: how many extended rules have the name in its key above
+	named    []int            // by index of an own rule: the number of extended rules that the key above of this rule names
 	// By name of an extended rule: the number (from 1) of the last [[extends]] that has a rule with
 	// this name.
 	entries map[string]int
@@ -420,7 +420,8 @@ func (p *Policy) anchorOf(index int) string {
 	return ""
 }
 
-// mayMeet reports whether one server's name may match a glob in some and also a glob in others.
+// mayMeet reports whether there may be a server whose name matches a glob of the first list and a
+// glob of the second list.
 func mayMeet(some, others []string) bool {
 	isGlob := func(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 	return slices.ContainsFunc(some, func(a string) bool {

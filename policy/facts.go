@@ -43,7 +43,7 @@ type Facts struct {
 	Seen Seen `json:"-"`
 }
 
-// WithIdentity returns a copy of f that has the Who, Roles, Groups and Env of other.
+// WithIdentity returns a copy of f in which the fields Who, Roles, Groups and Env come from other.
 func (f *Facts) WithIdentity(other *Facts) Facts {
 	all := *f
 	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env

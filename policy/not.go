@@ -27,7 +27,7 @@ type except struct{ callTest }
 
 func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
-// oppositeAction returns an action for which an uncertain result counts in the opposite way: Deny
+// oppositeAction returns an action under which an uncertain result has the opposite effect: Deny
 // for Allow, and Allow for every other action.
 func oppositeAction(a Action) Action {
 	if a == Allow {

@@ -89,7 +89,7 @@ type parser struct {
 
 	limiting bool // the parser is reading the last [[limit]] in limits
 
-	named       []string          // the keys so far in the table that is read, the last in trusts or cages
+	named       []string          // the keys that the current table has so far; it is the last table in trusts or cages
 	cageHeaders []toml.Expression // the header of each table in cages, in the same order
 	flowing     int               // offset of the header [flow], plus 1; 0 if there is none
 	levelled    bool              // [flow] has a level

@@ -33,10 +33,10 @@ type constraintKey struct {
 	// the first key.
 	settings []string
 	make     func(value any, o *Options) (where.Constraint, error)
-	// local reports whether a constraint depends on Options (the home, the disk). compileConstraint
-	// must build such a constraint again. If local is nil, no constraint of the key depends on
-	// Options. For servers on Windows, compileConstraint builds every constraint of a key with
-	// local again.
+	// local reports whether a constraint depends on Options (the home, the disk). If so,
+	// compileConstraint must build the constraint again. If local is nil, no constraint with this
+	// key depends on Options. For servers on Windows, compileConstraint builds a constraint again
+	// whenever local is not nil.
 	local       func(where.Constraint) bool
 	path, whole bool // see the fields of the same name in constraint
 }

@@ -17,8 +17,8 @@ var views = sync.Pool{New: func() any { return new(view) }}
 
 // Options holds what a policy must know about its machine and about the calls that it will judge.
 type Options struct {
-	Home string    // the owner's home folder, for ~; if "", a match of a path with ~ is only Maybe
-	Disk disk.Disk // where.<name>.under looks at the disk; if nil, each of its answers is Maybe
+	Home string    // the owner's home folder, which ~ stands for; if it is "", a match of a path with ~ is only Maybe
+	Disk disk.Disk // the disk that where.<name>.under looks at; if it is nil, every answer of under is Maybe
 
 	// OS is the system of the policy's machine. If OS is not Windows, proofs about the rules ignore
 	// Windows. Each call states the system of its own server.

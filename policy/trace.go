@@ -31,7 +31,7 @@ type Step struct {
 	Reached bool
 	// At is the condition that did not match or could not be decided. If the walk judged the rule
 	// several times, At is from the attempt that came closest to a match. At is zero if the rule
-	// matches, and if no rule was judged.
+	// matches, or if no rule was judged because the call is malformed.
 	At Condition
 	// Took is a reading that the rule matched, with Yes or Maybe. It is nil if no argument with a
 	// condition of the rule has more than one reading.

@@ -106,8 +106,8 @@ func (r *Rule) hasKey(name string) bool {
 	return slices.ContainsFunc(r.Statements, func(st Statement) bool { return !st.Header && st.Key[0] == name })
 }
 
-// PutAbove adds the key above to every rule of a text that does not have it. The key stands below
-// the other keys of the rule.
+// PutAbove adds the key above to every rule of a text, unless the rule already has it. The key
+// stands below the other keys of the rule.
 func PutAbove(text, value string) (string, error) {
 	src := []byte(text)
 	doc, err := ReadDocument(src)
@@ -286,7 +286,8 @@ func (r *Rule) opensServer(servers []string) (names bool) {
 	return names
 }
 
-// extensionAbove returns the offset of the last [[extends]] before the offset at.
+// extensionAbove returns the offset of the last [[extends]] that begins before the given offset; 0
+// if there is none.
 func (d *Document) extensionAbove(at int) (start int) {
 	for _, r := range d.tables("extends") {
 		if r.Start < at {
