@@ -65,7 +65,7 @@ func (s *Session) askQuestion(ctx context.Context, q *question) {
 	s.concludeQuestion(c, v, r)
 }
 
-// reply is the Approver's reply.
+// reply holds the result of Approver.Ask.
 type reply struct {
 	Answer
 	err    error
