@@ -44,7 +44,7 @@ type CageTable struct {
 	text string // the table as TOML
 }
 
-// AnyHost in the key net gives the server the network of the machine.
+// AnyHost in the key "net" gives the server the network of the machine.
 const AnyHost = "*"
 
 // String returns the table as TOML on one line.

@@ -223,7 +223,7 @@ func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	r.calls = slices.Insert(all, at, s)
 }
 
-// conditionFor returns the rule's condition with a key, or nil if there is none.
+// conditionFor returns the rule's condition with the given key, or nil if there is none.
 func (r *ruleSource) conditionFor(name string) *Stated {
 	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
 		return &r.calls[i]

@@ -110,7 +110,7 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// exceptionNames returns the keys that are possible below the key not.
+// exceptionNames returns the keys that are possible below the key "not".
 func exceptionNames() (names []string) {
 	for i := range keys {
 		if k := ruleKey(i); k.isSubject() || k == argsKey || keys[i].call != nil && keys[i].call.Glob {

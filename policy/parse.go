@@ -31,7 +31,7 @@ type fileSource struct {
 	environment environment // the zero value if the file has no key env
 
 	packFiles []PackFile
-	anchored  bool // at least one rule has the key above
+	anchored  bool // at least one rule has the key "above"
 }
 
 // parseFile reads the whole file of a policy: rules, limits, extends and the other tables. A list

@@ -18,7 +18,7 @@ var (
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-// whenParts holds what the parser has read so far of the current rule's key when.
+// whenParts holds what the parser has read so far of the current rule's key "when".
 type whenParts struct {
 	When
 	texts map[string]string // each part as TOML, by name

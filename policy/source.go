@@ -21,7 +21,7 @@ type ruleSource struct {
 	// How many [[extends]] are above the rule in the file; includes the [[extends]] that the rule
 	// comes from; 0 for a rule from a list.
 	entries int
-	// The value of the key above: name of an extended rule (anchorNames); "" if the rule has no
+	// The value of the key "above": name of an extended rule (anchorNames); "" if the rule has no
 	// such key.
 	above string
 }

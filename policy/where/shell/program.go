@@ -175,8 +175,8 @@ func (r *row) hasMarkPrefix(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }
 
-// isFileMode reports whether a text is a file mode, such as -u+x. No option contains
-// these characters.
+// isFileMode reports whether a text is a file mode, such as -u+x. It must have a + or a =, so that
+// it is no bundle of options.
 func isFileMode(text string) bool {
 	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
 }
