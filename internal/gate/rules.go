@@ -186,7 +186,7 @@ func markNotEnforced(v *Verdict) {
 	limited := v.Stage == StageRate && v.Action == policy.Deny
 	v.Stage, v.Reason = StageObserve, ""
 	switch {
-	case limited: // Policy does not show the limit, because the rules alone said allow or prompt
+	case limited: // the field Policy does not show the limit, because the rules alone said allow or prompt
 		v.Action = policy.Allow
 	case v.Action != policy.Allow:
 		v.Action, v.Code = policy.Allow, CodeNotEnforced
