@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// effect holds what a command does in addition to running the program of its name. The command's
-// words show it.
+// effect tells what a command does besides running the program that it names, as far as the
+// command's words show this.
 type effect struct {
 	// inner are the commands that the command runs, each as a list of words. texts are the shell
 	// texts that the command runs.

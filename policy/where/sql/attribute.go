@@ -193,9 +193,9 @@ func (s *statement) hasServerName(i int) bool {
 	return false
 }
 
-// givesOneColumn reports whether a function returns one column with the name of its alias. The
-// indexes of the function's name and of its alias are name and alias. givesOneColumn returns false
-// if a list of names, or the function itself, gives other columns.
+// givesOneColumn reports whether a function returns one column with the name of its alias. alias
+// and name are the indexes of the alias and of the function's name. givesOneColumn returns false if
+// a list of names, or the function itself, gives other columns.
 func (s *statement) givesOneColumn(alias, name int) bool {
 	return (alias == name || !s.isMark(alias+1, "(")) && s.postgres.columns(s.wordAt(name)) == "" && s.wordAt(name) != "from"
 }
