@@ -50,9 +50,9 @@ type Call struct {
 
 	Facts
 
-	// Finds are the kinds of what the detectors found (FindingKinds) in the arguments of a tool or
-	// a prompt, or in the texts of sampling and elicitation. Screened means that the detectors
-	// have looked for every kind that the rules name (Policy.Screens). If Screened is false, a
+	// Finds are the kinds (FindingKinds) that the detectors found in the arguments of a tool or a
+	// prompt, or in the texts of sampling and elicitation. Screened means that the detectors have
+	// looked for every kind that the rules name (Policy.Screens). If Screened is false, a
 	// condition on finds is a maybe.
 	Finds    []string
 	Screened bool

@@ -70,8 +70,8 @@ type Policy struct {
 	readers     []argReader                  // by slot
 	file        string
 	revision    string
-	timed       bool     // a rule has a when; includes the rules of layers, and rules about replies and lists
-	labelled    bool     // a rule has an after
+	timed       bool     // a rule has the key "when"; includes the rules of layers, and rules about replies and lists
+	labelled    bool     // a rule has the key "after"
 	identity    []string // the keys of conditions on the caller or the environment, such as "group"
 	environment string   // the value of the policy's own key env; "" if the policy has none
 	hinted      bool     // a rule has a condition on the call that a fixture may leave undecided

@@ -90,7 +90,7 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	return s.kinds, s.ruled
 }
 
-// search holds the kinds that the rules with one On name, and these rules. It is built once,
+// search holds the rules with the same On, and the kinds that these rules name. It is built once,
 // because every message needs it.
 type search struct {
 	once   sync.Once
@@ -100,8 +100,8 @@ type search struct {
 	wholes concerns // the rules without a find
 }
 
-// concern is a rule with the compiled globs on its subject. The globs are enough to see that the
-// rule does not match a call.
+// concern is a rule with the compiled globs on its subject. The globs are enough to exclude most
+// calls that the rule does not match.
 type concern struct {
 	source *ruleSource
 	names  anyOf
