@@ -126,7 +126,7 @@ func (g *callNames) matchCall(c *Call) where.Match {
 	return where.No
 }
 
-// meet adds a name that the first glob matches to the names of the call.
+// meet adds to the call's names a name that the first glob matches.
 func (g *callNames) meet(c *Call) {
 	list := g.set(&c.Facts).List()
 	if name := exampleOf(g.globs); IsIdentityName(name) && !slices.ContainsFunc(list, g.globs.matchText) {

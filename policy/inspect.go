@@ -90,7 +90,7 @@ type ArgSource struct {
 
 // WhereSource is one typed constraint: where.<path>.<key> = <text>.
 type WhereSource struct {
-	Path       []string // the argument's path below where
+	Path       []string // the argument's path below "where"
 	Key        string   // the constraint: under, host, sql, ...
 	Text       string   // the constraint's value, as TOML
 	Pos        Position

@@ -55,7 +55,7 @@ func (c *compiler) compileExceptions(r *rule, src *ruleSource) {
 	}
 }
 
-// readNot reads a pair whose key begins with not.
+// readNot reads a pair whose key begins with "not".
 func (p *parser) readNot(e toml.Expression) {
 	p.markGiven(notKey, e.Key[0])
 	if len(e.Key) > 1 || e.Value.IsTable() {
@@ -65,7 +65,7 @@ func (p *parser) readNot(e toml.Expression) {
 	p.wrongType(label{key: notKey}, "a table", e.Key, e.Value, `write not.args.path = "**/.git/**"`)
 }
 
-// readException reads a pair below not, or a table of pairs.
+// readException reads a pair below the key "not", or a table of pairs.
 func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	start, end, name := at[0].Start, at[len(at)-1].End, label{notKey, path}
 	if v.IsTable() {

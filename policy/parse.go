@@ -68,7 +68,7 @@ type parser struct {
 	extended  bool     // the file has the key extends, as a list
 	extending bool     // the parser is reading the last [[extends]] in extends
 	packed    bool     // the file has the key packs
-	prefix    []string // in an argsScope, whereScope or notScope: the path in the header after args, where or not
+	prefix    []string // in an argsScope, whereScope or notScope: the path in the header after "args", "where" or "not"
 	table     ruleKey  // the key whose table is read, in a partsScope
 	tables    bool     // a rule has a table in it, so FirstConflict must be asked
 
@@ -78,8 +78,8 @@ type parser struct {
 	broken    bool   // part of the rule is invalid TOML, so missing keys are not reported
 	given     []int  // by ruleKey: offset of the key, plus 1; 0 if the rule does not have the key
 	arguments int    // number of conditions on arguments, including invalid ones
-	typed     int    // number of conditions below where, including invalid ones
-	whole     []bool // by ruleKey, for when and limit: the rule has the key as one value
+	typed     int    // number of conditions below "where", including invalid ones
+	whole     []bool // by ruleKey, for "when" and "limit": the rule has the whole key as one pair, not as dotted keys such as when.days
 	when      whenParts
 	limit     limitParts // the parts of the rule's limit, or of a [[limit]]
 

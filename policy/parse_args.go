@@ -13,7 +13,7 @@ import (
 // frame.
 const maxArgDepth = 64
 
-// readArgs reads a pair whose key begins with args.
+// readArgs reads a pair whose key begins with "args".
 func (p *parser) readArgs(e toml.Expression) {
 	p.markGiven(argsKey, e.Key[0])
 	if len(e.Key) > 1 {

@@ -120,7 +120,7 @@ func (k *constraintKey) isTableValue(v toml.Value) bool {
 
 func whereName(path []string) string { return policytext.DottedKey("where", path...) }
 
-// readWhere reads a pair whose key begins with where.
+// readWhere reads a pair whose key begins with "where".
 func (p *parser) readWhere(e toml.Expression) {
 	p.markGiven(whereKey, e.Key[0])
 	switch {
@@ -134,7 +134,7 @@ func (p *parser) readWhere(e toml.Expression) {
 	}
 }
 
-// readConstraint reads a pair below where. The last name of the path is the constraint, and the
+// readConstraint reads a pair below "where". The last name of the path is the constraint, and the
 // names before it lead to the argument. If the value is a table, its keys belong to the path too,
 // unless the constraint accepts a table.
 func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) {

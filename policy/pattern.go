@@ -74,7 +74,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 
 func checkBaseWord(text string) error {
 	if strings.IndexByte(text, reading.BaseWord[0]) < 0 {
-		return nil // true of most globs: no transformation changes them
+		return nil // most globs end here: they have no $ and so no BaseWord
 	}
 	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
 		return errBaseWord

@@ -75,7 +75,7 @@ type Policy struct {
 	identity    []string // the keys of conditions on the caller or the environment, such as "group"
 	environment string   // the value of the policy's own key env; "" if the policy has none
 	hinted      bool     // a rule has a condition on the call that a fixture may leave undecided
-	asksDisk    bool     // a rule has an under, or a command that depends on the disk
+	asksDisk    bool     // a rule has the constraint "under", or a command that depends on the disk
 	options     Options
 	windows     lazy             // the same policy for servers on Windows
 	screens     [OnCount]*Policy // the same policy for replies, lists and uploads; nil if no rule is about them

@@ -34,7 +34,7 @@ func (r *ruleSource) hasConditions() bool {
 // watchesUnnamedArgs reports whether the rule judges arguments that it does not name.
 func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
-		return false // true of most rules, which deny
+		return false // this is the case for most rules, because they deny
 	}
 	return r.further.watchesUnnamedArgs(r.Action, r.argumentPaths())
 }

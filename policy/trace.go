@@ -58,7 +58,7 @@ type Condition struct {
 	Kind ConditionKind
 	Not  bool     // the condition is an exception: none of the globs in Want may match
 	Key  string   // the key of a CallCondition
-	Path []string // for a condition on an argument: the names below args or where
+	Path []string // for a condition on an argument: the names below "args" or "where"
 	Want []string // the globs as written, one of which must match; or the subject's key; or the TOML of a constraint, an args_only, or a call key that takes no glob
 	// Got is the text that was compared with a name or a condition on the call; "" if the call does
 	// not have it. For a further argument Got is the reason why the argument is suspicious

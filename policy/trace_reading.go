@@ -75,7 +75,7 @@ func (t *tracer) addValues(v *view) {
 	}
 }
 
-// collectPaths sets bySlot to the path of each slot in the tree n.
+// collectPaths stores in bySlot the path of each slot in the tree n.
 func (n *argNames) collectPaths(above []string, bySlot map[int32][]string) {
 	if n.slot != 0 {
 		bySlot[n.slot] = above

@@ -79,7 +79,7 @@ func (r *row) readSubcommand(words []word, from int) (e effect) {
 	return e
 }
 
-// hasSubcommand reports whether the row has a word as a subcommand.
+// hasSubcommand reports whether the row has the given word as a subcommand.
 func (r *row) hasSubcommand(text string) bool {
 	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
 }
