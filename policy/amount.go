@@ -44,9 +44,9 @@ func writeAmount(n int64) string {
 	return whole + "." + rest
 }
 
-// callAmount returns how much a call counts: 1 if the rate counts calls, else the argument in
-// millionths. The argument is a number or a text that holds one; for any other value callAmount
-// returns NoAmount.
+// callAmount returns the amount of a call that counts against the rate: 1 if the rate counts
+// calls, otherwise the value of the argument, in millionths. The value must be a number, or a
+// text that is a number; for any other value callAmount returns NoAmount.
 func (r *Rate) callAmount(c *Call) int64 {
 	if r.Sum == "" {
 		return 1

@@ -44,14 +44,15 @@ type Call struct {
 	// there are none. No rule looks at Extra; it is shown to people.
 	Extra []byte
 	// Quiet is a digest of the protocol members that Extra leaves out, without those that belong
-	// to a single message, such as its progress token. It is comparable only in this process.
+	// to a single message, such as its progress token. Digests from different processes cannot be
+	// compared.
 	Quiet uint64
 
 	Facts
 
-	// Finds are the kinds of what the detectors found (FindingKinds) in the arguments of a tool or
-	// a prompt, or in the texts of sampling and elicitation. Screened means that the detectors
-	// have looked for every kind that the rules name (Policy.Screens). If Screened is false, a
+	// Finds are the kinds (FindingKinds) that the detectors found in the arguments of a tool or a
+	// prompt, or in the texts of sampling and elicitation. Screened means that the detectors have
+	// looked for every kind that the rules name (Policy.Screens). If Screened is false, a
 	// condition on finds is a maybe.
 	Finds    []string
 	Screened bool

@@ -45,9 +45,9 @@ func (k *CallKey) describeValue(c *Call) string {
 	return k.got(c)
 }
 
-// FillUnknown copies the fact about the caller that the condition looks at from like to c, if like
-// has it and c does not. It reports whether it copied anything: a record may have been written
-// before such facts were kept.
+// FillUnknown looks at the fact about the caller that the condition is about. If only like has this
+// fact, FillUnknown copies it to c and returns true. This is for a record that was written before
+// records kept such facts.
 func (k *CallKey) FillUnknown(c, like *Call) bool {
 	switch {
 	case k.name != nil && *k.name(&c.Facts) == "":
@@ -72,9 +72,9 @@ type Proof uint8
 const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
-	FoundKinds        // kinds of finds; one must be among Call.Finds (Source.Finds)
-	// A condition that matches with Maybe at most: a rule with it does not cover a lower rule with
-	// an equal condition.
+	FoundKinds        // kinds of finds; Call.Finds must contain one of them (Source.Finds)
+	// A condition that matches with Maybe at most: a rule with such a condition does not cover a
+	// lower rule with an equal condition.
 	Tightening
 )
 
@@ -223,7 +223,7 @@ func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	r.calls = slices.Insert(all, at, s)
 }
 
-// conditionFor returns the rule's condition with a key, or nil if there is none.
+// conditionFor returns the rule's condition with the given key, or nil if there is none.
 func (r *ruleSource) conditionFor(name string) *Stated {
 	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
 		return &r.calls[i]

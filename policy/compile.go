@@ -23,8 +23,8 @@ type rule struct {
 	noted      bool       // the rule has a limit, or alters content
 	conditions []condition
 	further    further
-	// False for a rule that no call of this policy can match: its syntax is checked, but it is not
-	// compiled.
+	// False for a rule that cannot match the calls of Options.Calls: its syntax is checked, but it
+	// is not compiled.
 	compiled bool
 }
 

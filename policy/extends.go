@@ -160,7 +160,7 @@ func isSHA256(s string) bool {
 
 // applyExtends adds the rules of the extended texts. The rules of a list stand below the policy's
 // own rules, in the order of the list. The rules of an [[extends]] stand at its place in the file.
-// A rule of the policy with the key above stands directly above the extended rule that it names.
+// A rule of the policy with the key "above" stands directly above the extended rule that it names.
 // applyExtends also adds the limits and the trust tables of these texts. It returns the digests of
 // these texts, because the revision covers them too.
 //
@@ -278,14 +278,14 @@ type merger struct {
 	next  int // index of the first own rule that is not added yet
 	rules []ruleSource
 
-	anchored map[anchor][]int // the indexes of the own rules with the key above, in order, by the value of the key
-	named    []int            // by index of an own rule: how many extended rules have the name in its key above
+	anchored map[anchor][]int // the indexes of the own rules with the key "above", in order, by the value of the key
+	named    []int            // by index of an own rule: the number of extended rules that this rule names in its key "above"
 	// By name of an extended rule: the number (from 1) of the last [[extends]] that has a rule with
 	// this name.
 	entries map[string]int
 }
 
-// anchor is the value of the key above: the name of a rule in one [[extends]].
+// anchor is the value of the key "above": the name of a rule in one [[extends]].
 type anchor struct {
 	entries int
 	name    string
@@ -321,7 +321,7 @@ func (m *merger) addOwn(entry int) {
 }
 
 // addExtension adds the rules of an entry. An own rule that names a rule of the entry in its key
-// above goes directly above that rule.
+// "above" goes directly above that rule.
 func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	m.addOwn(entry)
 	anchors, from := anchorNames{}, x.String()
@@ -338,7 +338,7 @@ func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	}
 }
 
-// addAnchored adds the own rules whose key above names the extended rule r.
+// addAnchored adds the own rules whose key "above" names the extended rule r.
 func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	if m.anchored == nil {
 		return
@@ -351,7 +351,7 @@ func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	}
 }
 
-// checkAnchors reports each own rule whose key above names no rule, or more than one.
+// checkAnchors reports each own rule whose key "above" names no rule, or more than one.
 func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	for i := range m.named {
 		r := &m.own[i]
@@ -373,7 +373,7 @@ func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	return errs
 }
 
-// anchorNames names the rules of one [[extends]] for the key above. It counts how many rules have
+// anchorNames names the rules of one [[extends]] for the key "above". It counts how many rules have
 // each description.
 type anchorNames map[string]int
 
@@ -390,8 +390,8 @@ func (a anchorNames) nameRule(r *ruleSource) string {
 	return r.Description
 }
 
-// listAnchors returns the name of each rule for the key above, by the rule's index. The name is ""
-// if the key cannot name the rule. listAnchors returns nil if all names are "".
+// listAnchors returns the name of each rule for the key "above", by the rule's index. The name is
+// "" if the key cannot name the rule. listAnchors returns nil if all names are "".
 func (p *Policy) listAnchors() []string {
 	var all []string
 	var names anchorNames
@@ -412,7 +412,7 @@ func (p *Policy) listAnchors() []string {
 	return all
 }
 
-// anchorOf returns the name by which the key above names the rule with this index.
+// anchorOf returns the name by which the key "above" names the rule with this index.
 func (p *Policy) anchorOf(index int) string {
 	if all := p.listAnchors(); all != nil {
 		return all[index]
@@ -420,7 +420,8 @@ func (p *Policy) anchorOf(index int) string {
 	return ""
 }
 
-// mayMeet reports whether one server's name may match a glob in some and also a glob in others.
+// mayMeet reports whether there may be a server whose name matches a glob of the first list and a
+// glob of the second list.
 func mayMeet(some, others []string) bool {
 	isGlob := func(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 	return slices.ContainsFunc(some, func(a string) bool {

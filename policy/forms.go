@@ -48,7 +48,7 @@ func (p *Policy) GlobForms(text string) (Forms, error) {
 		f.Forms = append(f.Forms, pat.others[i].toForm())
 	}
 	for i := range f.Forms {
-		if pat.local { // the glob may match any path and surely matches none
+		if pat.local { // for every path it is uncertain whether the glob matches
 			f.Forms[i].Globs, f.Forms[i].Odd = append(f.Forms[i].Globs, "**"), true
 		}
 	}

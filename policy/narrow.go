@@ -152,7 +152,7 @@ type narrower struct {
 	home  string
 	scope Scope
 
-	anchor string // the name of the rule that asked, for the key above
+	anchor string // the name of the rule that asked, for the key "above"
 	rule   ruleSource
 	limits []Limit
 	open   []string
@@ -172,7 +172,7 @@ func (n *narrower) narrowKeys() error {
 	return nil
 }
 
-// keepPlace gives the new rule the key above, if the rule that asked is an extended rule.
+// keepPlace gives the new rule the key "above", if the rule that asked is an extended rule.
 func (n *narrower) keepPlace() error {
 	if n.asked.from != "" {
 		n.rule.above = n.anchor

@@ -81,8 +81,8 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 // Screens returns the kinds of findings that the rules name in find, including the rules of the
 // layers. The detectors need to look only for these kinds. ruled is true if calls have a rule with
 // find, if replies have any rule, or if lists have any rule, a pinned server or the option
-// HideDenied. If the policy was read for some calls (Options.Calls), a rule about calls counts only
-// if it can match one of these calls.
+// HideDenied. If the policy was read for some calls (Options.Calls), a rule about calls is left out
+// unless it can match one of these calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
@@ -90,7 +90,7 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	return s.kinds, s.ruled
 }
 
-// search holds the kinds that the rules with one On name, and these rules. It is built once,
+// search holds the rules with the same On, and the kinds that these rules name. It is built once,
 // because every message needs it.
 type search struct {
 	once   sync.Once
@@ -100,8 +100,8 @@ type search struct {
 	wholes concerns // the rules without a find
 }
 
-// concern is a rule with the compiled globs on its subject. The globs are enough to see that the
-// rule does not match a call.
+// concern is a rule with the compiled globs on its subject. The globs are enough to exclude most
+// calls that the rule does not match.
 type concern struct {
 	source *ruleSource
 	names  anyOf
@@ -271,9 +271,9 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 }
 
 // AlterReply returns every change that a rule about replies, in the policy or in a layer, may make
-// to the reply to these calls. kinds are the kinds of finds in the reply. Neither other rules nor
-// arguments exclude a change. It is for a reply that a person allows: text that a rule would remove
-// must not go through.
+// to the reply to these calls. kinds are the kinds of finds in the reply. A change is in the result
+// even if another rule decides first, or if the rule has conditions on arguments. AlterReply is for
+// a reply that a person allows: text that a rule would remove must not go through.
 func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
 	q := p.screens[OnReply]
 	if q == nil {
@@ -356,8 +356,8 @@ func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// mayName reports whether a rule may match the names in a call. It returns false only if the
-// subject, or the tool, prompt or method, is another one.
+// mayName reports whether a rule may match the names in a call. It returns false only if the rule
+// is about another subject, or about another tool, prompt or method.
 func (v *view) mayName(r *rule, src *ruleSource) bool {
 	c := v.call
 	if c.Subject == NoSubject || len(c.Names) == 0 {

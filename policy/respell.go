@@ -42,7 +42,8 @@ func (p *Policy) listRespellings(c *Call) (names []string) {
 	return names
 }
 
-// respellName finds a name that the glob matches and that the client may have changed to name.
+// respellName finds a name that the glob matches and that the client may have changed to the given
+// name.
 func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false

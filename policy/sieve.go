@@ -15,8 +15,8 @@ import (
 type sieve struct {
 	patterns []*pattern // the patterns of all these conditions; those of each condition begin at a multiple of 64
 	once     sync.Once
-	// One bit for each pattern: set if the pattern is always compared, because more than the bytes
-	// of a text decides.
+	// One bit for each pattern: set if the pattern is always compared, because the text alone does
+	// not decide whether the pattern matches.
 	always []uint64
 	// One bit for the hash of each key; for most bytes of a text this table already excludes a key.
 	some    [1 << 6]uint64
@@ -28,7 +28,7 @@ type triple uint32
 
 func (t triple) hashOf() uint32 { return uint32(t) * 0x9e3779b1 >> 20 }
 
-// A condition is put into a sieve if the number of its patterns lies between these bounds.
+// A condition is put into a sieve if it has at least fewPatterns and at most manyPatterns patterns.
 const (
 	fewPatterns  = 8
 	manyPatterns = 256

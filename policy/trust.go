@@ -154,8 +154,9 @@ type ToolTraits struct {
 	Weighs  []string // nil if no table of the policy or of its layers has the key
 }
 
-// ToolTrust returns the traits that the tables give to a tool. All names are readings of the same
-// call, and the strictest value wins. Without names it returns the traits of the server as a whole.
+// ToolTrust returns the traits that the tables give to a tool. names holds the names that one call
+// may mean, and the strictest value wins. Without names it returns the traits of the server as a
+// whole.
 func (p *Policy) ToolTrust(server string, names []string) ToolTraits {
 	s := p.ownToolTrust(server, names)
 	for _, layer := range p.options.Above {
@@ -192,7 +193,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 			continue
 		}
 		s.Weighs = append(s.Weighs, said.Weighs...)
-		for j, to := range s.Own.trustFields() { // a trait has a value only if it has one in every reading
+		for j, to := range s.Own.trustFields() { // a trait is set only if every reading of the call sets it
 			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
 				*to = max(*to, *said.Own.trustFields()[j])
 			} else {
@@ -225,7 +226,7 @@ func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 }
 
 // compareTrust compares the tables about servers in p and next. lost is the number of tables that
-// next does not have; a lower flow level in next counts as one more. same reports whether both
+// next does not have; a laxer flow level in next adds one to this number. same reports whether both
 // policies have the same tables.
 func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {

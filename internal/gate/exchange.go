@@ -75,7 +75,8 @@ type Outlet interface {
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
-// Caller is the party that made the call of an exchange. An Exchange without a Caller uses None.
+// Caller is the party that made the call of an exchange. For an Exchange without a Caller the gate
+// uses the type None.
 type Caller interface {
 	// Named returns the client's own name and version. Both are untrusted. Named works even when
 	// Client returns nil.
@@ -89,7 +90,7 @@ type Caller interface {
 	Back() <-chan struct{}
 }
 
-// getCaller returns the caller, or None.
+// getCaller returns the caller of the exchange, or None{} if it has none.
 func (x *Exchange) getCaller() Caller {
 	if x.Caller == nil {
 		return None{}
@@ -129,7 +130,7 @@ type Verdict struct {
 
 	labels  string // why the session's labels make the verdict stricter; "" when they do not
 	owner   string // the reason for the owner, who may see more than the agent
-	unruled bool   // the verdict is not from the rules about calls, so the record keeps their earlier decision
+	unruled bool   // the verdict is not from the rules about calls, so the record keeps the earlier decision of these rules
 	noted   bool   // the event keeps its kind, although the verdict of this allowed message is recorded
 }
 
@@ -194,7 +195,7 @@ const (
 
 	CodeWithheld       Code = "withheld" // a reply is withheld because of its contents
 	CodeLabels         Code = "labels"   // denied because of the labels of the session
-	CodePinned         Code = "pinned"   // the called tool, or other entry of a list, differs from the approved one
+	CodePinned         Code = "pinned"   // the tool, prompt or other list entry that the call names differs from the approved one
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeMarker         Code = "marker" // denied by a rule, and the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"

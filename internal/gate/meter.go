@@ -85,7 +85,7 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 }
 
 // Charge implements Limits. If several limits are exceeded, a limit that denies wins over a limit
-// that prompts. Among equal limits the one with the longest wait wins.
+// that prompts. Among limits with the same action, the limit with the longest wait wins.
 func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -60,8 +60,7 @@ type Recorder interface {
 type Limits interface {
 	// Charge counts calls against all their limits or against none. paid is the earlier charge for
 	// the same calls, or nil. Parts of paid that are unchanged stay charged. Charge gives the other
-	// parts back. If it returns neither a receipt nor an excess, it counted nothing, and the call
-	// is denied.
+	// parts back. If both results are zero, Charge has counted nothing, and the call is denied.
 	Charge(now time.Time, paid Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess)
 }
 
@@ -96,7 +95,7 @@ type Entry struct {
 	Key    [16]byte      // identifies the counter or the grant: see keyOf and grantKey
 	ID     uint64        // random id of the entry
 	At     time.Time     // time of the entry, to the nanosecond
-	Every  time.Duration // how long the entry counts
+	Every  time.Duration // period for which a counter keeps the entry
 	Amount int64         // not negative
 	Back   bool          // this entry cancels the entry with the same key and ID
 	By     string        // the process that added the entry; set by the Ledger, "" if the Ledger does not name processes
@@ -168,7 +167,7 @@ type Inspection struct {
 	Looked   []string // the kinds that were searched for in the whole reply; nil when nothing, or only a part, was searched
 	Sent     []byte   // the altered bytes to send; nil: the reply is sent unchanged
 	Altered  []string // alterations for the owner, such as "redact secret"
-	Why      string   // for the owner: the part of the rules that could not be carried out; "" if all were
+	Why      string   // for the owner: the part of the rules that could not be carried out; "" if there is none
 }
 
 // Inspector finds secrets and other kinds in a message before any byte of the message is forwarded.
@@ -269,9 +268,9 @@ type Question struct {
 // Bound tells which other calls are also covered by an answer that holds for the session
 // (AllowSession). It is safe for concurrent use.
 type Bound interface {
-	// Covers reports whether the bound covers calls of the answered rule. It must cover them under
-	// every reading. It covers no call with a reason for caution that the person was not shown. It
-	// does not keep the slice.
+	// Covers reports whether an answer with this bound also covers these calls of the same rule.
+	// The bound must cover the calls under every reading. Calls with a reason for caution that the
+	// person was not shown are never covered. Covers does not keep the slice.
 	Covers(cs []policy.Call) bool
 	// Title returns a description for people. The description is safe to show.
 	Title() string

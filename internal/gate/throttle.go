@@ -28,7 +28,7 @@ type pace struct {
 	shared Ledger // the times of other processes of the same agent; nil when there are none
 }
 
-// room is the answer to whether one more question may be asked now.
+// room tells whether one more question may be asked now.
 type room uint8
 
 const (
@@ -39,8 +39,8 @@ const (
 	unknownPace             // the ledger failed, so the questions of other processes are unknown
 )
 
-// questionRoom returns whether one more question about a message from or to server may be asked
-// now.
+// questionRoom returns whether one more question may be asked now. server is the server of the
+// message that the question is about.
 func (p *pace) questionRoom(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable

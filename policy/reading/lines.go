@@ -45,8 +45,9 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike reports whether a value that is refused as a path or URL may be prose. The value begins
-// with a path or URL, and has blanks after the host or in the host. URLs have no blanks there.
+// proseLike reports whether a value that is refused as a path or URL may be prose. Such a value
+// begins with a path or URL. It may be prose if it has blanks after the host or in the host,
+// because URLs have no blanks there.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = splitValue(s)
@@ -69,8 +70,8 @@ func joinLines(v string, limit int) string {
 	return b.String()
 }
 
-// isBlank reports whether programs remove the character in front of a URL. The programs are
-// browsers, Python's strip and JavaScript's trim.
+// isBlank reports whether programs remove the character r if it stands in front of a URL. The
+// programs are browsers, Python's strip and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
 // readClimb reads a text with a component "..". It adds a reading of the path in which ".." is

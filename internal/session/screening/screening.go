@@ -117,7 +117,7 @@ func (in *inspector) inspectLine(x *gate.Exchange, p gate.Policy) (gate.Inspecti
 	return all, err
 }
 
-// mergeInspection adds the inspection of one message to all, the inspection of its batch. The
+// mergeInspection adds the inspection of one message to the inspection of its whole batch. The
 // strictest decision wins.
 func mergeInspection(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
@@ -159,8 +159,8 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// look is the memory for one look at a message. It is used again, because new memory for each would
-// cost allocations. What a look finds does not refer to it.
+// look is the memory for the inspection of one message. It is reused, because new memory for each
+// message would cost allocations. The result of an inspection does not refer to this memory.
 type look struct {
 	message reply.Message
 	change  reply.Change
@@ -168,9 +168,9 @@ type look struct {
 
 var looks = sync.Pool{New: func() any { return new(look) }}
 
-// judgeMessage inspects a message for one of three reasons. Rules judge the message. Or the message
-// has a server's instructions, which must be compared with the approved ones (introduces). Or it
-// has members of _meta that only clawai may write (l.change.Claims).
+// judgeMessage inspects a message. There are three reasons to do so: rules judge the message; or the
+// message has a server's instructions, which must be compared with the approved ones (introduces); or
+// the message has members of _meta that only clawai may write (l.change.Claims).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, l *look) (gate.Inspection, error) {
 	m, c := &l.message, &l.change
 	method := x.Event.Method

@@ -23,7 +23,7 @@ type name struct {
 	as    definition
 }
 
-// Values of below for names without a parent.
+// The values of the field below for names without a parent.
 const (
 	root = -1
 	gone = -2 // the name is removed: no search finds it

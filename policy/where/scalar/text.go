@@ -34,8 +34,8 @@ const (
 // For a deny or prompt rule, the answer for a text with line breaks is Maybe if one of its lines
 // matches, or several lines together, or a line without its breaks.
 //
-// ${cwd} stands for the folder in which the server was started, as a whole path or below ~, where
-// home is the owner's.
+// ${cwd} stands for the folder in which the server was started, as an absolute path or as a path
+// below ~. home is the owner's home.
 func NewRegex(expr, home string) (where.Constraint, error) {
 	if strings.Contains(expr, reading.BaseWord) {
 		return newBasedRegex(expr, home)

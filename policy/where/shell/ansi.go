@@ -56,7 +56,8 @@ func ansiC(s string) string {
 	return text
 }
 
-// countDigits counts the digits of a base at the beginning of s. It stops at most.
+// countDigits returns the number of digits of a base at the beginning of s, but at most
+// the number most.
 func countDigits(s string, base, most int) int {
 	n := 0
 	for n < len(s) && n < most {

@@ -85,7 +85,7 @@ func (j *judge) judgeHosts(words []word) where.Match {
 }
 
 // mayDial reports whether a word may make gawk open a connection. gawk opens a connection for the
-// file /inet/tcp/0/host/80, also if its program changes its arguments.
+// file /inet/tcp/0/host/80. The awk program can also put such a name into gawk's arguments (ARGV).
 func mayDial(called string, w *word) bool {
 	return listedIn("awk gawk mawk nawk", canonicalName(called)) &&
 		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects returns the effect of a program's words from the index from on. The earlier words
-// have been read before.
+// readEffects returns the effect of a program's words, beginning with the word at the index from.
+// The earlier words have been read before.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -79,7 +79,7 @@ func (r *row) readSubcommand(words []word, from int) (e effect) {
 	return e
 }
 
-// hasSubcommand reports whether the row has a word as a subcommand.
+// hasSubcommand reports whether the row has the given word as a subcommand.
 func (r *row) hasSubcommand(text string) bool {
 	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
 }
@@ -134,9 +134,11 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			r.addUnsure(i, e)
 			operands += 2
 		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
-			// No version of date sets the clock by words after an option: yesterday.
+			// A word such as yesterday is harmless: after an option, no version of date sets the
+			// clock by such a word.
 		case before == required && w.known && isNumber(w.text):
-			// Not a file that the program writes, because a number is no file name.
+			// The number may be the option's value or an operand. It is not counted as an operand
+			// (new(int)), because a number is no name of a file that the program writes.
 			r.readOperand(words, i, new(int), e)
 		default:
 			if before == required && r.hasMarkPrefix(w.text) {
@@ -173,8 +175,8 @@ func (r *row) hasMarkPrefix(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }
 
-// isFileMode reports whether a text is a file mode, such as -u+x. No option contains
-// these characters.
+// isFileMode reports whether a text is a file mode, such as -u+x. It must have a + or a =, so that
+// it is no bundle of options.
 func isFileMode(text string) bool {
 	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
 }
@@ -218,10 +220,10 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	}
 }
 
-// findOption reports whether an option is harmless, in the spelling of the table, and whether it
-// takes the next word by its row: required means that it does, attached that it may, none that it
-// does not. A different spelling is a different option: one more dash, another letter case, a part
-// of a name.
+// findOption reports whether an option is harmless, if it is spelled as in the table. takes tells
+// whether the option takes the next word as its value: required means that it does, attached that
+// it may, and none that it does not. A different spelling is a different option: one more dash,
+// another letter case, a part of a name.
 func (r *row) findOption(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]

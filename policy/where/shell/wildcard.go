@@ -58,7 +58,8 @@ func expandsWildcard(words []word) bool {
 	return false
 }
 
-// findWord reports whether at least one word, from the index from on, is a wildcard and not a text.
+// findWord looks at the words from the index from on. It reports whether at least one of them is a
+// wildcard and not a text.
 func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {
 		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !isText(words, i, e.texts) {
@@ -198,8 +199,8 @@ func expandsPathspec(words []word) bool {
 	return false
 }
 
-// isPathspec reports whether git reads a word as more than a path. The special characters in the
-// name of a revision, such as HEAD^{tree}, do not count.
+// isPathspec reports whether git reads a word as more than a path. It returns false for the special
+// characters in the name of a revision, such as HEAD^{tree}.
 func isPathspec(w *word) bool {
 	return strings.HasPrefix(w.text, ":") || strings.ContainsAny(w.text, `*?[\`)
 }

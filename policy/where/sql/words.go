@@ -25,7 +25,7 @@ const writersAll = neverAnywhere + `
 	waitfor while writetext xa`
 
 // starters maps the first word of a T-SQL statement to the word that must follow it, because the
-// first word is not a keyword alone. The value is "" if any word may follow.
+// first word alone is no keyword. The value is "" if any word may follow.
 var starters = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
