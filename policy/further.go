@@ -31,8 +31,8 @@ type further struct {
 	named         []*argNames // arguments named by conditions and by args_only
 }
 
-// furtherArgs holds what a call has at one node of the tree of argument names. It is for rules that
-// do not name these arguments.
+// furtherArgs holds what a call has for one argument, which is a node of the tree of argument names.
+// Rules that do not name this argument need it.
 type furtherArgs struct {
 	node *argNames
 	// A built-in tool can have two names for one argument: the node of the other name; nil if rules

@@ -75,8 +75,8 @@ func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	return p.narrowRule(r, c, s, a)
 }
 
-// Grant returns the allow rule that NarrowRule would write, for an answer that is not kept in the
-// policy. For Grant, the rule that asked may also come from an extended text.
+// Grant returns the same allow rule as NarrowRule, for an answer that is not written into the policy.
+// NarrowRule refuses a rule r from an extended text; Grant accepts it.
 func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
 	return p.narrowRule(r, c, s, Allow)
 }

@@ -11,17 +11,17 @@ type Spelling uint8
 
 // The values of Spelling.
 const (
-	AsWritten Spelling = iota // the name is the server's own name
-	Dotless                   // a "_" may stand for a "." in the server's name
-	Cut                       // like Dotless, and the server's name may be longer
-	// A capital may stand for a small letter in the server's name, and a small letter for a
+	AsWritten Spelling = iota // the name is the tool's original name
+	Dotless                   // a "_" may stand for a "." in the tool's original name
+	Cut                       // like Dotless, and the tool's original name may be longer
+	// A capital may stand for a small letter in the tool's original name, and a small letter for a
 	// capital.
 	Folded
 )
 
-// listRespellings returns the names by which rules know the call's tool, if the client may have
-// changed the server's name. The policy judges the call also under each of these names, so that a
-// deny of the server's own name applies.
+// listRespellings returns the names in rules that the client may have changed to the name of the
+// call's tool. The policy judges the call also under each of these names, so that a deny rule with
+// the tool's original name applies.
 func (p *Policy) listRespellings(c *Call) (names []string) {
 	if c.Spelling == AsWritten || c.Subject != ToolSubject {
 		return nil

@@ -123,7 +123,7 @@ type Verdict struct {
 	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
 	// Releasable means that the answer to a call was withheld, and that a person can release the
-	// next answer.
+	// next answer to the same call.
 	Releasable bool
 
 	endorsed bool // a person allowed the call despite the labels of the session

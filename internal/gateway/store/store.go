@@ -260,7 +260,7 @@ type Record struct {
 type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
-	NamesOnly                                 bool      // true if Tool must be the name of a tool or a prompt, or a method
+	NamesOnly                                 bool      // with Tool: only records whose name names a tool, a prompt or a method
 	Since, Until                              time.Time // Until is excluded
 	Before                                    Place     // only records after this place in the list
 	Most                                      int       // maximum number of records

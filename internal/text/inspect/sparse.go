@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Ordinary pages have some characters that are not drawn, one by one: icons of the private use
-// area, zero-width characters where a line may break, direction marks. A hidden text consists of
+// Ordinary pages have some characters that are not drawn: icons of the private use area, zero-width
+// characters where a line may break, direction marks. Each of them stands alone. A hidden text has
 // many of them: three in a row, or so many near each other that they can encode a message.
 const (
 	denseRun    = 3   // so many characters in a row are hidden text
