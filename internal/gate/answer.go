@@ -86,7 +86,7 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	case v.Action != policy.Prompt:
 		return v
 	case !q.isApproved(r.Approval):
-		q.rule = q.now // the refusal names the people who can allow it now
+		q.rule = q.now // the refusal names the people who can now allow the call
 		return q.refusalVerdict(CodeNobodyToAsk, "the rules want the approval of others than those who gave it", "")
 	case q.labels != q.shown:
 		return q.refusalVerdict(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")

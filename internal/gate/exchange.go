@@ -19,7 +19,7 @@ import (
 // Approver that was told to stop may still be reading them.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
-	Calls []policy.Call // the calls that the rules judge; without any, the message is forwarded and recorded
+	Calls []policy.Call // the calls that the rules judge; a message without calls is forwarded and recorded
 	Work  []policy.Call // calls that were allowed before and continue with this message; the rules must not deny them now
 	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
 	Out   Outlet        // the destination
@@ -81,8 +81,9 @@ type Caller interface {
 	// Named returns the client's own name and version. Both are untrusted. Named works even when
 	// Client returns nil.
 	Named() (name, version string)
-	// Client returns the caller's own way to show a form (elicitation), or nil. The gate calls it
-	// once, before the Approver. The Client's Elicit is called at most once.
+	// Client returns the caller's own way to show a form (elicitation), or nil. The gate calls
+	// Client once, before it calls the Approver. The Elicit of the returned Client is called at
+	// most once.
 	Client() Client
 	// Back returns a channel that is closed as soon as the caller can be answered. A caller that
 	// got a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until it
@@ -113,13 +114,13 @@ const maxName = 200
 
 // Verdict is the decision of the gate, with the reason. The zero value is a deny.
 type Verdict struct {
-	Action policy.Action // Allow or Deny once it reaches an Outlet
+	Action policy.Action // Allow or Deny when the verdict reaches an Outlet
 	Policy policy.Action // the decision of the rules alone, before other stages
 	Rule   *policy.Rule  // the rule that decided; nil when no rule matched
 	Stage  Stage
 	Code   Code
-	Reason string // text for the agent: a clause without rule position, path or secret; "" when allowed
-	Hint   string // for the agent: absolute paths below this folder would be allowed; "" when there is none
+	Reason string // text for the agent: a clause that contains no position of a rule, no path and no secret; "" when allowed
+	Hint   string // for the agent: absolute paths below this folder would be allowed; "" when there is no such folder
 	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
 	// Releasable means that the answer to a call was withheld, and that a person can release the

@@ -82,8 +82,8 @@ func (g *sharedGrants) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byt
 	return k
 }
 
-// isGranted reports whether a grant of the agent's session allows the calls. own means that this
-// process has such a grant. Other processes may have one too.
+// isGranted reports whether a grant of the agent's session allows the calls. The parameter own is
+// true if this process has such a grant; another process may have one too.
 func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {
 		return own

@@ -240,8 +240,8 @@ func rateMaximum(rate *policy.Rate) int64 {
 	return rate.Max
 }
 
-// findRoom reports whether the counter has room for amount. If not, first is the time of the call
-// that must expire before there is room.
+// findRoom reports whether the counter has room for amount. If there is no room, the result first
+// is the time of the counted call that must expire before there is room.
 func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, room bool) {
 	most, calls := rateMaximum(rate), maxSummed
 	if rate.Sum == "" {

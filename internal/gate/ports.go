@@ -24,9 +24,10 @@ type Policy interface {
 	// Revision returns a name for this version of the rules, for people. It returns "" if the
 	// version has no name.
 	Revision() string
-	// Screens returns the kinds of findings that rules about calls, replies or list entries ask
-	// about. ruled reports whether the policy has such rules. For calls, ruled reports whether a
-	// rule has the condition `find`.
+	// Screens returns the kinds of findings that the rules with this On name in the condition
+	// `find`. For calls, ruled reports whether a rule has this condition. For replies, lists and
+	// uploads, ruled reports whether there is any rule about them; for lists, it is also true if
+	// the policy compares lists with the approved ones or hides denied entries.
 	Screens(on policy.On) (kinds []string, ruled bool)
 	// FindsIn reports whether a rule with the condition `find` may match a call. If not, the gate
 	// does not search the call's arguments.

@@ -67,7 +67,7 @@ func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// passFiles refuses calls when Labels cannot note the files that they read or write.
+// passFiles refuses calls when Labels cannot note the files that these calls read or write.
 func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 	err := s.o.Labels.PassFiles(x.Calls)
 	if err == nil {

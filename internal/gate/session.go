@@ -59,8 +59,9 @@ type Options struct {
 	// changes no text.
 	Mask func(string) string
 
-	// OnGrants is called after Grants has changed. Several goroutines may call it at once. The
-	// caller holds no lock, and the call that caused the change is over.
+	// OnGrants is called after Grants has changed. Several goroutines may call it at once. The gate
+	// holds no lock when it calls OnGrants. If a person's answer caused the change, the exchange
+	// that the person was asked about has already been forwarded or refused.
 	OnGrants func()
 	// OnMuted is called when the session has asked n questions within a minute and needs another
 	// one. Every prompt is denied until the given time.

@@ -25,7 +25,7 @@ type pace struct {
 	last  map[string]int // number of questions in the newest burst, by server
 	until time.Time      // no person is asked before this time
 
-	shared Ledger // the times of other processes of the same agent; nil when there are none
+	shared Ledger // shares the times of questions with the other processes of the agent; nil when nothing is shared
 }
 
 // room tells whether one more question may be asked now.
