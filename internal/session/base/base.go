@@ -167,9 +167,9 @@ func openRecord(state string, o audit.Options) (*audit.Log, error) {
 	return log, nil
 }
 
-// callsPerCleanup limits how often old segments are removed: on average, one of so many records of
-// a single call does this. A removal reads every segment, and there are many segments, so a removal
-// for each call would be too slow.
+// callsPerCleanup limits how often old segments are removed. A process that records a single call
+// removes them with a probability of 1 in callsPerCleanup. A removal reads every segment, and there
+// are many segments, so a removal for each call would be too slow.
 const callsPerCleanup = 64
 
 // OpenCallRecord begins the record of a single call. keep and sync are the values of the options

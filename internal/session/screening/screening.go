@@ -168,9 +168,11 @@ type look struct {
 
 var looks = sync.Pool{New: func() any { return new(look) }}
 
-// judgeMessage inspects a message. There are three reasons to do so: rules judge the message; or the
-// message has a server's instructions, which must be compared with the approved ones (introduces); or
-// the message has members of _meta that only clawai may write (l.change.Claims).
+// judgeMessage inspects a message for at least one of three reasons:
+//   - Rules judge the message.
+//   - The message has a server's instructions, which must be compared with the approved ones
+//     (introduces).
+//   - The message has members of _meta that only clawai may write (l.change.Claims).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, l *look) (gate.Inspection, error) {
 	m, c := &l.message, &l.change
 	method := x.Event.Method
