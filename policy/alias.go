@@ -57,7 +57,7 @@ func globsAfterPrefix(text, begin string) (rests []string) {
 	at := []int{0} // offsets into text
 	for i := range len(begin) {
 		var next []int
-		for j := 0; j < len(at); j++ { // the loop appends to at: behind each run of stars the glob can go on at a further offset
+		for j := 0; j < len(at); j++ { // the loop appends further offsets to the slice: a run of stars may match nothing, so the glob also goes on behind it
 			k := at[j]
 			if k == len(text) {
 				continue
@@ -89,7 +89,8 @@ func addUnique(set []int, k int) []int {
 }
 
 // otherURLs returns additional globs for a glob about URLs. If the glob names a host without a
-// port, one glob allows any port. One glob has no scheme, because programs add a scheme themselves.
+// port, there are additional globs for any port. There are also additional globs without a scheme,
+// because programs add a scheme themselves.
 func otherURLs(text string) []string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || strings.IndexByte(scheme, '/') >= 0 {

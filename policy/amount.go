@@ -31,7 +31,7 @@ func readAmount(s string) int64 {
 	if m == nil {
 		return NoAmount
 	}
-	n, _ := strconv.ParseInt(m[1]+m[2]+strings.Repeat("0", maxFraction-len(m[2])), 10, 64) // 18 digits fit
+	n, _ := strconv.ParseInt(m[1]+m[2]+strings.Repeat("0", maxFraction-len(m[2])), 10, 64) // no error: 18 digits fit into an int64
 	return n
 }
 

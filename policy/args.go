@@ -265,7 +265,7 @@ func (sc *scanner) readElement(n *argNames) bool {
 		return false
 	}
 	if list && len(sc.values) > before {
-		return true // the call for the inner list has already noted the missing members
+		return true // the missing members of the inner list are already noted
 	}
 	for _, k := range n.flat {
 		k.absentUnless(sc, before)

@@ -4,8 +4,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Subject is the kind of a call, named by the rule key whose rules judge it ("tool",
-// "resource"). No rule judges a call with the zero value, and such a call is denied.
+// Subject is the kind of a call. A subject has the name of a rule key ("tool", "resource"), and the
+// rules with this key judge its calls. No rule judges a call with the zero value, and such a call
+// is denied.
 type Subject uint8
 
 // The subjects that a rule can have.

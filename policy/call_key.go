@@ -22,8 +22,8 @@ type CallKey struct {
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
 	// condition is not recorded, the policy's answer cannot be computed from a record.
 	Recorded bool
-	// Fill copies facts from like to c. These are the facts that the condition looks at and that a
-	// record does not keep. Fill is nil for a key that is recorded.
+	// Fill copies facts from the call like to the call c: the facts that the condition looks at and
+	// that a record does not keep. Fill is nil for a key that is recorded.
 	Fill func(c, like *Call)
 
 	// One of these functions is set. got returns the value of the call that the condition looks at,
@@ -45,9 +45,9 @@ func (k *CallKey) describeValue(c *Call) string {
 	return k.got(c)
 }
 
-// FillUnknown looks at the fact about the caller that the condition is about. If only like has this
-// fact, FillUnknown copies it to c and returns true. This is for a record that was written before
-// records kept such facts.
+// FillUnknown looks at the fact about the caller that the condition is about. If the call c does
+// not have this fact but the call like has it, FillUnknown copies the fact to c and returns true.
+// This is for a record that was written before records kept such facts.
 func (k *CallKey) FillUnknown(c, like *Call) bool {
 	switch {
 	case k.name != nil && *k.name(&c.Facts) == "":
@@ -161,8 +161,8 @@ func (k *CallKey) statedGlobs(globs, written []string) Stated {
 	return s
 }
 
-// callGlob compares a text of the call with globs; "" means that the text is not known. The text is
-// a fact (fact), or the result of got.
+// callGlob compares a text of the call with globs; "" means that the text is not known. The
+// function fact returns a pointer to the text, or the function got returns the text.
 type callGlob struct {
 	globs anyOf
 	got   func(*Call) string

@@ -374,7 +374,7 @@ func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v to
 }
 
 // knownLists returns all lists that the file may use. The owner's lists come first, so that
-// findList finds them first. Every rule holds the same lists.
+// findList finds them first. Every rule keeps the returned slice.
 func (p *parser) knownLists() []FolderList {
 	if len(p.ownersFolders) == 0 {
 		return p.folders

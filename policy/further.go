@@ -35,8 +35,8 @@ type further struct {
 // Rules that do not name this argument need it.
 type furtherArgs struct {
 	node *argNames
-	// A built-in tool can have two names for one argument: the node of the other name; nil if rules
-	// use only one of the names.
+	// The node of the argument's other name, because a built-in tool can have two names for one
+	// argument; nil if rules use only one of the names.
 	twin   *argNames
 	there  bool              // the call has a value for the argument itself, and not only for its members
 	any    bool              // the argument has members that no rule names
@@ -238,7 +238,8 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 		}
 		sc.weighed += len(text)
 		if sc.folder != nil && reading.IsWorkFolder(name) && sc.folder.IsNamedBy(text) {
-			// Innocent: without this argument, relative paths would start at the same folder.
+			// The argument names the folder at which relative paths start anyway, so it changes
+			// nothing.
 			return reading.Innocent, true
 		}
 		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {

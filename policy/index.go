@@ -223,8 +223,8 @@ func (b *bucket) argIndexFor(slot int32) *argIndex {
 	return &b.args[len(b.args)-1]
 }
 
-// end describes a literal text at one end of a value, which is the key for a condition in the
-// index: its length in bytes, and whether it is at the end or at the beginning of the value.
+// end describes the literal text that is the key for a condition in the index: the length of the
+// text in bytes, and whether the text is at the end or at the beginning of a value.
 type end struct {
 	size   int
 	suffix bool

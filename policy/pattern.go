@@ -125,8 +125,8 @@ func (f *guise) matchText(s string, left *effort.Left) bool {
 	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// prepareText returns the text that is compared with the guise instead of s. It returns false if
-// the reading cannot match.
+// prepareText returns s in the form in which it is compared with the guise. It returns false if s
+// cannot match.
 func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false

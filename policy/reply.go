@@ -79,10 +79,11 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 }
 
 // Screens returns the kinds of findings that the rules name in find, including the rules of the
-// layers. The detectors need to look only for these kinds. ruled is true if calls have a rule with
-// find, if replies have any rule, or if lists have any rule, a pinned server or the option
-// HideDenied. If the policy was read for some calls (Options.Calls), a rule about calls is left out
-// unless it can match one of these calls.
+// layers. The detectors need to look only for these kinds. For calls, ruled is true if there is a
+// rule with find. For replies and uploads, ruled is true if there is any rule. For lists, ruled is
+// true if there is any rule, a pinned server or the option HideDenied. If the policy was read for
+// some calls (Options.Calls), a rule about calls is left out unless it can match one of these
+// calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
@@ -130,8 +131,8 @@ func (cs *concerns) forServer(c *Call) (list []concern, kept bool) {
 	if before != nil {
 		maps.Copy(after, *before)
 	}
-	// If another call has stored its list first, this list is lost, and a later call computes it
-	// again.
+	// If another goroutine has stored a list first, this list is lost, and a later forServer
+	// computes it again.
 	cs.served.CompareAndSwap(before, &after)
 	return list, true
 }

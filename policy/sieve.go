@@ -34,7 +34,8 @@ const (
 	manyPatterns = 256
 )
 
-// addPatterns adds the patterns of a condition and returns the index of the first one divided by 64.
+// addPatterns adds the patterns of a condition. It returns the index of the first added pattern,
+// divided by 64.
 func (s *sieve) addPatterns(patterns []*pattern) (word int) {
 	word = len(s.patterns) / 64
 	s.patterns = append(s.patterns, patterns...)
@@ -157,7 +158,7 @@ func (p *picks) addReading(r *reading.Reading) {
 	}
 }
 
-// addText adds the patterns that could match the text, or the text with end after it.
+// addText adds the patterns that could match the text, or the text followed by the parameter end.
 func (p *picks) addText(text, end string) {
 	if len(text) < 2 {
 		text, end = text+end, ""

@@ -273,8 +273,8 @@ func (c *core) readFor() bool {
 	}
 }
 
-// readCase reads `case word in pattern) … ;; esac`. In a substitution readCase refuses it, because
-// bash 3.2 takes the parenthesis for the end of the substitution.
+// readCase reads `case word in pattern) … ;; esac`. readCase refuses a case in a substitution,
+// because bash 3.2 takes the parenthesis for the end of the substitution.
 func (c *core) readCase() bool {
 	c.at += len("case")
 	if c.nested > 0 || !c.skipGap(false) {

@@ -27,8 +27,8 @@ type effect struct {
 	// named are the indexes of words that name the program or script to run. A bare
 	// wildcard must not match them.
 	named []int
-	// launched are the indexes, among named, of words that are a program; the program is judged by
-	// its own row. filed are the indexes, among named, of words that are a file or a task, which
+	// launched are those indexes in named whose words name a program; the program is judged by its
+	// own row. filed are those indexes in named whose words name a file or a task. The file or task
 	// may have the name of a program.
 	launched, filed []int
 	// loose means that a word with an unknown value may be an option that would belong in stays.

@@ -91,8 +91,8 @@ func mayDial(called string, w *word) bool {
 		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))
 }
 
-// judgeOption judges an option of a program that contacts hosts. next reports whether
-// the next word is a value that is not a host.
+// judgeOption judges an option of a program that contacts hosts. The result next is true if the
+// next word is a value that is not a host.
 func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, next bool) {
 	text := words[i].text
 	name, value, attached := strings.Cut(text, "=")

@@ -17,9 +17,9 @@ func (r *row) readEffects(words []word, from int) effect {
 
 // readSubcommand reads the words of a program with subcommands. Before the subcommand there may be
 // options that are not harmless. The pattern must name each such option and the two words after it,
-// because the first of them may be its value. It must also name an option that takes its value from
-// the next word, and the word after the value: in another version of the program, the value is the
-// subcommand.
+// because the first of these two words may be the option's value. The pattern must also name an
+// option that takes its value from the next word, and the word after the value: in another version
+// of the program, the value is the subcommand.
 func (r *row) readSubcommand(words []word, from int) (e effect) {
 	at := from
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -253,8 +253,8 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 		case kind == required && i+1 == len(text):
 			return true, required
 		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
-			// The row is from a manual and was never tried, so the text may be a bundle: gh auth
-			// status -at.
+			// The row is from a manual, and no test has run the program. So the text may be a
+			// bundle: gh auth status -at.
 		case kind == required, kind == rest:
 			return true, none
 		case kind == attached:

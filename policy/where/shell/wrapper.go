@@ -77,9 +77,9 @@ options:
 	return at, true
 }
 
-// isIdle reports whether a word is a number, a sign or capital letters. No command has such a name. The
-// callers ask it of a word that is the value of an option: another vendor's program may have the
-// option without a value, and would start the word as a command.
+// isIdle reports whether a word is a number, a sign or capital letters. No command has such a name.
+// The callers use isIdle for a word that is the value of an option. In another vendor's program the
+// option may have no value; that program would start the word as a command.
 func (w *word) isIdle() bool {
 	return w.known && (isNumber(w.text) || w.isValue() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }

@@ -214,9 +214,9 @@ func (s *statement) listsColumn(i int, column string) bool {
 	return false
 }
 
-// findAlias looks for a function in a FROM whose name is at i. It returns the tokens of the
-// function's alias and name. alias is zero if there is no such function, and equals name if the
-// function has no alias. findAlias may also accept other calls, but it never misses a function.
+// findAlias looks for a function in a FROM; the name of the function is at i. It returns the tokens
+// of the function's alias and name. alias is zero if there is no such function, and equals name if
+// the function has no alias. findAlias may also accept other calls, but it never misses a function.
 func (s *statement) findAlias(i int) (alias, name int) {
 	next := i + 1
 	switch {

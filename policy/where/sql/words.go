@@ -144,8 +144,8 @@ var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
-// notFunctions are words that are not functions although a parenthesis may follow them. After the
-// parenthesis an alias may follow: of a table, or of an XMLTABLE with its columns in the
+// notFunctions are words that are not functions although a parenthesis may follow them. An alias
+// may follow the parenthesis: the alias of a table, or of an XMLTABLE whose columns are in the
 // parenthesis.
 var notFunctions = lazySet("from join lateral only using xmltable json_table")
 
