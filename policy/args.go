@@ -159,7 +159,7 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object. Of its members it reads only those in names.
+// readObject reads an object. names holds the names of the members whose values are read.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {
@@ -179,9 +179,9 @@ func (sc *scanner) readObject(names *argNames) bool {
 	return ok
 }
 
-// readNamed reads the member key of an object. Rules may name the member by key or by shared,
-// the name that the tool's class gives to the argument ("" if there is none). If known is true,
-// the member is not suspicious to rules that do not name it.
+// readNamed reads one member of an object; key is the member's name. Rules may name the member by
+// key or by shared, the name that the tool's class gives to the argument ("" if there is none). If
+// known is true, the member is not suspicious to rules that do not name it.
 func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames

@@ -40,9 +40,9 @@ type Call struct {
 	// builtin.CompleteArguments has added arguments.
 	Args []byte
 
-	// Extra is a JSON object of the other members of the message's params, as received, without
-	// the members that the protocol and clients use for themselves (see internal/mcp); nil if
-	// there are none. No rule looks at Extra; it is shown to people.
+	// Extra is a JSON object of the other members of the message's params, as received; nil if
+	// there are none. It leaves out the members that the protocol and clients use for themselves
+	// (see internal/mcp). No rule looks at Extra; it is shown to people.
 	Extra []byte
 	// Quiet is a digest of the protocol members that Extra leaves out, without those that belong
 	// to a single message, such as its progress token. Digests from different processes cannot be

@@ -146,8 +146,8 @@ func readGlobKey(p *parser, k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, s)
 }
 
-// statedGlobs returns the condition that one of the globs must match. All globs must be valid.
-// written holds the globs with the names of folders, as in the file; it is nil if they have none.
+// statedGlobs returns a condition: one of the globs must match. All globs must be valid. written
+// holds the globs with the names of folders, as in the file; it is nil if they have none.
 func (k *CallKey) statedGlobs(globs, written []string) Stated {
 	compiled := make(anyOf, 0, len(globs))
 	for _, s := range globs {

@@ -111,8 +111,8 @@ func (v *view) isSuspicious(b *furtherArgs) bool {
 	return b.why != reading.Innocent
 }
 
-// judgeFurther judges all arguments of a call that a rule does not name. It also returns the entry
-// with the worst result; nil if every result is where.Yes.
+// judgeFurther judges all those arguments of a call that a rule does not name. It also returns the
+// entry with the worst result; nil if every result is where.Yes.
 func (v *view) judgeFurther(r *rule) (m where.Match, at *furtherArgs) {
 	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))

@@ -35,9 +35,9 @@ type argIndex struct {
 	ends   trie
 }
 
-// fewInner is a number of globs with wildcards at both ends. If a subject has at most so many of
-// these globs, they are not indexed, because judging them is cheaper than a lookup at each position
-// of the name.
+// fewInner is about globs with wildcards at both ends. If a subject has at most fewInner such
+// globs, they are not indexed: judging so few globs is cheaper than a lookup at each position of
+// the name.
 const fewInner = 16
 
 // longName is a length in bytes. For a longer text, such as a sampling request, matching the globs

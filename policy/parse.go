@@ -115,7 +115,7 @@ const (
 	foldersScope       // [folders]
 	cageScope          // [server.NAME.sandbox]
 	extendsScope       // [[extends]]
-	refusedScope       // the pairs after an invalid header: they are not reported, because the header was
+	refusedScope       // the pairs after an invalid header: they are not reported, because the header is reported
 )
 
 // readExpressions reads the text expression by expression. After invalid TOML it continues at the

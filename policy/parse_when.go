@@ -29,8 +29,8 @@ type whenParts struct {
 func (p *parser) whenPair(e toml.Expression)  { p.readParts(whenKey, e) }
 func (p *parser) limitPair(e toml.Expression) { p.readParts(limitKey, e) }
 
-// readParts reads a pair whose key is "when" or "limit", with a table as its value, or a dotted key
-// such as when.days.
+// readParts reads a pair that belongs to "when" or "limit": the key itself with a table as its
+// value, or a dotted key such as when.days.
 func (p *parser) readParts(k ruleKey, e toml.Expression) {
 	name := ruleKeys[k]
 	first := e.Key[0]

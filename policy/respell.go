@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Spelling tells how a tool's name in a call may differ from the server's own name. A client
-// may replace some characters and cut long names, so that two names look alike.
+// Spelling tells how a tool's name in a call may differ from the server's own name. A client may
+// replace some characters and cut long names. Then two different names can look alike.
 type Spelling uint8
 
 // The values of Spelling.

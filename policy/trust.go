@@ -20,8 +20,8 @@ const (
 	Forbidden
 )
 
-// Traits are properties of a server's tools that concern people other than the owner, or data that
-// other people should not get.
+// Traits are properties of a server's tools. They concern people other than the owner, or data that
+// such people should not get.
 type Traits struct {
 	PublicSource    Trust // the tool returns text that may come from anyone
 	SecretData      Trust // the tool returns data that people other than the owner must not get
@@ -91,8 +91,9 @@ var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
 // String returns the word that policies use.
 func (p Pin) String() string { return pinWords[p] }
 
-// Pin returns the pin in the first table of a server that has a pin. If a layer's pin is stricter,
-// Pin returns the layer's pin. A server whose name is not known has no pin.
+// Pin returns the pin of a server: the pin in the first of the server's tables that set one. If a
+// layer's pin is stricter, Pin returns the layer's pin. A server whose name is not known has no
+// pin.
 func (p *Policy) Pin(server string) (pin Pin) {
 	for _, q := range append([]*Policy{p}, p.options.Above...) {
 		at := slices.IndexFunc(q.trusts, func(t TrustTable) bool { return t.Server == server && t.Pin > 0 && server != "" })
@@ -204,8 +205,8 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 	return s
 }
 
-// trustOf returns the values for a tool. Each value is from the first table of the tool that has
-// the value, or else from the server's table.
+// trustOf returns the values for a tool. Each value is from the first of the tool's tables that has
+// the value, or else from the first such table of the server.
 func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {

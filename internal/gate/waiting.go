@@ -38,9 +38,9 @@ type question struct {
 }
 
 // isGrantable reports whether an answer can hold for longer than this call. An answer holds only
-// for this call if the call is over a limit, the session's labels ask, a team's centre is asked,
-// the question is about a reply, or a person is not shown everything in the calls. In these cases
-// a person is asked about each call.
+// for this call, and a person is asked about each further call, in these cases: the call is over a
+// limit; the session's labels ask; a team's centre is asked; the question is about a reply; the
+// person is not shown everything in the calls.
 func (q *question) isGrantable() bool {
 	return q.over == "" && q.labels == "" && q.x.asks == "" && (q.now == nil || q.now.Approval == nil) && isGrantable(q.x.Calls)
 }

@@ -157,9 +157,9 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 	return rs
 }
 
-// readPath applies the stages to a value in order, each on or off, and keeps each new result as a
-// reading. A stage that does not change the value may still change a pattern. Then the same text is
-// also kept as a reading with this stage.
+// readPath applies the stages to a value in order. Each stage is applied or left out, and each new
+// result is kept as a reading. A stage that does not change the value may still change a pattern.
+// Then the same text is also kept as a reading with this stage.
 func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, r)

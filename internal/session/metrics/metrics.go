@@ -100,7 +100,7 @@ func (r *recorder) Record(events ...*event.Event) error {
 
 // countEvents counts events that were written to the record. began is the time at which the write
 // began, and err is its error. If err is not nil, every decision is counted as a denial, because
-// the gate refuses such calls.
+// the gate refuses a call that could not be recorded.
 func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

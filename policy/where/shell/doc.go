@@ -24,11 +24,11 @@
 // where the pattern accepts any text.
 //
 // A wildcard does not match every word. The pattern must write out the options and subcommands that
-// make a program run another program or write a file, and the script or program for an interpreter
-// or a launcher. If a program hides what it runs (python -c, sh from its input, vim, ssh), the
-// pattern must not have a wildcard at all. The tables are in programs.go, opaque.go, wrapper.go and
-// launcher.go. If a program is in no table, the pattern must contain at least a part of every word
-// of the command.
+// make a program run another program or write a file. It must also write out the script of an
+// interpreter and the program of a launcher. If a program hides what it runs (python -c, sh from
+// its input, vim, ssh), the pattern must not have a wildcard at all. The tables are in programs.go,
+// opaque.go, wrapper.go and launcher.go. If a program is in no table, the pattern must contain at
+// least a part of every word of the command.
 //
 // # A rule that denies or asks
 //

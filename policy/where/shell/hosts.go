@@ -175,8 +175,8 @@ func (j *judge) judgeURLHost(text string) where.Match {
 	return j.judgeListedHost(host)
 }
 
-// listedBehind reports whether a part of a word is a listed host, or is option letters and then a
-// listed host: -xproxy.example.
+// listedBehind reports whether a part of a word is a listed host. Letters of options may stand
+// before the host: -xproxy.example.
 func (j *judge) listedBehind(part string) where.Match {
 	v, option := where.No, strings.HasPrefix(part, "-")
 	for n := 0; n <= maxBundle && part != ""; n++ {

@@ -363,8 +363,8 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 
 // judgeRedirects reports whether the files that a text reads or writes by redirection are in the
 // rule's places. In an allow rule all these files must be in the places; in another rule one file
-// is enough. If an allow rule names no such places, it accepts only < with a file of the project,
-// and only if the rule also allows `cat` of the file.
+// is enough. If an allow rule names no such places, it accepts only the redirection < from a file
+// of the project, and only if the rule also allows `cat` of this file.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
 		return where.MatchOf(!j.opens || !slices.ContainsFunc(j.redirects, func(f file) bool { return !f.reads || !j.letsCatShow(f.to) }))

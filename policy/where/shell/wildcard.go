@@ -10,8 +10,8 @@ type expander struct {
 	texts   string // options whose value is a text and not the name of a file
 }
 
-// expanders maps names to the programs that expand wildcards. The shell expands wildcards without
-// quotes; rules about places treat these as unknown.
+// expanders maps names to the programs that expand wildcards. The shell itself expands unquoted
+// wildcards; for rules about places, a word with such a wildcard is unknown.
 var expanders = map[string]expander{
 	"curl": {signs: "[{", texts: "-d --data --data-raw --data-ascii --data-binary --data-urlencode --json -H --header -F --form --form-string " +
 		"-w --write-out -A --user-agent -b --cookie -u --user -X --request -e --referer"},

@@ -106,8 +106,8 @@ const callableMySQL = `
 	path repeatable rollup sets similar symmetric timestamptz timetz top varbit variadic within
 	xmlattributes xmlnamespaces`
 
-// infix are keywords that stand between two operands or two tables, or types after the name of a
-// column. The names around them do not matter.
+// infix holds keywords that stand between two operands or two tables, and types that stand after
+// the name of a column. The names around these words do not matter.
 var infix = lazySet(`
 	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
 	straight_join xor
