@@ -124,8 +124,8 @@ func (v *view) judgeFurther(r *rule) (m where.Match, at *furtherArgs) {
 	return m, at
 }
 
-// watchesFurther sets the fields watch and only of the scanner from the rules that may match the
-// call. It returns the field watch.
+// watchesFurther looks at the rules that may match the call, and sets two fields of the scanner:
+// watch and only. It returns the field watch.
 func (v *view) watchesFurther() bool {
 	v.watch, v.only = false, false
 	for _, b := range v.buckets {

@@ -40,7 +40,8 @@ type Source struct {
 // this rule is the file's own, or if the key "above" can name this rule.
 func (s *Source) TakesRulesAbove() bool { return s.From == "" || s.Anchor != "" }
 
-// EndOfOwn returns the index after the last rule of the file itself in the list of all rules.
+// EndOfOwn looks for the last rule of the file itself in the list of all rules, and returns the
+// index after this rule.
 func EndOfOwn(sources []Source) int {
 	for i := len(sources); i > 0; i-- {
 		if sources[i-1].From == "" {

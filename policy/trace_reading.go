@@ -10,7 +10,7 @@ import (
 // value if a rule that may match the call has a condition on the argument or on the URI.
 type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
-	Readings []Reading // at least one; of several readings with the same text and refusal, only the first is in the list
+	Readings []Reading // at least one; if readings have the same text and refusal, the list has only the first of them
 }
 
 // Reading is one way in which a server could understand a value.

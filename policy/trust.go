@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Trust tells how far a property applies to a tool or a server, from the laxest to the strictest.
-// The zero value means that no table sets the property.
+// Trust tells how far a property applies to a tool or a server. The values are ordered, the laxest
+// first. The zero value means that no table sets the property.
 type Trust uint8
 
 // The values of Trust. Private is only for secret_data.
@@ -72,8 +72,8 @@ type TrustTable struct {
 	text string // the table as TOML
 }
 
-// Pin tells how strictly a server's lists must equal the approved lists (docs/pins.md), from the
-// laxest. The zero value means that no table sets a pin.
+// Pin tells how strictly a server's lists must equal the approved lists (docs/pins.md). The values
+// are ordered, the laxest first. The zero value means that no table sets a pin.
 type Pin uint8
 
 // The values of Pin.
@@ -111,8 +111,8 @@ func (p *Policy) HasPins() bool {
 	})
 }
 
-// Level tells what happens to calls that could carry out data that a session has seen. With the
-// zero value no call is checked.
+// Level tells what happens to calls that could send data away after a session has seen the data.
+// With the zero value no call is checked.
 type Level uint8
 
 // The levels; the laxest is first.

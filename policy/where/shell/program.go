@@ -149,8 +149,9 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 	}
 }
 
-// testOptions are options of all JavaScript test runners that select tests, or the way in which
-// results are shown. The script that a project runs for its tests is unknown.
+// testOptions are options of JavaScript test runners. They select tests, or the way in which
+// results are shown. It is not known which runner the test script of a project starts, so the
+// options of all runners are in one list.
 const testOptions = "--watch=false --watchAll=false --no-watch --run --ci --runInBand --verbose --silent --no-coverage " +
 	"--coverage=false --passWithNoTests --bail -t --testNamePattern --grep"
 

@@ -250,7 +250,7 @@ func (r *reader) hasOption(options []string) where.Match {
 
 // looksAround reports whether a command with one of the options reads files that its words do not
 // name. It returns No if the command only reads files without secrets (narrowsFiles) or only
-// searches a folder inside the project (atRoot).
+// searches folders inside the project (atRoot).
 func (r *reader) looksAround(options []string, sub string) where.Match {
 	v := r.hasOption(options)
 	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {

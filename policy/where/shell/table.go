@@ -37,7 +37,8 @@ type row struct {
 	tasks     bool // the program launches tasks of the project and not programs
 	published bool // the options are from a manual; no test has run the program
 	tests     bool // the words select tests of a script whose content is not known
-	// The program reads the options of the program that it launches as its own, up to "--".
+	// The program launches another program, and reads that program's options as its own, up to
+	// "--".
 	greedy bool
 }
 
