@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CageLevel is how strictly a server must run in a cage (docs/sandbox.md), the laxest first. The
-// zero value means that no table sets a level.
+// CageLevel tells how strictly a server must run in a cage (docs/sandbox.md). The values are
+// ordered, the laxest first. The zero value means that no table sets a level.
 type CageLevel uint8
 
 // The levels of cages.

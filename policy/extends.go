@@ -430,7 +430,8 @@ func mayMeet(some, others []string) bool {
 }
 
 // withoutClosing returns rules without the last rule, if the last rule denies every tool: no rule
-// after it would ever match. A policy that is not a layer also denies a call without a match.
+// after it would ever match. A policy that is not a layer does not need this last rule, because it
+// denies every call without a match.
 func withoutClosing(rules []ruleSource) []ruleSource {
 	n := len(rules)
 	if n == 0 {

@@ -29,7 +29,7 @@ func (p *Policy) offersEntry(c *Call) bool {
 	name := c.Names[0]
 	v := view{policy: p, call: c, left: effort.Max}
 	all, known := v.uriReadings(name)
-	all = all[:min(len(all), 64)] // 64 readings are enough, because an allow must match every reading
+	all = all[:min(len(all), 64)] // the first 64 readings are enough: an allow that does not match all of them cannot match the call
 	for i := range p.rules {
 		r := &p.rules[i]
 		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.AltersContent() || !v.matchesName(r, name) {

@@ -33,8 +33,9 @@ func readAwk(words []word) effect {
 	return effect{}
 }
 
-// awkReads reports whether an awk program runs no command and writes no file. It must be true for
-// every way in which an awk can split the program into tokens (POSIX, awk, Lexical Conventions).
+// awkReads reports whether an awk program runs no command and writes no file. It returns true only
+// if this holds for every way in which an awk can split the program into tokens (POSIX, awk,
+// Lexical Conventions).
 func awkReads(program string) bool {
 	l := awkLexer{rest: program}
 	for l.takeToken() {

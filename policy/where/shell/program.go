@@ -134,7 +134,7 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			r.addUnsure(i, e)
 			operands += 2
 		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
-			// A word such as yesterday is harmless: after an option, no version of date sets the
+			// A word such as "yesterday" is harmless: after an option, no version of date sets the
 			// clock by such a word.
 		case before == required && w.known && isNumber(w.text):
 			// The number may be the option's value or an operand. It is not counted as an operand
