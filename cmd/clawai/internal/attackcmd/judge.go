@@ -81,8 +81,8 @@ func isLabelled(frame string) bool {
 // questionReason returns the reason why a person is asked.
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// findPassedTexts returns those of the texts that are in one of the frames, each as "where: text".
-// The function came reports whether a frame contains a text.
+// findPassedTexts returns the texts that are in one of the frames. Each returned text has the form
+// "WHERE: TEXT". The function came reports whether a frame contains a text.
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {

@@ -81,7 +81,7 @@ type replyDoc struct {
 	Rule     *ruleDoc `json:"rule"`
 	Found    []string `json:"found,omitempty"`
 	Altered  []string `json:"altered,omitempty"`
-	Release  bool     `json:"releasable"` // true if clawai release can let the next answer through
+	Release  bool     `json:"releasable"` // true if clawai release can let the next answer to the same call through
 }
 
 // explainMarks color the decision then, the decision now, and the explanation.
@@ -162,8 +162,8 @@ func newReplyDoc(e *event.Entry) *replyDoc {
 	return d
 }
 
-// printReply writes what happened to the answer: withheld, released or altered. If possible, it
-// also writes how a person can release the next answer.
+// printReply writes what happened to the answer: withheld, released or altered. If clawai release
+// can let the next answer to the same call through, printReply also writes this command.
 func (d *replyDoc) printReply(w io.Writer) {
 	what := "was withheld"
 	switch {

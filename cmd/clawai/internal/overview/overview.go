@@ -198,8 +198,8 @@ func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	return nil, cmdline.ShortenHome(term.VisibleText(first), o.Home)
 }
 
-// If the owner's policy does not load, PolicyFault returns a text with the consequence and the
-// reason. Otherwise it returns "". A running proxy continues with its earlier rules.
+// PolicyFault returns a text with the consequence and the reason if the owner's policy does not
+// load, and otherwise "". A running proxy continues with its earlier rules.
 func (o *Overview) PolicyFault() string {
 	if _, fault := o.LoadPolicy(); fault != "" {
 		return "no server starts, and every tool of an agent with a hook is refused: " + fault
