@@ -10,8 +10,8 @@ type Secrets interface {
 	// TakeSecret moves a secret into the vault. text is the reference for the file in place of the
 	// secret. If take is false, the secret stays in the file.
 	TakeSecret(t Target, s client.Secret) (text string, take bool, err error)
-	// ReturnToken returns the token for which a reference is now in the file. If give is false, the
-	// reference stays in the file.
+	// ReturnToken returns the token that a reference in the file has replaced. If give is false,
+	// the reference stays in the file.
 	ReturnToken(t Target, s client.Secret) (token string, give bool, err error)
 }
 

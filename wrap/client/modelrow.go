@@ -34,7 +34,7 @@ type ModelRow struct {
 	Chooser    string   `toml:"chooser"`
 	Preset     string   `toml:"preset"`
 	ChosenPath []string `toml:"chosen_path"`
-	Over       Paths    `toml:"over"` // files of a project or an organisation that override this one: a DotEnv file all of it, another file only the address
+	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file; a DotEnv file overrides all of it, another file only the address
 
 	Instead string `toml:"instead"` // what the owner can do by hand if no file is edited
 	After   string `toml:"after"`   // what a person must do before the edit has an effect
