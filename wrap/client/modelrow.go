@@ -58,8 +58,9 @@ func (r ModelRow) Editable() bool { return len(r.Paths.allPaths()) > 0 }
 // IsInstalled reports whether the client is on this machine.
 func (r ModelRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
-// FindFile returns the path of the file: the first one that exists; otherwise the first one that
-// can be created. It returns "" if a variable or the home is unknown.
+// FindFile returns the path of the file that wrap edits. If some of the possible files exist, it is
+// the first of them. Otherwise it is the first possible place, and exists is false. FindFile
+// returns "" if there is no such place, for example because a variable or the home is unknown.
 func (r ModelRow) FindFile(e Env) (path string, exists bool) {
 	if found := (Row{Paths: r.Paths}).FindFiles(e); len(found) > 0 {
 		return found[0], true

@@ -104,7 +104,7 @@ func containsText(frame, text string) bool {
 }
 
 // holdsMost reports whether one of the frame's strings was redacted, but still has at least half of
-// the words of text.
+// the words of the parameter text.
 func holdsMost(frame, text string) bool {
 	var v any
 	_ = json.Unmarshal([]byte(frame), &v) // a frame that is not JSON has no strings

@@ -124,7 +124,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	return m.Comparison, nil
 }
 
-const centreFile = "the centre" // in place of a segment, if a finding is not about one segment
+const centreFile = "the centre" // stands in place of the segment's name in a finding that is not about one segment
 
 // takeCheckpoint asks the centre for the newest checkpoint. It checks that this checkpoint
 // continues the last checkpoint that the laptop saw.
