@@ -195,9 +195,9 @@ func (r *Request) ChangeLines() (lines []string) {
 	return lines
 }
 
-// EntireLines returns in full, line by line, every value that Lines folds, wrapped like Lines; nil
-// if there is none. If more than three equal lines follow each other, only the first is shown, with
-// the number of repeats.
+// EntireLines returns every value that Lines folds, in full and line by line. The lines are wrapped
+// as in Lines. If Lines folds no value, EntireLines returns nil. If more than three equal lines
+// follow each other, it returns only the first of them, with the number of repeats.
 func (q Question) EntireLines(width int) []string {
 	var lines []string
 	for i := range q.Requests {

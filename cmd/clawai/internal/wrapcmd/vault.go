@@ -245,8 +245,8 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 }
 
 // hasStayed reports whether the client's file still has the secret itself and no reference to the
-// vault. Only then can the vault's copy be removed, because a failed edit may also have changed the
-// file.
+// vault. The vault's copy can be removed only in this case. An edit that failed may have changed
+// the file all the same, so the failure alone does not show this.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
 	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))
