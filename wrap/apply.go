@@ -27,8 +27,9 @@ type Options struct {
 	WhileRunning bool
 	Running      func() ([]string, error) // returns the names of running programs; nil means RunningPrograms
 	LockWait     time.Duration            // maximum wait for each lock; 0 means 5 s
-	// RecheckAfter is the wait before ApplyChanges checks a file again; 0 means 1.5 s. It checks a
-	// file again if the client runs and may overwrite the edit with its own copy in memory.
+	// RecheckAfter is the wait before ApplyChanges checks a file again; 0 means 1.5 s. ApplyChanges
+	// checks a file again if the client runs and may overwrite the edit with its own copy in
+	// memory.
 	RecheckAfter time.Duration
 	Now          func() time.Time // returns the time; nil means time.Now
 	// Replan plans a change again if somebody has written the file in the meantime. It returns

@@ -37,8 +37,9 @@ func (pl Planner) restoreSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindReferences, func(s client.Secret) (string, bool, error) { return pl.Secrets.ReturnToken(t, s) })
 }
 
-// exchangeTokens replaces tokens in an entry. The function find lists the texts of the entry. The
-// function replace returns the new token of a text; if it returns false, the text stays.
+// exchangeTokens replaces tokens in an entry. The parameter find is a function that lists the texts
+// of the entry. The parameter replace is a function that returns the new token of a text; if it
+// returns false, the text stays.
 func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), replace func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil

@@ -51,7 +51,7 @@ func (r Row) matchKeyFold(name string) string {
 	return ""
 }
 
-// findDeepMember returns the first member, at any depth, for which the function holds returns true.
+// findDeepMember returns the first member m, at any depth, for which holds(m) is true.
 func (n *node) findDeepMember(holds func(*member) bool) *member {
 	if n == nil {
 		return nil

@@ -40,8 +40,8 @@ func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string)
 	return example
 }
 
-// eachVariant makes calls similar to c, the least similar first. It runs the function try on each
-// of them, with its description, until try returns false.
+// eachVariant makes calls similar to c, the least similar first. It calls try with each of them and
+// its description, until try returns false.
 func (w witness) eachVariant(c *policy.Call, n *policy.Narrowed, try func(other *policy.Call, text string) bool) {
 	on := ""
 	if c.Server != "" {

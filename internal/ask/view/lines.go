@@ -48,7 +48,8 @@ func (q Question) Lines(width int) []string {
 }
 
 // RenderSeveral returns several questions that get one common answer. For each question it returns
-// changes and arguments, as Lines does. At the end come, once, the facts that all questions share.
+// changes and arguments, as Lines does. After the last question it returns the facts that all
+// questions share.
 func RenderSeveral(qs []Question, width int) (rows []string) {
 	shared := qs[0].tailFacts()
 	for i := range qs {

@@ -82,7 +82,7 @@ func isLabelled(frame string) bool {
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
 // findPassedTexts returns the texts that are in one of the frames. Each returned text has the form
-// "WHERE: TEXT". The function came reports whether a frame contains a text.
+// "WHERE: TEXT". The parameter came is a function. It reports whether a frame contains a text.
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {

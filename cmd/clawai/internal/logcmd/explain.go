@@ -195,8 +195,8 @@ func printList(w io.Writer, label string, all []string) {
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// compareDecision judges a recorded call again. The function judge makes the replay.Judge, and the
-// parameter path is the file of its policy.
+// compareDecision judges a recorded call again. The parameter judge is a function that returns the
+// replay.Judge for this, and the parameter path is the file of its policy.
 func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
 	call, why := replay.RebuildCall(entry)
 	if why != "" {

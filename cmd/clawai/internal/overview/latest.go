@@ -42,8 +42,8 @@ type Latest struct {
 }
 
 // Follow keeps the latest calls up to date until ctx ends. First it reads only the last few calls,
-// so that a page can show them at once. It calls the function caught when all calls in the record
-// are read.
+// so that a page can show them at once. When all calls in the record are read, it calls the
+// function in the parameter caught.
 func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 	l.readEarly(o)
 	_ = o.FollowCalls(ctx, MaxLatest, func(r *record.Row) { l.addCall(newCall(r, o.Home)) }, func(text string) {

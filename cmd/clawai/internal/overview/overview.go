@@ -70,9 +70,10 @@ const tailBytes = 2 << 20
 
 // FollowCalls passes the last calls of the record to the function show, and then each new call,
 // until ctx ends. When the reply to a call arrives, it passes this call to show again. It passes
-// sentences about the record to the function notice; they are safe for a terminal. It runs the
-// function caught when show has got the last calls of the record; caught may be nil. If the record
-// cannot be read, FollowCalls tries again, because the fault may be temporary.
+// sentences about the record to the function notice; they are safe for a terminal. When show has
+// got the last calls of the record, FollowCalls calls the function in the parameter caught, which
+// may be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
+// temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
 	told := "" // the last fault that was passed to notice; "" if the record can be read
 	for {

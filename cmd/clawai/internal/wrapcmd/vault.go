@@ -215,7 +215,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 	return err
 }
 
-// takeBack undoes the moves into the vault for which the function lost returns true.
+// takeBack undoes the moves m into the vault for which lost(m) is true.
 func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	for i := len(m.moves) - 1; i >= 0; i-- {
 		v := &m.moves[i]
