@@ -93,7 +93,7 @@ type rowList struct {
 	top    int    // first visible row
 	filter string
 	found  []Row // older calls of the record that match the filter, from a search; the newest first
-	more   bool  // the search found more calls than found can hold
+	more   bool  // the search found more calls than the field found can hold
 }
 
 // addCalls adds new calls at the top, and replaces calls with the same ID. If the list is full, the
