@@ -51,8 +51,8 @@ func (t *trial) of(n int) int {
 	return n
 }
 
-// eachRound calls the function do for every way in every round. Each round starts with another way,
-// so that no way is the first one in every round.
+// eachRound calls do(i) for every way i in every round. Each round starts with another way, so that
+// no way is the first one in every round.
 func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	for round := range t.rounds {
 		for i := range t.bed.ways {

@@ -176,8 +176,8 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	return nil
 }
 
-// serverArguments is the number of the last arguments of a prefix: --server, a name, and --. Only
-// clawai proxy takes them.
+// serverArguments is the number of arguments at the end of a prefix that only clawai proxy takes:
+// --server, a name, and --.
 const serverArguments = 3
 
 // initPolicy is the file of the policy that clawai init writes for the ten servers of initServers.

@@ -93,8 +93,8 @@ func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 }
 
 // openTargets returns the names of the agents that a session of the client may use and that do not
-// call our hook. The map covered has an entry for each client on this machine: true if its hooks
-// cover it.
+// call our hook. The map covered has an entry for each client on this machine: true if this client
+// calls our hook and obeys the answer.
 func openTargets(row client.HookRow, covered map[string]bool) string {
 	var open []string
 	for _, target := range row.Targets {

@@ -131,8 +131,8 @@ func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	return left
 }
 
-// hasEntry reports whether the file has an entry with this key path for which accepts returns true.
-// If accepts is nil, hasEntry accepts every entry with this key path.
+// hasEntry reports whether the file has an entry with this key path. If the parameter accepts is
+// not nil, the entry e counts only if accepts(e) is true.
 func (p *ConfigFile) hasEntry(path []string, accepts func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
 		return slices.Equal(e.KeyPath, path) && (accepts == nil || accepts(e))

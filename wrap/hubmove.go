@@ -156,7 +156,8 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 }
 
 // findChangedServer returns the server with this name from an earlier move, if config.toml has a
-// table for it; otherwise nil. earlier is the index of the move, or -1.
+// table for it; otherwise nil. The parameter earlier is the index of that move, or -1 if there is
+// no earlier move.
 func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {

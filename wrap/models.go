@@ -90,7 +90,7 @@ type ModelState string
 // Values of ModelState.
 const (
 	ModelLed        ModelState = "through clawai"
-	ModelDrifted    ModelState = "drifted"    // the address is another one than wrap writes
+	ModelDrifted    ModelState = "drifted"    // the address differs from the one that wrap writes
 	ModelBare       ModelState = "not led"    // the requests go directly to the service
 	ModelByHand     ModelState = "by hand"    // wrap edits no file of this client
 	ModelUnreadable ModelState = "unreadable" // the file cannot be read

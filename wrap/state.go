@@ -73,8 +73,7 @@ func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 
 // FindDifferences returns how an entry that is or was wrapped differs from what wrap would write.
 // It also reports an entry that starts clawai in another way, and an entry that two programs may
-// read differently. It returns nil if there is no difference, and for every other entry that was
-// never wrapped.
+// read differently. It returns nil if it has nothing to report.
 func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {

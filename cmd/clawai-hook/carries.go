@@ -14,9 +14,9 @@ import (
 // because a hook gets no other content.
 type detectors struct{ gate.None }
 
-// coversPolicy reports whether the detectors can find everything that the rules about calls ask
-// for. The detectors cannot compare a call with a schema, because only clawai knows the servers'
-// schemas.
+// coversPolicy reports whether the detectors can find every kind of finding that the rules about
+// calls look for. The detectors cannot compare a call with a schema, because only clawai knows the
+// servers' schemas.
 func coversPolicy(p gate.Policy) bool {
 	kinds, _ := p.Screens(policy.OnCall)
 	return !slices.Contains(kinds, reply.Schema)

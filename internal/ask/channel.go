@@ -19,15 +19,16 @@ type Channel interface {
 }
 
 // IsDangerous reports whether a question needs care or cannot be shown. The caller must not answer
-// such a question together with others. Of the fields of o, only those with facts about this
-// machine are used.
+// such a question together with others. IsDangerous uses only those fields of o that have facts
+// about this machine.
 func IsDangerous(q gate.Question, o view.Options) bool {
 	o.Server, o.Rule, o.ReadFile = q.Server, q.Rule, nil
 	v, err := view.NewQuestion(q.Calls, o)
 	return err != nil || len(v.Dangers) > 0
 }
 
-// catchPanic returns an error if ask panics, so that the next channel can still ask.
+// catchPanic calls the function ask. If ask panics, catchPanic returns an error, so that the next
+// channel can still ask.
 func catchPanic(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -150,7 +150,8 @@ func (a *StderrRelay) writeChunks() {
 // writeChunk writes one chunk while no question is open. If the terminal is gone, the chunk is
 // lost: the server must not wait, and without the relay its text would be lost too.
 func (a *StderrRelay) writeChunk(chunk []byte) {
-	// After Close both waits fail at once. The rest is then written even while a question is open.
+	// After Close, the waits for the stage and for the terminal fail at once. The rest of the text
+	// is then written even while a question is open.
 	if release, err := a.holdTerminal(a.open); err == nil {
 		defer release()
 	}

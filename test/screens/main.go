@@ -111,7 +111,7 @@ func has(kind inspect.Kind) func(string) bool {
 	}
 }
 
-// pooled returns a level. Of all ordinary texts together, only about one in a hundred reaches it.
+// pooled returns the level that only about one in a hundred of all ordinary texts reaches.
 func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {

@@ -29,7 +29,7 @@ type Uncoverable struct {
 func (u Uncoverable) FindPaths(e Env) []string { return Row{Paths: u.Paths}.FindFiles(e) }
 
 // A table is the content of a catalogue file. The file is the built-in one or a user's
-// clients.toml. A user's file only has [[file]].
+// clients.toml. A user's file has only [[file]] tables.
 type table struct {
 	File        []Row         `toml:"file"`
 	Uncoverable []Uncoverable `toml:"uncoverable"`

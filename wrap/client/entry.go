@@ -23,7 +23,7 @@ func (k ServerKind) String() string {
 // Entry is one server of a file.
 type Entry struct {
 	Name    string
-	KeyPath []string // keys from the root of the file to the entry; the last one is the name; a "*" of the row is replaced
+	KeyPath []string // keys from the root of the file to the entry; the last one is the name; in place of a "*" of the row, it has the key in the file
 	Line    int      // line of the name, from 1
 	Column  int      // column of the name, in characters, from 1
 

@@ -129,9 +129,9 @@ func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	return f.appendChild(at, text), nil
 }
 
-// nestMember returns one line of text: nested objects, with one key of keys at each level. The
-// value of the last key is a list with one element, the parameter text. The outermost member has no
-// braces. In keys, the word <event> stands for the name of the event.
+// nestMember returns one line of text: nested objects, with one key at each level. The parameter
+// keys lists these keys. The value of the last key is a list with one element, the parameter text.
+// The outermost member has no braces. In keys, the word <event> stands for the name of the event.
 func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {

@@ -87,7 +87,7 @@ const observeWord = "--observe"
 // HookSwitch is a member of a file that can disable all hooks.
 type HookSwitch struct {
 	Key   []string `toml:"key"`
-	Value string   `toml:"value"` // the value that disables, in the notation of the file, such as true
+	Value string   `toml:"value"` // the value that disables all hooks, in the notation of the file, such as true
 }
 
 // HookWord returns the word for the client in the arguments of clawai-hook.

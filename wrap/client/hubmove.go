@@ -178,8 +178,9 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	return hub, true
 }
 
-// hubEntry returns the text of the hub's entry. The hub's entry replaces the server in the
-// parameter like, whose first unit is the parameter first. It has the same layout as this server.
+// hubEntry returns the text of the hub's entry, which replaces the server in the parameter like.
+// The text has the same layout as this server. The parameter first is the first unit of this
+// server.
 func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
 	args := []string{"hub", "--only", strings.Join(only, ",")}
 	all := f.hubMembers(like.value, path, args)

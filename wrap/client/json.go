@@ -27,7 +27,7 @@ type jsonReader struct {
 	format Format
 	depth  int
 	err    *EditError
-	beside string // key of a member beside the container that is also kept; "" for none
+	beside string // key of a member that stands beside the container and is kept too; "" for none
 }
 
 // parseJSON reads a file. It returns nil if the file has only blanks and comments.

@@ -6,10 +6,13 @@ import (
 	"unicode"
 )
 
-// visibleLength returns how many bytes of a word of a command line may be shown. The parameter
-// before is the previous word. The rest of the word must be hidden: the query of a URL,
-// random-looking text in the path of a URL, or a random-looking value of a one-letter option,
-// because the meaning of the option is unknown.
+// visibleLength returns how many bytes of a word of a command line may be shown. The rest of the
+// word must be hidden. It is one of these:
+//   - the query of a URL
+//   - random-looking text in the path of a URL
+//   - the random-looking value of a one-letter option, because the meaning of the option is unknown
+//
+// The parameter before is the previous word, which may be the option.
 func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
 		return visibleURLLength(word)
@@ -27,8 +30,8 @@ func visibleLength(word, before string) int {
 	return len(word)
 }
 
-// shortOption returns the one-letter option at the start of a word: -k, also of -k=VALUE; "" if
-// there is none.
+// shortOption returns the one-letter option at the start of a word: -k for the words -k and
+// -kVALUE, and -k= for the word -k=VALUE. It returns "" if there is none.
 func shortOption(word string) string {
 	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
 		return ""

@@ -34,7 +34,7 @@ type ModelRow struct {
 	Chooser    string   `toml:"chooser"`
 	Preset     string   `toml:"preset"`
 	ChosenPath []string `toml:"chosen_path"`
-	Over       Paths    `toml:"over"` // files of a project or an organisation that override this one: a DotEnv file all of it, another file only the address
+	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file; a DotEnv file overrides all of it, another file only the address
 
 	Instead string `toml:"instead"` // what the owner can do by hand if no file is edited
 	After   string `toml:"after"`   // what a person must do before the edit has an effect
@@ -58,8 +58,9 @@ func (r ModelRow) Editable() bool { return len(r.Paths.allPaths()) > 0 }
 // IsInstalled reports whether the client is on this machine.
 func (r ModelRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
-// FindFile returns the path of the file: the first one that exists; otherwise the first one that
-// can be created. It returns "" if a variable or the home is unknown.
+// FindFile returns the path of the file that wrap edits. If some of the possible files exist, it is
+// the first of them. Otherwise it is the first possible place, and exists is false. FindFile
+// returns "" if there is no such place, for example because a variable or the home is unknown.
 func (r ModelRow) FindFile(e Env) (path string, exists bool) {
 	if found := (Row{Paths: r.Paths}).FindFiles(e); len(found) > 0 {
 		return found[0], true

@@ -56,8 +56,8 @@ func (n *node) endAt(end int) *node {
 	return n
 }
 
-// findMember returns the first member with this name; nil if there is none. twice means that there
-// is another one.
+// findMember returns the first member with this name; nil if there is none. twice is true if the
+// object has a second member with this name.
 func (n *node) findMember(name string) (found *member, twice bool) {
 	if n == nil || n.kind != objectKind {
 		return nil, false

@@ -35,7 +35,7 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	if in.members[first].block {
 		mark = ""
 	}
-	ends := make([]int, next) // ends[i] is the end of member i; 0 for members before first
+	ends := make([]int, next) // ends[i] is the end of member i; 0 for each i below first
 	for i := first; i < next; i++ {
 		end, known := f.valueEnd(in.members[i].value)
 		if !known {

@@ -23,7 +23,7 @@ type Row struct {
 	// root is the container.
 	KeyPath   []string  `toml:"key_path"`
 	Container Container `toml:"container"`
-	NameField string    `toml:"name_field"` // key of the server's name in an element; for Container List and Tables
+	NameField string    `toml:"name_field"` // key of the server's name in an element; used if Container is List or Tables
 	// Ignore lists members of the container that count as servers only if they have a command. An
 	// example is "servers", if the client has two forms of the file.
 	Ignore []string `toml:"ignore"`

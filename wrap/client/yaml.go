@@ -19,7 +19,7 @@ const nextYAML = "write it out plainly, or edit the entry by hand"
 type yamlReader struct {
 	src    []byte
 	spans  map[*token.Token]span
-	broken *token.Token // a token with another text than the file; nil if there is none
+	broken *token.Token // a token whose text differs from the text in the file; nil if there is none
 }
 
 type span struct{ start, end int }

@@ -10,8 +10,8 @@ import (
 // Line is a command line of clawai proxy, parsed as the command itself parses it.
 type Line struct {
 	Settings []Setting // the options, --help included, in the order of the command line
-	// Command is the index of the first word of the server's command; the number of words if there
-	// is none.
+	// Command is the index of the first word of the server's command. If there is no such word,
+	// Command is the number of words.
 	Command int
 	// Dashes means that "--" is directly before Command, as the proxy requires.
 	Dashes bool

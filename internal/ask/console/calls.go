@@ -33,9 +33,10 @@ type Row struct {
 	Open func(ctx context.Context) (*Opening, error)
 }
 
-// FollowCalls passes to send the latest calls of the record, and then each new call until ctx ends.
-// If a call has changed, FollowCalls passes it again with the same ID. It calls notice with
-// harmless sentences about the record. The error tells why the record cannot be read.
+// FollowCalls passes the latest calls of the record to the function send. Then it passes each new
+// call to send, until ctx ends. If a call has changed, FollowCalls passes it to send again, with
+// the same ID. It passes harmless sentences about the record to the function notice. The error
+// tells why the record cannot be read.
 type FollowCalls func(ctx context.Context, send func(Row), notice func(string)) error
 
 // MaxCalls is how many calls the screen keeps.
@@ -92,7 +93,7 @@ type rowList struct {
 	top    int    // first visible row
 	filter string
 	found  []Row // older calls of the record that match the filter, from a search; the newest first
-	more   bool  // the search found more calls than found can hold
+	more   bool  // the search found more calls than the field found can hold
 }
 
 // addCalls adds new calls at the top, and replaces calls with the same ID. If the list is full, the

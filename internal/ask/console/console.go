@@ -42,7 +42,7 @@ type Options struct {
 	CallsPage Page
 	Pages     []Page
 	// Fault returns why the policy does not load, as a harmless sentence; "" if the policy loads.
-	// The console calls it repeatedly while it shows the page of calls. It may be nil.
+	// The console calls Fault repeatedly while the page of calls is visible. Fault may be nil.
 	Fault func() string
 	// CallsFirst makes the screen an overview. If no question waits, the page of calls is shown
 	// first, otherwise the questions. A summary above the list shows the last refused call and

@@ -162,7 +162,7 @@ const (
 	SureSession = "allow it this session"
 )
 
-// findChoice returns the first choice for which accepts returns true; nil if there is none.
+// findChoice returns the first choice c for which accepts(c) is true; nil if there is none.
 func (p *Page) findChoice(accepts func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Project, Home string // the working folder and the home folder; view.Options describes them
 	// Reach lists the scopes of a session answer that allow more than q's call. The most usual
-	// scope comes first. If Reach is nil, a session answer is only for the call.
+	// scope comes first. If Reach is nil, a session answer allows only q's call.
 	Reach func(q gate.Question) []Reach
 	// Clients is the table of clients; nil means the result of ListClients.
 	Clients []Known

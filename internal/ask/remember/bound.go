@@ -25,8 +25,9 @@ var _ gate.Bound = (*bound)(nil)
 
 func (b *bound) Title() string { return b.title }
 
-// Covers reports whether the session answer allows the calls. The policy must allow them. Each of
-// their reasons for care must also be a reason for care of the call that the person saw.
+// Covers reports whether the session answer allows the calls. There are two conditions. The policy
+// must allow the calls. And each reason why the calls need care must be a reason that the person
+// saw for the first call.
 func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false

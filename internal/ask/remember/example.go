@@ -40,8 +40,8 @@ func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string)
 	return example
 }
 
-// eachVariant makes calls similar to c, the least similar first. It runs the function try on each
-// of them, with its description, until try returns false.
+// eachVariant makes calls similar to c, the least similar first. It calls try with each of them and
+// its description, until try returns false.
 func (w witness) eachVariant(c *policy.Call, n *policy.Narrowed, try func(other *policy.Call, text string) bool) {
 	on := ""
 	if c.Server != "" {
@@ -138,7 +138,8 @@ func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]me
 	return append(all, append(slices.Clone(args), member{"another_argument", encodeText("anything")}))
 }
 
-// variedValues returns other values for a member that the rule may allow.
+// variedValues returns values that differ from the value of a member. The rule may allow these
+// values.
 func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMessage) {
 	var s string
 	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
@@ -183,7 +184,7 @@ func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMe
 }
 
 // fillGlob returns texts that a glob matches, the worst first: files that a person usually does not
-// want to allow, then a text with the same ending as the argument was.
+// want to allow, then a text with the same ending as the old value, which is the parameter was.
 func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
 		return nil

@@ -48,7 +48,7 @@ type Shown struct {
 // target is the place of a new rule. It also holds the rule that the new rule narrows.
 type target struct {
 	file  *file
-	rules *policy.Policy // a policy that contains the rule below, which asks about the call
+	rules *policy.Policy // a policy that contains the rule in the field rule, which asks about the call
 	rule  policy.Rule
 	above *policy.Rule // the rule in the file above which the new rule goes; nil: at the end
 	rest  *rest        // set if the call is refused only because no rule allows it; otherwise nil

@@ -67,8 +67,8 @@ func (c *Channel) open() (*client, error) {
 
 // Times of a question at the centre.
 const (
-	// reserve is the time that Ask keeps before the call's deadline: it stops waiting so early that
-	// the agent still gets a note that tells how to ask again.
+	// reserve is the time that Ask keeps before the call's deadline: Ask stops waiting so early
+	// that the agent still gets a note that tells how to ask again.
 	reserve    = 1500 * time.Millisecond
 	retryPause = time.Second
 	leaveTime  = 2 * time.Second // time limit for the message that a call has ended

@@ -81,8 +81,8 @@ type dangerFinder struct {
 	words  []string // words of the tool's name
 	shell  bool
 	writes bool
-	// mayWrite means that no person sees the arguments, and that the words of the tool's name do
-	// not show that the tool only reads.
+	// mayWrite is true if no person sees the arguments, and if the words of the tool's name do not
+	// show that the tool only reads.
 	mayWrite bool
 	command  strings.Builder // text that the tool would run
 	rest     strings.Builder // other text, except prose
@@ -186,8 +186,8 @@ func (l *dangerFinder) sortText(key, text string) {
 	}
 }
 
-// fillBuilder adds s to b, and leaves out the middle of s if there is too little room. left reports
-// whether something was left out.
+// fillBuilder adds s to b, and leaves out the middle of s if there is too little room. The result
+// left is true if something was left out.
 func fillBuilder(b *strings.Builder, s string) (left bool) {
 	room := max(0, maxLooked-b.Len())
 	if left = len(s) > room; left {

@@ -244,8 +244,8 @@ func quoteValues(texts []string) (values []string) {
 	return values
 }
 
-// findTexts returns the texts of members, in wire order. A member is chosen if accepts returns
-// true for its plain name.
+// findTexts returns the texts of members, in wire order. It takes only members with a plain name k
+// for which accepts(k) is true.
 func findTexts(leaves []leaf, accepts func(key string) bool) (texts []string) {
 	for i := range leaves {
 		if a := &leaves[i]; a.string && a.text != "" && accepts(plainKey(a.key)) {

@@ -48,7 +48,8 @@ func (q Question) Lines(width int) []string {
 }
 
 // RenderSeveral returns several questions that get one common answer. For each question it returns
-// changes and arguments, as Lines does. At the end come, once, the facts that all questions share.
+// changes and arguments, as Lines does. After the last question it returns the facts that all
+// questions share.
 func RenderSeveral(qs []Question, width int) (rows []string) {
 	shared := qs[0].tailFacts()
 	for i := range qs {
@@ -195,9 +196,9 @@ func (r *Request) ChangeLines() (lines []string) {
 	return lines
 }
 
-// EntireLines returns in full, line by line, every value that Lines folds, wrapped like Lines; nil
-// if there is none. If more than three equal lines follow each other, only the first is shown, with
-// the number of repeats.
+// EntireLines returns every value that Lines folds, in full and line by line. The lines are wrapped
+// as in Lines. If Lines folds no value, EntireLines returns nil. If more than three equal lines
+// follow each other, it returns only the first of them, with the number of repeats.
 func (q Question) EntireLines(width int) []string {
 	var lines []string
 	for i := range q.Requests {

@@ -173,9 +173,10 @@ func scopesOf(offers []view.Offer) (scopes []string) {
 	return scopes
 }
 
-// scopeError returns the error for an answer without a scope, if every offered rule is about more
-// calls than this one. Only the person may choose such a scope, because the text of the call
-// decides which rules are offered, and the caller controls this text.
+// scopeError returns the error for an answer that names no scope, if each offered rule would match
+// more calls than the answered call. Only the person may choose a scope with more calls. The scope
+// has no default then, because the text of the call decides which rules are offered, and the caller
+// controls this text.
 func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {

@@ -92,8 +92,9 @@ var carriers = []carrier{
 }
 
 // chooseCarrier returns the first carrier that the policy allows, or else the first that the policy
-// asks about. It also tries the tools that a rule names exactly. It returns false if the policy
-// denies all these calls.
+// asks about. The carriers are the ones in the list above and, after them, the tools that an allow
+// rule or a rule that asks names exactly. If the policy denies all these calls, chooseCarrier
+// returns false.
 func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {

@@ -165,10 +165,10 @@ func findTarget(name, server string) (t *target, note string, err error) {
 // noServer is the name of a server that the rules do not name.
 const noServer = "scripted"
 
-// chooseServer returns the name for the hostile server. The name is noServer if the rules allow a
-// call to a server of this name, or ask about one. Otherwise, chooseServer searches the rules for
-// names of servers for which the rules allow a call or ask about one. It returns the first of these
-// names, and the remaining ones in others. If the rules have no such name, it returns noServer.
+// chooseServer returns the name for the hostile server. A name is suitable if the rules allow some
+// call to a server of this name, or ask a person about some call. If noServer is suitable,
+// chooseServer returns noServer. Otherwise it returns the first suitable name in the rules, and the
+// other suitable names in others. If there is no suitable name, it returns noServer.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil
@@ -219,8 +219,8 @@ func loadPolicyInForce() (*config.Loaded, string, error) {
 	return loaded, folders.Home, nil
 }
 
-// tierEnd has rules that allow all calls. It is added to a tier, because a tier has no rules about
-// calls.
+// tierEnd has rules that allow all calls. It is added to a tier (a starter policy that has only
+// rules about replies), because without rules about calls every call would be refused.
 const tierEnd = `
 [[rule]]
 action = "allow"

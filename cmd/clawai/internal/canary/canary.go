@@ -80,7 +80,7 @@ type site struct {
 	address string   // address of the scripted model, http://127.0.0.1:PORT
 	before  []string // words before the client's command, such as clawai llm-proxy
 
-	one  sync.Mutex // guards told, because several requests can arrive at the same time
+	one  sync.Mutex // guards the field told, because several requests can arrive at the same time
 	told string     // the latest final text of the client
 }
 

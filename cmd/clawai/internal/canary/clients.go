@@ -337,8 +337,9 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths returns a copy of state, whose keys are paths. If a path is inside a folder that the
-// parameter from lists, the copy has the path in the folder that the parameter to names.
+// movePaths returns a copy of state, a map whose keys are paths. The parameter from lists folders.
+// If a path is inside one of these folders, the copy has the path moved into the folder in the
+// parameter to.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {

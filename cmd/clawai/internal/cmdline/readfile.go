@@ -16,11 +16,12 @@ var errNotRegular = errors.New("not a regular file")
 // ReadFile reads the file that a call would change. It is view.Options.ReadFile for the disk of
 // this machine. An attacker may have chosen the path.
 //
-// ReadFile opens only regular files, and does not wait for them. It follows no link in the last
-// part of the path, reads nothing from procfs and similar file systems, and stops after
-// view.MaxFile bytes. It must never write, create or change the file. It follows links in the other
-// parts of the path, as the server would. A network file system that hangs can still block a read.
-// The errors are view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of them.
+// ReadFile opens only regular files, and opens them without waiting (O_NONBLOCK). It follows no
+// link in the last part of the path, reads nothing from procfs and similar file systems, and stops
+// after view.MaxFile bytes. It must never write, create or change the file. It follows links in the
+// other parts of the path, as the server would. A network file system that hangs can still block a
+// read. The errors are view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of
+// them.
 func ReadFile(name string) ([]byte, error) {
 	// On Windows a path that begins with two slashes names another host, and clawai would log in
 	// there.

@@ -12,7 +12,7 @@ import (
 )
 
 // Mark colors the first group of a pattern in a line. Pattern is not compiled yet, because every
-// start of clawai makes tables of patterns but uses few of them.
+// start of clawai makes tables of marks but uses only a few marks.
 type Mark struct{ Pattern, Color string }
 
 // AnswerMarks returns the marks that color the policy's answers, such as allow. The parameter

@@ -131,8 +131,8 @@ func (c *Centre) send(ctx context.Context, method, path string, body []byte, kin
 	return nil, failed
 }
 
-// ExchangeJSON sends the parameter in as a JSON document, and decodes the response into the
-// parameter out. Both parameters may be nil.
+// ExchangeJSON sends a JSON document and decodes the response. The parameter in is the value to
+// send, and the parameter out gets the response. Both may be nil.
 func (c *Centre) ExchangeJSON(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {

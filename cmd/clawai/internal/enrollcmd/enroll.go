@@ -156,7 +156,8 @@ func runSync(c *cli.Context) error {
 	defer stop()
 	pace := courier.Pace{Poll: c.Duration("poll-every"), Ship: c.Duration("ship-every")}
 	if c.Bool("stay") {
-		// A person has started this by hand, so the process must stay.
+		// A person has started this process by hand, perhaps while no session runs. Without
+		// WantSync the process would then end at once.
 		enrolment.WantSync(folders.State, time.Now())
 		return courier.Stay(ctx, folders, pace)
 	}

@@ -46,9 +46,8 @@ type reach struct {
 	secret             bool // true if the data tool returns secrets
 }
 
-// pick is one tool that shows what its server can do. The tool with the lowest class is chosen. Of
-// several such tools, it is the one with the shortest name. tool is "" if the server has no such
-// tool.
+// pick is one tool that shows what its server can do: the tool with the lowest class or, if several
+// tools have this class, the one with the shortest name. tool is "" if the server has no such tool.
 type pick struct {
 	tool  string
 	class int

@@ -81,8 +81,8 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath returns the path of the lock file. If the parameter given is not "", it is this path.
-// Otherwise the file is next to the project's policy, in the folder .clawai.
+// lockPath returns the path of the lock file. If the parameter given is not "", lockPath returns
+// given. Otherwise the file is next to the project's policy, in the folder .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil

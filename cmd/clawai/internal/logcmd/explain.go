@@ -81,7 +81,7 @@ type replyDoc struct {
 	Rule     *ruleDoc `json:"rule"`
 	Found    []string `json:"found,omitempty"`
 	Altered  []string `json:"altered,omitempty"`
-	Release  bool     `json:"releasable"` // true if clawai release can let the next answer through
+	Release  bool     `json:"releasable"` // true if clawai release can let the next answer to the same call through
 }
 
 // explainMarks color the decision then, the decision now, and the explanation.
@@ -162,8 +162,8 @@ func newReplyDoc(e *event.Entry) *replyDoc {
 	return d
 }
 
-// printReply writes what happened to the answer: withheld, released or altered. If possible, it
-// also writes how a person can release the next answer.
+// printReply writes what happened to the answer: withheld, released or altered. If clawai release
+// can let the next answer to the same call through, printReply also writes this command.
 func (d *replyDoc) printReply(w io.Writer) {
 	what := "was withheld"
 	switch {
@@ -195,8 +195,8 @@ func printList(w io.Writer, label string, all []string) {
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// compareDecision judges a recorded call again. The function judge makes the replay.Judge, and the
-// parameter path is the file of its policy.
+// compareDecision judges a recorded call again. The parameter judge is a function that returns the
+// replay.Judge for this, and the parameter path is the file of its policy.
 func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
 	call, why := replay.RebuildCall(entry)
 	if why != "" {

@@ -22,7 +22,7 @@ import (
 type peers struct {
 	own netip.AddrPort // the address on which we listen
 
-	mu      sync.Mutex          // guards the fields below; start locks it until root is known
+	mu      sync.Mutex          // guards the fields below; the method start locks it until root is known
 	root    string              // key of the process that we have started; "" for none
 	words   []string            // the words with our address in that process's command
 	all     map[string]peer     // the connected processes, by their end of the connection

@@ -70,9 +70,10 @@ const tailBytes = 2 << 20
 
 // FollowCalls passes the last calls of the record to the function show, and then each new call,
 // until ctx ends. When the reply to a call arrives, it passes this call to show again. It passes
-// sentences about the record to the function notice; they are safe for a terminal. It runs the
-// function caught when show has got the last calls of the record; caught may be nil. If the record
-// cannot be read, FollowCalls tries again, because the fault may be temporary.
+// sentences about the record to the function notice; they are safe for a terminal. When show has
+// got the last calls of the record, FollowCalls calls the function in the parameter caught, which
+// may be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
+// temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
 	told := "" // the last fault that was passed to notice; "" if the record can be read
 	for {
@@ -198,8 +199,8 @@ func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	return nil, cmdline.ShortenHome(term.VisibleText(first), o.Home)
 }
 
-// If the owner's policy does not load, PolicyFault returns a text with the consequence and the
-// reason. Otherwise it returns "". A running proxy continues with its earlier rules.
+// PolicyFault returns a text with the consequence and the reason if the owner's policy does not
+// load, and otherwise "". A running proxy continues with its earlier rules.
 func (o *Overview) PolicyFault() string {
 	if _, fault := o.LoadPolicy(); fault != "" {
 		return "no server starts, and every tool of an agent with a hook is refused: " + fault

@@ -297,7 +297,7 @@ func clipTo(s string, most int) string {
 		return string([]byte(s))
 	}
 	cut := most
-	for cut > 0 && s[cut]&0xC0 == 0x80 { // a cut inside a character moves to its start
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // if the cut is inside a character, move it to the start of that character
 		cut--
 	}
 	return string([]byte(s[:cut])) + "…"

@@ -76,7 +76,7 @@ func runExplain(c *cli.Context) error {
 	}
 	home := c.String("home")
 	if home == "" && c.IsSet("fixture") {
-		home = "/home/user" // the same on every machine, as in policy test
+		home = "/home/user" // a fixed folder, so that the result is the same on every machine, as in policy test
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ type Opening struct{ Key, Value string }
 
 // WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no table
 // for this server, it inserts the table in the parameter text. Otherwise it adds the values in the
-// parameter openings to the existing table. It shows the change to the person and asks first.
-// command is the command line that writes the same without asking.
+// parameter openings to the existing table. It shows the change to the person and asks first. The
+// parameter command is the command line that makes the same change without a question.
 func WriteSandbox(c *cli.Context, server, text string, openings []Opening, command []string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {

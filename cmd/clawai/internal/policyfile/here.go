@@ -28,8 +28,8 @@ func LoadHere(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
 
-// FindFault returns the error if the policy of these folders does not load. Clawai then refuses
-// every call. It returns nil if the policy loads, or if there is no policy file yet.
+// FindFault returns the error if the policy of these folders does not load. In this case clawai
+// refuses every call. FindFault returns nil if the policy loads, or if there is no policy file yet.
 func FindFault(folders config.Folders) error {
 	if _, err := os.Stat(folders.PolicyFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil

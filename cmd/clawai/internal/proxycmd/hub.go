@@ -287,10 +287,10 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 	return header, resolver.UsedValues(), err
 }
 
-// adviseOwner prints a command on standard error with which the owner can let the server use the
-// refused entry of the vault. The client and the record get the returned error, which is only the
-// refusal without the command, because an argument of the command may be the value of a hidden
-// variable.
+// adviseOwner tells the owner on standard error why the vault refused an entry, and with which
+// command the owner lets the server use the entry. This advice has COMMAND in place of the server's
+// command, because an argument of that command may be the value of a hidden variable. The client
+// and the record get only the returned error, which has no advice.
 func adviseOwner(err error, s config.Upstream) error {
 	shown := vaultplace.NewResolver(s.ID, s.Command, s.Dir).Server
 	if !shown.ReadsFolder() {

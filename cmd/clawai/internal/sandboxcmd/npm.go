@@ -157,9 +157,9 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// Own lists folders of clawai that no table may open. If one of these folders contains the new
-	// folder, it is left out, because NewPlan would return an error. It stays closed all the same,
-	// because the table opens only the new folder.
+	// Own lists folders of clawai that no table may open. A folder of clawai that contains the new
+	// folder is left out of Own, because NewPlan would return an error. That folder stays closed
+	// all the same, because the table opens only the new folder.
 	dir, err := filepath.EvalSymlinks(n.dir)
 	if err != nil {
 		return nil, err

@@ -94,9 +94,9 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// selectHooks returns the hooks of the named clients. Some clients also run the hooks of other
-// clients (Row.Through). If such a client has no hooks of its own yet, or for unwrap, selectHooks
-// adds the hooks of the last of these other clients.
+// selectHooks returns the hooks of the named clients. Some clients also run the hooks of other clients
+// (Row.Through). For a named client of this kind, selectHooks adds the hooks of the last client in Row.Through in
+// two cases: if no hook covers the named client yet, and for unwrap.
 func (r *wrapRun) selectHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil

@@ -55,7 +55,7 @@ type initRun struct {
 	policyDone bool     // the policy is written, or the existing policy has got its missing rules
 
 	bareClients []string // names of the clients that cannot get hooks
-	hookFault   error    // the reason: clawai-hook is missing or unusable
+	hookFault   error    // why these clients cannot get hooks: clawai-hook is missing or unusable
 }
 
 func runInit(c *cli.Context) error {

@@ -20,8 +20,8 @@ import (
 // filesystem is the starter policy for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders stores the folders of a filesystem server. It skips folders that clawai policy allow
-// would refuse. For these, the rules ask about each call.
+// noteFolders stores the folders of a filesystem server. It skips a folder that the command "clawai
+// policy allow" would refuse. The rules ask about each call in such a folder.
 func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	folders, all := foldersOf(e, at.Home)
 	for _, folder := range folders {

@@ -148,7 +148,7 @@ func (p *starterPlan) starterRules(profile fixtures.Profile, names []string) (st
 // ownTools is the starter policy for the agents' own tools.
 const ownTools = "coding-agent"
 
-// serverNames returns the sorted names of the servers for which the function match returns true.
+// serverNames returns the sorted names of the servers s for which match(s) is true.
 func (p *starterPlan) serverNames(match func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
 		if match(s) {

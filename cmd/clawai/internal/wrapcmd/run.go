@@ -89,8 +89,8 @@ func FindServers() (f Found, err error) {
 	return f, err
 }
 
-// newWrapRun reads the command line and finds the files and servers on this machine. The checks
-// also see the options after the names.
+// newWrapRun reads the command line and finds the files and servers on this machine. The functions
+// in the parameter checks see all options, also those after the names.
 func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) (*wrapRun, error) {
 	names, err := cmdline.ParseArguments(c)
 	if err != nil {

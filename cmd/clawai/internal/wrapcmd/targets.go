@@ -149,7 +149,7 @@ func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 }
 
 // chooseTargets lets the person choose from a list of servers that is sorted by client. The
-// function already reports whether a server is selected at the start.
+// parameter already is a function. It reports whether a server is selected at the start.
 func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))
