@@ -32,11 +32,13 @@ type Coverage struct {
 	Points []Point
 }
 
-// Measure checks three things for each rule. The rule matches some call of the fixtures that
-// reaches it. Each glob or listed value, if it is the only one, still makes the rule match some
-// call. Each condition keeps the rule from matching some call. To check a condition or a value,
-// Measure removes the condition or the other values from the rule and traces the calls again. src
-// is the text of p.
+// Measure checks three things for each rule:
+//   - The rule matches some call of the fixtures that reaches it.
+//   - Each glob or listed value alone is enough to make the rule match some call.
+//   - Each condition is needed: without it, the rule would match a call that it does not match now.
+//
+// To check a condition or a value, Measure removes the condition or the other values from the rule
+// and traces the calls again. src is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload)
 	if err != nil {
@@ -241,8 +243,8 @@ func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	}
 }
 
-// measureCondition checks whether there is a call that does not match the rule, but does match it
-// after the edits in without, which remove the condition.
+// measureCondition checks whether there is a call that the rule does not match now, but matches
+// after the edits (without) that remove the condition.
 func (m *meter) measureCondition(i int, condition, what string, without []policytext.Edit) {
 	found := m.findCase(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.addPoint(i, what, "fails", found,

@@ -26,10 +26,11 @@ type Mutant struct {
 	denies bool
 }
 
-// shortList holds two edits that replace a long list by a short one: before without the mutant's
-// change, and after with it. The short list has only the changed element; if the change drops the
-// element, it has one other element too. With a short list, a call that shows the change is found
-// faster, and most of these calls also show the change in the long list.
+// shortList holds two edits that replace a long list by a short one: the edit before writes the
+// list without the mutant's change, and the edit after writes it with the change. The short list
+// has only the changed element; if the change drops the element, the list has one other element
+// too. With a short list, a call that shows the change is found faster, and most of these calls
+// also show the change in the long list.
 type shortList struct{ before, after policytext.Edit }
 
 // parseMutant parses the mutant. It includes only the rules for whose index keep returns true.
@@ -205,9 +206,10 @@ func (m *mutator) mutateRule(i int) {
 	m.swapRules(i)
 }
 
-// mutateActions changes the action of a rule. The action of a rule about calls becomes each other
-// action; that of a rule about replies becomes the next looser and the next stricter action.
-// mutateActions removes the keys ask, preview and args_open, because not every action allows them.
+// mutateActions adds mutants that have another action. A rule about calls gets one mutant for each
+// of the two other actions. A rule about replies gets one mutant with the next looser action, and
+// one with the next stricter action. mutateActions removes the keys ask, preview and args_open,
+// because not every action allows them.
 func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
 	for _, to := range otherActions(&m.sources[i]) {
 		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Trust tells how far calls are trusted that were recorded while nothing was enforced (observed
-// calls). It decides the action of a rule that is learned only from such calls. The zero value
-// trusts least.
+// Trust tells how far the Learner trusts observed calls: calls that were recorded while nothing was
+// enforced. It decides the action of a rule that is learned only from observed calls. The zero
+// value trusts least.
 type Trust uint8
 
 // Values of Trust.

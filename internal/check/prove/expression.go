@@ -110,8 +110,8 @@ func (a *inquiry) contradictsExpressions() bool {
 // ambiguous contains the texts that a policy may also judge in another form.
 var ambiguous = sync.OnceValue(func() *regular { return newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`) })
 
-// isEmpty reports whether it is proved that no text is in all languages of needed and in none of
-// avoided.
+// isEmpty reports whether it is proved that there is no text that is in every language of needed
+// and in no language of avoided.
 func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	var key strings.Builder
 	for _, l := range needed {

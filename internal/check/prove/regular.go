@@ -117,9 +117,9 @@ func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 	return slices.Compact(to)
 }
 
-// apartText looks for the shortest text that is in all languages of needed and in none of avoided.
-// all is false if the work limit was reached. If all is true and found is false, it is proved that
-// there is no such text.
+// apartText looks for the shortest text that is in every language of needed and in no language of
+// avoided. all is false if the work limit was reached. If all is true and found is false, it is
+// proved that there is no such text.
 func apartText(needed, avoided []*regular) (text string, found, all bool) {
 	rs := slices.Concat(needed, avoided)
 	alphabet := runesOf(rs)

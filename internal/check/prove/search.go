@@ -21,7 +21,7 @@ type search struct {
 
 	machine *machine
 	others  []*lang
-	owners  [][]int // by the index in others: indexes of the unions in avoid that have the language
+	owners  [][]int // for each language in others: indexes of the unions in avoid that have the language
 	nodes   []node
 	row     []uint64           // buffer for the row of the next node
 	seen    map[string][]int32 // indexes of nodes, by the key that isDominated makes

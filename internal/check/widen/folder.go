@@ -105,8 +105,8 @@ func CheckClosed(folder, home string) error {
 	return nil
 }
 
-// isModest reports whether rules can name a folder: it is neither the home folder nor a parent of
-// it, and its name is no pattern and needs no quotes.
+// isModest reports whether rules can name a folder. They cannot name the home folder, a parent of
+// it, or the root of another drive. The name must be no pattern and must need no quotes.
 func isModest(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
 	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {
