@@ -67,7 +67,7 @@ func (s *Session) turnedBefore() error {
 }
 
 // moveIfCleared looks for a new clear in root, the journal of the client's process. If there is
-// one, moveIfCleared moves to the journal that the clear names.
+// one, the session moves to the journal that the clear names.
 func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil

@@ -46,9 +46,9 @@ type outage struct {
 }
 
 // isRecent reports whether a call fails with this outage at once, without a request. began is the
-// time at which the call began to wait for the lock. The call fails if the outage came after began.
-// It also fails for some time after the outage. This time is as long as the failed attempt, so a
-// slow endpoint delays only few calls, and clawai soon asks a fast endpoint again.
+// time at which the call began to wait for the lock. The call fails if the outage came after this
+// time. A later call fails too, for as long as the failed attempt took. So a slow endpoint delays
+// only few calls, and clawai soon asks an endpoint again that has failed fast.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
