@@ -235,8 +235,8 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 }
 
 // isBehindJDBC reports whether the word that continues at s[start] is a JDBC address, or has one as
-// its value. If start grows from call to call, all calls together read the text only once. A
-// call with a smaller start reads at most maxConnection bytes.
+// its value. If it is called with growing values of start, all calls together read the text only
+// once. A call with a smaller start than before reads at most maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
