@@ -178,8 +178,8 @@ func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 }
 
 // openingEdits returns edits after which the rule accepts arguments for which it has no condition.
-// Without these edits, the rule would refuse an argument when its condition is removed for a
-// measurement.
+// Without these edits, the rule would not match calls with an argument whose condition is removed
+// for a measurement.
 func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
 	if m.source.Action != policy.Allow || len(m.source.ArgumentPaths()) < 2 {

@@ -120,9 +120,10 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports whether a mutant of a rule that denies has no effect, because it changes
-// only which names with a slash the rule matches. This is so if the mutant widens or narrows a
-// name, and if no rule from rule i on allows names with a slash or asks about them.
+// deniesSlashes reports whether a mutant has no effect because names with a slash are denied with
+// and without the change. This is so under three conditions. The rule denies. The mutant widens or
+// narrows a name, so that only names with a slash can be affected. No rule from rule i on allows
+// names with a slash or asks about them.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||

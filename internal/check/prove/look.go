@@ -97,7 +97,7 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks keeps a look only if no other look has a part of its findings. Of equal looks it keeps
+// leastLooks drops a look if another look has only some of its findings. Of equal looks it keeps
 // the first.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {

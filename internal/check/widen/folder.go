@@ -11,10 +11,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// CheckFolder returns an error if a folder must not be opened. This is so for the home folder and
-// its parents, a folder that no rule can name, a place of keys, clawai's own folders and their
-// parents, and a folder behind a symbolic link. CheckFolder reads the disk. If the folder does not
-// exist, it checks the part of the path that exists.
+// CheckFolder returns an error if a folder must not be opened:
+//   - the home folder, or a parent of it
+//   - a folder that no rule can name
+//   - a place of keys
+//   - a folder of clawai itself, or a parent of one
+//   - a folder behind a symbolic link
+//
+// CheckFolder reads the disk. If the folder does not exist, it checks the part of the path that
+// exists.
 func CheckFolder(folder, home string, own []string) error {
 	if err := checkLinks(folder, home); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// queries matches parts of bubbletea's output that draw nothing:
+// queries matches parts of bubbletea's output that draw nothing and that are removed:
 //   - queries to the terminal, because the next program would get the replies
 //   - keyboard modes, because they would stay if this process is killed
 //   - changes of tab stops, because these belong to the person
