@@ -206,7 +206,8 @@ func isConstraintPart(l *policytext.Leaf, typed [][]string) bool {
 	})
 }
 
-// findReachingCalls searches for calls that reach the rules which no call of a fixture reaches.
+// findReachingCalls looks at the rules that no call of a fixture reaches. For each of them it
+// searches for a call that reaches the rule.
 func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
 	if !slices.ContainsFunc(m.points, missed) {

@@ -18,7 +18,7 @@ type Mutant struct {
 	Name  string // description of the rule and the change; it does not depend on the rule's position
 	scope *scope
 	edits []policytext.Edit
-	// short is the same change in a shorter list. It is nil if the mutant does not change an
+	// short makes the mutant's change in a shorter list. It is nil if the mutant does not change an
 	// element of a longer list.
 	short *shortList
 	// denies means that all affected calls are denied, with and without the change: by the changed
@@ -33,7 +33,8 @@ type Mutant struct {
 // also show the change in the long list.
 type shortList struct{ before, after policytext.Edit }
 
-// parseMutant parses the mutant. It includes only the rules for whose index keep returns true.
+// parseMutant parses the mutant. It includes a rule only if keep returns true for the index of the
+// rule.
 func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
 	return m.scope.document.parseRules(keep, m.edits...)
 }

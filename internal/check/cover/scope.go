@@ -24,8 +24,8 @@ type document struct {
 // not changed.
 func (d *document) isOwn(i int) bool { return d.sources[i].From == "" }
 
-// parseRules parses the text after the edits. It includes only the rules for whose index keep
-// returns true.
+// parseRules parses the text after the edits. It includes a rule only if keep returns true for the
+// index of the rule.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {

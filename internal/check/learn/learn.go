@@ -248,7 +248,7 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
-		key += "\x00asked" // count the calls about which a rule has asked separately from the other calls
+		key += "\x00asked" // calls about which a rule has asked are counted apart from all other calls
 	}
 	known := l.calls[key]
 	if known == nil {

@@ -233,7 +233,7 @@ func usualTools(place, word string) []string {
 
 // actorsOf returns tools that act, for the glob g on tool names. If g is the exact name of a tool of a known server,
 // these are all acting tools of that server. If g contains the word of a place, these are the acting tools for that
-// place that g matches.
+// place whose names g matches.
 func actorsOf(known []servers.KnownServer, g string) (actors []actor) {
 	literal := withoutStars(g)
 	place, word := findPlace(literal)

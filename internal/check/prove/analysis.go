@@ -29,8 +29,8 @@ func (a *Analysis) Reach() []Finding {
 	return findings
 }
 
-// FindCommonCall returns a call that both rules, i and j, surely match, and that the upper of the
-// two decides. It returns nil if it finds no such call.
+// FindCommonCall returns a call that both rules, i and j, surely match and that is decided by the
+// upper one of them. It returns nil if it finds no such call.
 func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
 	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}

@@ -165,7 +165,7 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 // maxTries is the maximum number of texts that avoid one expression each.
 const maxTries = 8
 
-// opaqueReason returns the last part of the reason of an undecided class. This part names the
+// opaqueReason returns the last part of the reason of an undecided class. This part names those
 // conditions of the two modes that no proof can handle.
 func (m *mode) opaqueReason(n *mode) string {
 	var names []string

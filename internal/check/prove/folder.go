@@ -18,8 +18,8 @@ import (
 // begins with another wildcard, and also a glob about paths: then the policy reads the values as
 // paths only because of the glob about paths.
 
-// ReasonFolder is the reason of an undecided class about relative paths. Because of the globs on an
-// argument (bridgedKeys), nothing is proved about them.
+// ReasonFolder is the reason of an undecided class about relative paths. Nothing is proved about
+// these paths, because of the globs on an argument (bridgedKeys).
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
 // bridgedKeys returns the keys of the arguments for which nothing can be proved about relative

@@ -44,8 +44,8 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacksKind reports whether the rule of a demand cannot match, because the call lacks its kinds of
-// findings.
+// lacksKind reports whether the rule of a demand cannot match, because the call has no finding of
+// the kinds in the rule.
 func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:

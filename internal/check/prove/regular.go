@@ -66,9 +66,10 @@ func (r *regular) cutAll(inst *syntax.Inst) {
 	}
 }
 
-// expandStates returns the instructions that can be reached from the instructions in the list
-// from without reading a character, and that themselves read a character or end the match. begin
-// and end mean that the position is at the beginning or the end of the text.
+// expandStates begins at the instructions in the list from, and follows them as far as this is
+// possible without reading a character. It returns the instructions reached that read a character
+// or end the match. begin and end mean that the position is at the beginning or the end of the
+// text.
 func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
 	stack := slices.Clone(from)

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// addNames adds the folder to the lists of [folders] for which this opens exactly what the owner
-// asked for. It returns the new text, the changed lines, and the number of the first one.
+// addNames adds the folder to those lists of [folders] where the addition opens exactly what the
+// owner asked for. It returns the new text, the changed lines, and the number of the first one.
 func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 	next = w.src
 	var offset int
