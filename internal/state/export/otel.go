@@ -4,7 +4,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// LoggedKinds are the kinds of records that are exported if nobody chooses others.
+// LoggedKinds are the kinds of records that are exported if the user chooses no kinds.
 var LoggedKinds = []event.Kind{event.Decision, event.Outcome, event.Answered}
 
 // Attribute is one column of a record under its OpenTelemetry name.

@@ -357,8 +357,9 @@ func isDotted(word string) bool {
 	return true
 }
 
-// plainIPv4 returns an IPv4 address in its usual spelling if host is another spelling of it that
-// programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other host.
+// plainIPv4 returns the usual spelling of an IPv4 address if host is one of its other spellings
+// that programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other
+// host.
 func plainIPv4(host string) string {
 	parts := strings.Split(host, ".")
 	if host == "" || host[0] > '9' || len(parts) > 4 {

@@ -58,7 +58,7 @@ func (o outage) isRecent(began time.Time) bool {
 // other, and the client of the last process would give up.
 type outageFile string
 
-// writtenSince reports whether there was an outage since the time began.
+// writtenSince reports whether there was an outage after the time in the parameter began.
 func (f outageFile) writtenSince(began time.Time) bool {
 	info, err := os.Stat(string(f))
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
