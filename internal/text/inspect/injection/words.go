@@ -251,7 +251,8 @@ func readings(text string) int {
 	return 1
 }
 
-// readingOf returns a reader for way number i to read a text; readings counts the ways.
+// readingOf returns a reader that reads a text in way number i. The function readings counts the
+// ways.
 func readingOf(text string, i int) *reader { return &reader{text: text, drawn: i > 0, page: i > 1} }
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
