@@ -3,8 +3,8 @@ package prove
 import "slices"
 
 // book holds the rules of a policy about one subject, with an index by name. The index saves most
-// comparisons of two rules: in two policies with thousands of rules, nearly all pairs of rules have
-// no name in common.
+// comparisons of two rules: if two policies have thousands of rules, nearly all pairs of their
+// rules have no name in common.
 type book struct {
 	rules  []*rule
 	open   bool             // a call that no rule matches is allowed

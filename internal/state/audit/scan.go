@@ -115,10 +115,10 @@ func (s *scanner) holdItem(it item) {
 	}
 }
 
-// acceptLine checks whether a line with a right hash fits into the chain. It returns the line; if
-// the line does not follow the line before it, with a problem. But if there are bad lines before
-// the line, and the line does not report them as a failed write, acceptLine returns the bad lines
-// as a problem, and the next call of nextItem returns the line.
+// acceptLine checks whether a line with a right hash fits into the chain. It returns the line. If
+// the line does not follow the line before it, the returned item also has a problem. There is one
+// exception: if bad lines are before the line, and the line does not report them as a failed write,
+// acceptLine returns the bad lines as a problem, and the next call of nextItem returns the line.
 func (s *scanner) acceptLine(it item) item {
 	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
 	s.chain.next = it.link.seq + 1

@@ -47,7 +47,7 @@ type outage struct {
 
 // isRecent reports whether a call fails with this outage at once, without a request. began is the
 // time at which the call began to wait for the lock. The call fails if the outage came after this
-// time. A later call fails too, for as long as the failed attempt took. So a slow endpoint delays
+// time. Later calls fail too, for a time as long as the failed attempt. So a slow endpoint delays
 // only few calls, and clawai soon asks an endpoint again that has failed fast.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
