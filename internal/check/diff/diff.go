@@ -1,6 +1,6 @@
 // Package diff reports which calls two policies answer differently. It compares decisions, not
-// lines of text. internal/check/prove compares classes of calls by proofs. Fixtures and recorded
-// calls are judged by both policies.
+// lines of text. For whole classes of calls it uses the proofs of internal/check/prove. It also
+// lets both policies judge fixtures and recorded calls.
 package diff
 
 import (

@@ -170,8 +170,8 @@ func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *polic
 	return wants + "; the call has " + formatReading(r)
 }
 
-// formatFurther explains why a rule does not match because of an argument for which it has no
-// condition.
+// formatFurther explains that an argument for which a rule has no condition keeps the rule from
+// matching.
 func formatFurther(c *policy.Condition) string {
 	name := term.VisibleText(policytext.DottedKey("args", c.Path...))
 	if len(c.Want) > 0 {

@@ -64,8 +64,8 @@ func (l *Learner) verifyRule(r *Rule) string {
 const whyLetsThrough = "it would also let through a call that was denied"
 
 // verifyTogether drops rules until all denied calls are denied by the policy with the remaining
-// rules. A rule alone may let no denied call through, but the elements of a list may match
-// different rules, and then the call is allowed.
+// rules. Two rules may let a denied call through together, although each of them alone does not:
+// the elements of a list in the call may match different rules, and then the call is allowed.
 func (l *Learner) verifyTogether(rules []*Rule) []*Rule {
 	for {
 		c := l.findLetThrough(rules)

@@ -95,8 +95,8 @@ func findFreeActors(l *linter) {
 	})
 }
 
-// callOf returns a call of the tool of a. Everything else comes from the known call that reaches rule i, if there is
-// one, so that the call also meets the rule's other conditions.
+// callOf returns a call of the actor's tool. The other parts of the call come from the known call that reaches rule i,
+// if there is one, so that the result also meets the rule's other conditions.
 func (l *linter) callOf(i int, r *policy.Source, a actor) *policy.Call {
 	c := policy.Call{}
 	if known := l.reach[i].Witness; known != nil {
@@ -123,21 +123,21 @@ func limitsPlace(r *policy.Source) bool {
 	}) || slices.ContainsFunc(r.Where, func(w policy.WhereSource) bool { return !holdsContent(w.Path) })
 }
 
-// isNarrowed reports whether a rule that names the tool of a and is stricter than r may limit the places. Then the owner
-// has already decided for which places a person is asked.
+// isNarrowed reports whether some rule that names the actor's tool and is stricter than r may limit the places. Then
+// the owner has already decided for which places a person is asked.
 func isNarrowed(all []policy.Source, r *policy.Source, a actor) bool {
 	return slices.ContainsFunc(all, func(s policy.Source) bool {
 		return s.Subject == policy.ToolSubject && s.Action < r.Action && limitsPlace(&s) && namesActor(&s, a) && slices.ContainsFunc(s.Names, func(g string) bool { return !matchesEverything(g) })
 	})
 }
 
-// namesActor reports whether the names and the servers of a rule match the tool of a.
+// namesActor reports whether the names and the servers in a rule match the actor's tool and server.
 func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-// reportActor adds a finding at one rule (at). The finding says that a rule (allows) lets an agent use the tool of
-// a in the place where the approvers of another rule (asks) are asked. The call c shows this.
+// reportActor adds a finding at one rule (at). The finding says that a rule (allows) lets an agent use the actor's tool
+// in the place where the approvers of another rule (asks) are asked. The call c shows this.
 func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
 	tool, fix := a.tool, says.fix
@@ -233,7 +233,7 @@ func usualTools(place, word string) []string {
 
 // actorsOf returns tools that act, for the glob g on tool names. If g is the exact name of a tool of a known server,
 // these are all acting tools of that server. If g contains the word of a place, these are the acting tools for that
-// place that g matches.
+// place whose names g matches.
 func actorsOf(known []servers.KnownServer, g string) (actors []actor) {
 	literal := withoutStars(g)
 	place, word := findPlace(literal)

@@ -2,9 +2,9 @@ package prove
 
 import "slices"
 
-// book holds the rules of a policy about one subject, with an index by name. With the index not
-// every pair of rules must be compared: of two policies with thousands of rules, nearly all pairs
-// have no name in common.
+// book holds the rules of a policy about one subject, with an index by name. The index saves most
+// comparisons of two rules: if two policies have thousands of rules, nearly all pairs of their
+// rules have no name in common.
 type book struct {
 	rules  []*rule
 	open   bool             // a call that no rule matches is allowed
@@ -80,8 +80,8 @@ func (b *book) allPlaces() []int {
 }
 
 // avoidance describes rules of a book that must not match a call: the rules with an index below
-// count, without the rule in the field exception. None of these rules may surely match. Rules
-// stricter than strict must not even match perhaps.
+// count, except the rule in the field exception. Such a rule must not match surely. If it is
+// stricter than the field strict, it must not match perhaps either.
 type avoidance struct {
 	book      *book
 	count     int

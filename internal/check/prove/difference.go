@@ -119,8 +119,8 @@ type mode struct {
 	at     int   // index of the rule among the rules of its subject
 	needed []demand
 	avoid  avoidance
-	// loose means that the answer may be stricter than strict. The rule that decides only matches
-	// perhaps, and the rules below it may give a stricter answer.
+	// loose means that the answer may be stricter than the field strict says. The rule that decides
+	// matches only perhaps, and the rules below it may give a stricter answer.
 	loose bool
 
 	judged bool // the field idle is set

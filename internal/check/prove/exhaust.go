@@ -190,9 +190,9 @@ type course struct {
 	open  []uint64 // states after the clean form without its last character, which may be a slash at the end
 }
 
-// listOutcomes returns one text for each outcome of the globs; nil if they cannot be listed. If
-// value is true, the text is a value: a glob also matches it if it matches the clean form of the text
-// or, if cased is true, the text in small letters.
+// listOutcomes returns one text for each outcome of the globs; nil if they cannot be listed. If value
+// is true, the texts are values: a glob also matches a value if it matches the clean form of the
+// value. If cased is true too, a glob also matches a value if it matches the value in small letters.
 func listOutcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)

@@ -44,8 +44,8 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacksKind reports whether the rule of a demand cannot match, because the call lacks its kinds of
-// findings.
+// lacksKind reports whether the rule of a demand cannot match, because the call has no finding of
+// the kinds in the rule.
 func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:
@@ -97,7 +97,7 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks keeps a look only if no other look has a part of its findings. Of equal looks it keeps
+// leastLooks drops a look if another look has only some of its findings. Of equal looks it keeps
 // the first.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {

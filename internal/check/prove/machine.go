@@ -156,8 +156,9 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-// unseenRune returns the first character of candidates that is not in seen. If all are in
-// seen, it returns the first character that is not in seen and is not below next.
+// unseenRune returns the first character of candidates that is not in the set seen. If the set has
+// all candidates, unseenRune returns the first character that is not in the set, beginning at the
+// character next.
 func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	for _, r := range candidates {
 		if !seen[r] {
@@ -224,8 +225,9 @@ func (m *machine) anyState(row []uint64, p segment) bool {
 }
 
 // acceptsRow reports whether the text that led to row is in language i. b is the base of the text.
-// If this is unknown, the result is true for a language that must accept and false for any other
-// language, so that proofs stay valid.
+// If the base leaves it open whether the text is a relative path, the result is true for a language
+// of relative paths that must accept, and false for any other language of relative paths, so that
+// proofs stay valid.
 func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	if !hasBit(row, m.segments[i].last) {
 		return false

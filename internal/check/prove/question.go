@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// demand is a rule that must match, or a rule that must not match. any means that a perhaps is
-// also treated as a match.
+// demand is a rule that must match, or a rule that must not match. any means that a call which the
+// rule matches only perhaps also counts as matched.
 type demand struct {
 	rule *rule
 	any  bool
@@ -67,8 +67,8 @@ type inquiry struct {
 	look   look
 }
 
-// askQuestion answers a question. accept judges each candidate. If it rejects all candidates that a
-// proof needs, askQuestion tries more texts.
+// askQuestion answers a question. The function accept judges each candidate. If accept rejects all
+// candidates that a proof needs, askQuestion tries more texts.
 func (pr *prover) askQuestion(q question, accept func(candidate) bool) answer {
 	a, _ := pr.askWithCost(q, accept)
 	return a

@@ -34,8 +34,8 @@ type Finding struct {
 	Rule   int // index of the rule in the policy
 	Status Status
 
-	// Witness is a call of which the rule matches one reading that no rule above decides. Perhaps
-	// means that no call was found which the rule surely matches.
+	// Witness is a call with a reading that the rule matches and that no rule above decides.
+	// Perhaps means that no call was found which the rule surely matches.
 	Witness *policy.Call
 	Perhaps bool
 

@@ -312,8 +312,8 @@ func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 // deniesOrAsks reports whether the action of the rule is not allow.
 func (r *rule) deniesOrAsks() bool { return r.src.Action != policy.Allow }
 
-// hasAliases reports whether there are other texts that a deny or a prompt with this glob may
-// match.
+// hasAliases reports whether a deny or a prompt with this glob may match more texts than the glob
+// itself.
 func (s *shape) hasAliases() bool {
 	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
 }

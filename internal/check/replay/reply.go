@@ -34,8 +34,8 @@ type Replies struct {
 	bytes      int                     // bytes of the lines in young
 }
 
-// Limits of young. When a limit is reached, the calls in old are dropped, and the calls in young
-// move to old.
+// Limits of the map young. When a limit is reached, the calls in the map old are dropped, and the
+// calls in young move to old.
 const (
 	maxWaiting      = 1 << 11
 	maxWaitingBytes = 8 << 20

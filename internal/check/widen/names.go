@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// addNames adds the folder to the lists of [folders] for which this opens exactly what the owner
-// asked for. It returns the new text, the changed lines, and the number of the first one.
+// addNames adds the folder to those lists of [folders] where the addition opens exactly what the
+// owner asked for. It returns the new text, the changed lines, and the number of the first one.
 func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 	next = w.src
 	var offset int
@@ -96,8 +96,9 @@ func opens(s *policy.Source) bool {
 }
 
 // nameOpensMore returns the reason why the folder must not be added to a list; "" if there is none.
-// Other servers would get the folder, tools could write there without a question, or a rule below
-// that is about this folder would lose its effect.
+// There are three possible reasons: other servers would get the folder, tools could write there
+// without a question, or a rule about this folder that is further down in the policy would lose its
+// effect.
 func (w *widener) nameOpensMore(name string) string {
 	for i := range w.sources {
 		s := &w.sources[i]
@@ -167,8 +168,8 @@ func (w *widener) absolute(path string) string {
 // wholePath returns an absolute path in lower case. Some disks ignore case.
 func (w *widener) wholePath(path string) string { return strings.ToLower(w.absolute(path)) }
 
-// namedRule returns a rule that opens the folder through a list which got the folder, with the
-// rule's conditions on the folder; nil for any other rule.
+// namedRule returns a rule that opens the folder through a list in w.added, together with the
+// rule's conditions on the folder. For any other rule it returns nil.
 func (w *widener) namedRule(s *policy.Source) *copied {
 	if !opens(s) || !slices.ContainsFunc(s.FolderNames, func(name string) bool { return slices.Contains(w.added, name) }) {
 		return nil

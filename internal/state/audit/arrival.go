@@ -37,8 +37,8 @@ type Part struct {
 	Rest     int       // number of bytes at the end that are not a whole record; they are not checked yet
 }
 
-// SplitSegmentName returns the session in the file name of a segment. It returns false if no
-// session uses such file names.
+// SplitSegmentName returns the session in the file name of a segment. It returns false for a text
+// that is not the file name of a segment.
 func SplitSegmentName(name string) (session string, ok bool) {
 	began, session, ok := parseSegmentName(name)
 	return session, ok && len(session) == sessionLength && strings.Trim(session, sessionAlphabet) == "" && segmentName(began, session) == name

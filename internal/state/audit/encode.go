@@ -206,8 +206,8 @@ func (e *encoder) appendVerdict(dst []byte, v verdict) []byte {
 	return e.appendMember(dst, "rule", v.rule)
 }
 
-// appendCached appends members. If the values equal those of the last call, it copies the text of
-// the last call.
+// appendCached appends members. If their values equal the values that it has appended before, it
+// copies the earlier text.
 func appendCached[V comparable](dst []byte, last *cachedGroup[V], values V, write func([]byte, V) []byte) []byte {
 	if values == last.values {
 		return append(dst, last.text...)
@@ -263,8 +263,8 @@ func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure)
 // cut.
 const ours, theirs = true, false
 
-// appendTextMember appends a member unless its value is empty. If the value equals the value of the
-// last call, it copies the text of the last call. key is the beginning of the member, up to the
+// appendTextMember appends a member unless its value is empty. If the value equals the value that
+// it has appended before, it copies the earlier text. key is the beginning of the member, up to the
 // quote before its value.
 func (e *encoder) appendTextMember(dst []byte, last *cachedText, key, value string, our bool) []byte {
 	if value == "" {

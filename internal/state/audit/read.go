@@ -218,7 +218,8 @@ func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.
 	return slices.Delete(kept, 0, first)
 }
 
-// countsEntry reports whether a record is one of those whose number the field Last limits.
+// countsEntry reports whether a record counts against the number in the field Last. A reply does
+// not count if the field Replies is set.
 func (f *Filter) countsEntry(e *event.Entry) bool { return !f.Replies || !f.isReply(e) }
 
 func (f *Filter) countEntries(kept []event.Entry) (n int) {

@@ -17,8 +17,8 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // ReferencePath returns the whole path of a file that another file names. The parameter referring
-// is the path of that other file, and path is the name that it contains. "~/" means the home
-// folder. A relative path begins at the folder of the other file.
+// is the path of the file that contains the name, and path is the name as it is written there. "~/"
+// means the home folder. A relative path begins at the folder of the file that contains it.
 func ReferencePath(referring, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:

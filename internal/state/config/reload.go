@@ -94,8 +94,8 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 
 // keepLost keeps a previous layer in force if the layer is now missing or has lost rules, until
 // somebody confirms the change. The parameter was holds the previous layers. unsure means that a
-// layer has changed in another way and may be half written. The caller must not use half a rule:
-// when the file is complete, that rule would seem lost.
+// layer has changed in another way and may be half written. The caller must then wait, because half
+// a rule would seem lost as soon as the file is complete.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]

@@ -25,11 +25,11 @@ const (
 	pollUnwatched = 2 * time.Second
 )
 
-// Watch calls onChange whenever the files of a loaded policy change, until ctx ends. It returns
-// after the last call. An error means that a file is missing or broken, and that the caller should
-// keep the last good policy. Watch reports the same error only once. If the last good policy comes
-// back, Watch reports that too. The parameter own holds the edits of this process, which are
-// applied at once because they are complete. The parameter own may be nil.
+// Watch calls onChange whenever the files of a loaded policy change, until ctx ends. When Watch
+// returns, no call of onChange runs any more. An error means that a file is missing or broken, and
+// that the caller should keep the last good policy. Watch reports the same error only once. If the
+// last good policy comes back, Watch reports that too. The parameter own holds the edits of this
+// process, which are applied at once because they are complete. The parameter own may be nil.
 func Watch(ctx context.Context, loaded *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: loaded, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)

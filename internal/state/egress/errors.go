@@ -61,8 +61,8 @@ func (by *route) explainError(err error, u *url.URL) error {
 }
 
 // isBroken reports whether an error may mean that the other side ended the connection. It returns
-// false for a timeout and for a failed dial. A TLS 1.3 server refuses a client certificate after
-// the handshake, and the alert with the reason can be lost.
+// false for a timeout and for a failed dial. For example, a TLS 1.3 server that refuses a client
+// certificate ends the connection after the handshake, and the alert with the reason can be lost.
 func isBroken(err error) bool {
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
 		return false
@@ -159,8 +159,8 @@ func readAlert(err error) tls.AlertError {
 	return 0
 }
 
-// checkAnswer returns an error for two kinds of answers: the answer does not come from the server,
-// or it only tells that our certificate is missing.
+// checkAnswer returns an error for an answer that does not come from the server, and for an answer
+// that only tells that our certificate is missing.
 func (by *route) checkAnswer(resp *http.Response) error {
 	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
 	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:

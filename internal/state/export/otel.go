@@ -4,7 +4,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// LoggedKinds are the kinds of records that are exported if nobody chooses others.
+// LoggedKinds are the kinds of records that are exported if the user chooses no kinds.
 var LoggedKinds = []event.Kind{event.Decision, event.Outcome, event.Answered}
 
 // Attribute is one column of a record under its OpenTelemetry name.
@@ -52,8 +52,9 @@ var (
 	ofLine  = map[string]bool{"clawai.kind": true, "clawai.hash": true}   // columns about a single line of the record; a span does not have them
 )
 
-// NewSpan returns a call, by its record and by the record of its reply, as a span by the conventions for MCP.
-// reply is nil if the record of the call is the last one about it. The texts are as in Log.Fit.
+// NewSpan returns a span for a call, in the form of the conventions for MCP. The span is made from the record
+// of the call and from the record of the reply. reply is nil if the call has no later record. The texts are
+// as in Log.Fit.
 func NewSpan(call, reply *event.Entry) Span {
 	last := call
 	if reply != nil {

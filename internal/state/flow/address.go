@@ -95,8 +95,8 @@ func isService(port string) bool {
 
 // parseAddress reports whether a word is an address to which data can be sent: mail, web, account
 // or telephone. The parameter by is the kind of prefix that the word had. If more text follows the
-// host, before is the word up to the end of the host, and host is only the host. before and host
-// are "" if they would be the same as the word.
+// host, the result before is the word up to the end of the host, and the result host is only the
+// host. Each of the two is "" if it would be the same as the word.
 func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {
@@ -357,8 +357,9 @@ func isDotted(word string) bool {
 	return true
 }
 
-// plainIPv4 returns an IPv4 address in its usual spelling if host is another spelling of it that
-// programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other host.
+// plainIPv4 returns the usual spelling of an IPv4 address if host is one of its other spellings
+// that programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other
+// host.
 func plainIPv4(host string) string {
 	parts := strings.Split(host, ".")
 	if host == "" || host[0] > '9' || len(parts) > 4 {

@@ -48,9 +48,9 @@ func amountGap(text string) int {
 	return size
 }
 
-// readAmount visits the values of digits with marks between them. The last mark may begin the
-// fraction, and marks before groups of three digits may only separate thousands. A blank may also
-// separate two amounts.
+// readAmount visits the values of digits with marks between them. If three digits follow each mark,
+// the marks may separate thousands. The last mark may also begin the fraction, if it is a dot or a
+// comma. A blank may also separate two amounts.
 func readAmount(digits string, visit func(amount string)) {
 	groups := strings.FieldsFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
 	thousands := len(groups[0]) <= 3

@@ -76,8 +76,9 @@ func (r row) joinTools(s *servers.KnownServer) *Known {
 	return k
 }
 
-// toolTraits returns the traits of a tool. If tool is "", it returns the traits of everything else
-// that the server sends. If the tool is not in the catalogue, all its traits are Unsaid.
+// toolTraits returns the traits of a tool. If tool is "", it returns the traits of those messages
+// of the server that belong to no tool. If the tool is not in the catalogue, all its traits are
+// Unsaid.
 func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	if k == nil || tool != "" && k.effects[tool] == "" {
 		return t

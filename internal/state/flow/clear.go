@@ -15,7 +15,7 @@ import (
 // keeps its servers. Only a hook reports this. The hook adds an e line to the journal of the
 // client's process. The e line names a new journal. Every proxy and hook that this process has
 // started continues with the journal of the last e line. Nothing is removed: if a client names the
-// earlier conversation, it joins everything that was linked with that conversation.
+// earlier conversation, its session joins everything that was linked with that conversation.
 
 // FollowClient makes the session follow the clears of the client that started us. It does nothing
 // if the owner has named the session, because several clients may share such a session.
@@ -67,7 +67,7 @@ func (s *Session) turnedBefore() error {
 }
 
 // moveIfCleared looks for a new clear in root, the journal of the client's process. If there is
-// one, moveIfCleared moves to the journal that the clear names.
+// one, the session moves to the journal that the clear names.
 func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil

@@ -86,8 +86,8 @@ func hasMark(in []*marks, kind byte, value []byte) bool {
 	return false
 }
 
-// isAllowed reports whether a person has allowed a call or an address. The parameter what is its
-// key.
+// isAllowed reports whether a person has allowed a call or an address. The parameter what is the
+// key of this call or address.
 func (k *known) isAllowed(what []byte) bool {
 	return slices.ContainsFunc(k.user, func(m *marks) bool { return m.lets }) && hasMark(k.user, allowed, what)
 }
@@ -144,8 +144,8 @@ func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	return from, found
 }
 
-// findSource returns the source of the first word of a text that was read before. It returns "" if
-// no source is known.
+// findSource searches a text for words that were read before. It returns the source of the first
+// such word whose source is known; "" if there is none.
 func (k *known) findSource(text string) string {
 	all := splitWords(text)
 	for word := all.nextWord(); word != ""; word = all.nextWord() {

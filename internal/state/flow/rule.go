@@ -214,9 +214,9 @@ const (
 	sameAgain = "a person let the same go there before"
 )
 
-// weighCall judges whether a call needs a question. No question is needed in three cases: a person
-// has allowed the same call before, the user has named where the call goes, or the call has none of
-// the arguments that the owner lists as deciding. Even then a question is needed if the call
+// weighCall judges whether a call needs a question. Normally no question is needed in three cases:
+// a person has allowed the same call before, the user has named where the call goes, or the call
+// has none of the deciding arguments. But also in these cases a question is needed if the call
 // carries secret data, an address that others have written and the user has not, or an amount that
 // the user has not typed. weighCall uses the labels that were read last.
 func (s *Session) weighCall(server string, decides, weighs []string, c *policy.Call) (o opinion, err error) {

@@ -185,8 +185,8 @@ func isTelling(value string) bool {
 	return n >= 5 || n == 4 && !digits
 }
 
-// isOdd reports whether a word has a character that words of a language do not have. Examples are
-// addresses, paths, and names with digits.
+// isOdd reports whether a word has a character that words of a language do not have. Examples of
+// such words are addresses, paths, and names with digits.
 func isOdd(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 }

@@ -88,8 +88,8 @@ func newWritten(dir string) *written {
 	return &written{path: filepath.Join(dir, writtenName), places: map[mark]*place{}}
 }
 
-// refreshList reads the lines that were added to the list since the last call. The caller holds the
-// lock.
+// refreshList reads the lines that were added to the list since it was last called. The caller
+// holds the lock.
 func (w *written) refreshList() {
 	info, err := os.Lstat(w.path)
 	switch {

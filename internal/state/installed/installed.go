@@ -238,7 +238,7 @@ func (s *Store) Begin(server string) (c *Change, err error) {
 	return c, nil
 }
 
-// sweep removes the folders of the server. It keeps the folder in use, and the folder that was in
+// sweep removes all folders of the server except two: the folder in use, and the folder that was in
 // use before.
 func (c *Change) sweep() error {
 	entries, err := os.ReadDir(c.store.folder(c.server))

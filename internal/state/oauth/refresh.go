@@ -46,9 +46,9 @@ type outage struct {
 }
 
 // isRecent reports whether a call fails with this outage at once, without a request. began is the
-// time at which the call began to wait for the lock. The call fails if the outage came after began.
-// It also fails for some time after the outage. This time is as long as the failed attempt, so a
-// slow endpoint delays only few calls, and clawai soon asks a fast endpoint again.
+// time at which the call began to wait for the lock. The call fails if the outage came after this
+// time. Later calls fail too, for a time as long as the failed attempt. So a slow endpoint delays
+// only few calls, and clawai soon asks an endpoint again that has failed fast.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
@@ -58,7 +58,7 @@ func (o outage) isRecent(began time.Time) bool {
 // other, and the client of the last process would give up.
 type outageFile string
 
-// writtenSince reports whether there was an outage since the time began.
+// writtenSince reports whether there was an outage after the time in the parameter began.
 func (f outageFile) writtenSince(began time.Time) bool {
 	info, err := os.Stat(string(f))
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())

@@ -13,7 +13,7 @@ import (
 //go:embed catalogue.toml
 var text []byte
 
-// The places where people meet, and where a server may act as one of them or as their bot.
+// The places where people meet, and where a server may act as a person or as a person's bot.
 const (
 	Chat    = "chat"
 	Mail    = "mail"

@@ -70,8 +70,8 @@ func AdvertisedName(id, prefix, name string) string {
 	return clean + end
 }
 
-// SplitName splits an advertised name. If AdvertisedName has changed the name, name is not the
-// original.
+// SplitName splits an advertised name. If AdvertisedName has changed the name of the tool or
+// prompt, the result name is the changed name.
 func SplitName(advertised string) (prefix, name string, ok bool) {
 	prefix, name, ok = strings.Cut(advertised, Separator)
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil

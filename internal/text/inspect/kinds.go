@@ -98,14 +98,14 @@ const (
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
 	only []Kind // the kinds in the set; if there are none here and the field any is false, the set has all kinds
-	// If the field any is true, the set has "*": every kind. A pack in only still gets the findings of
-	// its own patterns.
+	// If the field any is true, the set has "*": every kind. A pack in Kinds.only still gets the
+	// findings of its own patterns.
 	any bool
 	own []*Pack // packs of the owner
 
 	closely bool // set by WithCloseLook
 
-	packs []Kind  // the packs in only
+	packs []Kind  // the packs in Kinds.only
 	finds *passes // the passes for this set; nil for the zero value
 }
 

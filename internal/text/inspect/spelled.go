@@ -162,8 +162,8 @@ func (f *findings) respellAt(i int) (c byte, n int) {
 	return respell(f.text[i:])
 }
 
-// respell reads the start of a text. c is one ASCII byte that is spelled in another way; c is 0 for
-// something invisible, such as a tag. n is the length that was read; 0 if there is neither.
+// respell reads the start of a text. c is one ASCII byte that is spelled in another way; c is 0 for something
+// invisible, such as a tag. n is the length that was read; 0 if the text begins with something else.
 func respell(s string) (c byte, n int) {
 	switch s[0] {
 	case '%':

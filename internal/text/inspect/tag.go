@@ -44,8 +44,9 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	}
 }
 
-// tagAt reads the tag that may begin at a place. It reads a longer tag to its end too, because long
-// tags are rare. A limit stops a text that consists of long tags.
+// tagAt reads the tag that may begin at a place. If the tag is longer than tagLength, tagAt reads
+// it to its end too, because such tags are rare. A limit (longTags) ends this in a text with many
+// such tags.
 func (f *findings) tagAt(at int) (t tag, ok bool) {
 	if !beginsTag(f.text[at:]) {
 		return t, false

@@ -157,8 +157,8 @@ func (w *walker) leaveContainer() error {
 	return nil
 }
 
-// copyObject copies an object. If a path in the object is a secret place and the object also holds
-// the content of a file, copyObject copies the object again with the content as a secret.
+// copyObject copies an object. If the object holds the content of a file, and a path in the object
+// is a secret place, copyObject copies the object again and treats the content as a secret.
 func (w *walker) copyObject(level secrecy, depth int) error {
 	start, mark, cut := w.At, len(w.dst), w.cut
 	if err := w.copyMembers(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {

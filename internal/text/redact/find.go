@@ -49,8 +49,9 @@ func (r *Reading) Find(from int) (Span, bool) {
 // text.
 func (r *Reading) FindUnnamed(from int) (Span, bool) {
 	at, found := r.inner.search(from, len(r.inner.s), false)
-	// If this search found nothing in the whole text, Find finds nothing either. That is not so if
-	// this search left out a value of a name, or has reached a limit on the bytes that may be read.
+	// If this search found nothing in the whole text, Find finds nothing either, with two
+	// exceptions: this search has left out a value of a name, or it has read bytes that count
+	// against a limit.
 	r.empty = from == 0 && !found && !r.inner.named && r.inner.commands+r.inner.blocks == 0
 	return spanOf(at, found)
 }

@@ -46,8 +46,8 @@ func isPair(s []byte) bool {
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName decodes base64 of a name, a colon and a password, and returns the name. One of the two
-// may be empty.
+// pairName decodes base64 of a name, a colon and a password, and returns the name. The name or the
+// password may be empty.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
 	if len(s) < 3 || !ofClass(s, alnum|slashes) {
@@ -154,7 +154,7 @@ const (
 
 // connects reports whether a setting belongs to a connection to a server. The name of the setting
 // begins at s[start]; its value ends before s[to]. Settings are separated by semicolons in ADO,
-// ODBC and JDBC, by blanks in libpq, and by commas in the arguments of a call.
+// ODBC and JDBC, by blanks in libpq, and by commas in the arguments of a function.
 func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) {
 	s := r.s
 	c.between = ' '
@@ -235,8 +235,8 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 }
 
 // isBehindJDBC reports whether the word that continues at s[start] is a JDBC address, or has one as
-// its value. If start grows from call to call, all calls together read the text only once. A
-// call with a smaller start reads at most maxConnection bytes.
+// its value. If it is called with growing values of start, all calls together read the text only
+// once. A call with a smaller start than before reads at most maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
@@ -548,8 +548,8 @@ func signLength(line, sign []byte) (n int, is bool) {
 	return n, true
 }
 
-// bracesAt returns the range inside the braces at s[at]. The key before them ends at s[key]. Braces
-// inside other braces get the end of the outer braces.
+// bracesAt returns the range inside the braces at s[at]. The key before them ends at s[key]. For
+// braces inside other braces, the range ends where the outer braces end.
 func (r *reading) bracesAt(key, at int) (start, end int) {
 	s := r.s
 	if at < r.brace.from || at >= r.brace.to {

@@ -261,8 +261,9 @@ func isBase64(s []byte) bool {
 	return upper >= 6 && lower >= 6 && digits >= 3
 }
 
-// quoteReference returns the length of an HTML reference for a quote (such as &quot;) at the start
-// of s, or at its end if atEnd is set; 0 if there is none.
+// quoteReference returns the length of an HTML reference for a quote, such as &quot;. The reference
+// is at the start of s or, if atEnd is set, at the end of s. The result is 0 if there is no such
+// reference.
 func quoteReference(s []byte, atEnd bool) int {
 	for _, name := range [...]string{"&quot;", "&#34;", "&#39;", "&apos;", "&#x22;", "&#x27;", "&#039;"} {
 		if !atEnd && bytes.HasPrefix(s, []byte(name)) || atEnd && bytes.HasSuffix(s, []byte(name)) {

@@ -211,8 +211,8 @@ type meeting struct {
 	seen []bool
 }
 
-// wildcardsMeet reports whether some name matches both wildcards, a and b. a must have a letter of
-// this name (see meetsPlace), unless spelt is 1.
+// wildcardsMeet reports whether some name matches both wildcards, a and b. The wildcard a must have a
+// letter of this name (see meetsPlace), unless spelt is 1.
 func wildcardsMeet(a, b string, spelt int) bool {
 	m := meeting{a: parseSigns(a), b: parseSigns(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))

@@ -34,10 +34,10 @@ func mixHash(h, c uint32) uint32 {
 	return h ^ h>>15
 }
 
-// kept tells how nextWord reads an ASCII byte. It has the letter in lower case for a letter, and
-// '0' for a digit. It has the constant sign for a byte that is a word by itself, the constant
-// within for a byte that is skipped inside a word, and the constant apart for a byte that separates
-// words.
+// kept tells how nextWord reads an ASCII byte. For a letter it holds the letter in lower case, and
+// for a digit it holds '0'. For other bytes it holds one of three constants: sign for a byte that
+// is a word by itself, within for a byte that is skipped inside a word, and apart for a byte that
+// separates words.
 var kept = func() (t [128]byte) {
 	for c := range t {
 		switch c := byte(c); {
@@ -251,7 +251,8 @@ func readings(text string) int {
 	return 1
 }
 
-// readingOf returns a reader for way number i to read a text; readings counts the ways.
+// readingOf returns a reader that reads a text in way number i. The function readings counts the
+// ways.
 func readingOf(text string, i int) *reader { return &reader{text: text, drawn: i > 0, page: i > 1} }
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
