@@ -154,8 +154,8 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	return h.finalAnswer()
 }
 
-// finalAnswer returns the answer. If there is none, it returns a denial, because no output would
-// let the tool run.
+// finalAnswer returns the answer. If there is none, it returns a denial, because most clients run
+// the tool if a hook writes nothing.
 func (h *hookRun) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")

@@ -242,7 +242,7 @@ func (l *list) refetchList(s *server, k kind) {
 // Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // a second limit is the server's share of Limits.MaxBytes
+	maxListBytes = 4 << 20 // the list must also fit into the server's share of Limits.MaxBytes
 )
 
 // pager requests one page of a list. cursor is a whole JSON member, such as "cursor":"x", for the

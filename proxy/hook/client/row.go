@@ -45,8 +45,8 @@ type Row struct {
 	Model     modelHabits
 
 	Deny  Dress
-	Allow string // output that lets a tool run; "" means that no output does
-	Pass  string // output for every other event; "" means no output
+	Allow string // output that lets a tool run; "" means that the tool runs if the hook writes nothing
+	Pass  string // output for every other event; "" means that the hook writes nothing
 	// Exit0 means that a denial must have exit code 0. This client treats any other code as a
 	// failed hook and then runs the tool.
 	Exit0 bool

@@ -208,7 +208,7 @@ func wantCentre(l Line) {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true; the call alone grows the stack, and using the array would cost time to clear it
+	if used { // never true: the stack grows when the function is entered, and if the array were used, it would have to be cleared first
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}

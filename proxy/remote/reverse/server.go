@@ -213,8 +213,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parseRoute parses a path. messagePath is the part after /~, from its slash on. It is "" if there
-// is no such part.
+// parseRoute parses a path. messagePath is the part after the characters /~. It is "" if the path
+// does not have these characters.
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
 	if messagePath == "" {
