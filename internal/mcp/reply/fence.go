@@ -175,9 +175,9 @@ const (
 	maxNameParts = 8
 )
 
-// countParts returns how many words a text joins, in the segment of a path or an address that joins
-// the most. "delete-all_my.files" and "deleteAllMyFiles" join four words. Random letters also
-// change case, but their parts are shorter.
+// countParts returns how many words a text joins. In a path or an address, it counts only the words
+// of one segment, the one with the most words. "delete-all_my.files" and "deleteAllMyFiles" join
+// four words. Random letters also change case, but their parts are shorter.
 func countParts(text string) (most int) {
 	const least, average = 2, 3 // minimum and average number of letters in a word
 	n, letters, sum := 0, 0, 0

@@ -31,7 +31,7 @@ const (
 // Limits of one search. The parts of a message beyond a limit are reported as unscreened.
 const (
 	maxText   = 4 << 20 // total length of the searched strings in bytes
-	maxFound  = 256     // findings of one kind; after that, later strings with that kind are not searched fully
+	maxFound  = 256     // findings of one kind; after these, later strings are not searched fully for this kind
 	maxCut    = 4096    // strings that were not searched fully; at this number the search ends
 	maxLevels = 4       // levels of JSON inside a JSON string
 )
@@ -513,8 +513,8 @@ type kindOutcome int
 
 const (
 	asFound kindOutcome = iota
-	asDoubt             // it stands for a string that was not searched fully for a kind
-	again               // such a string is already reported
+	asDoubt             // the finding stands for a string that was not searched fully for a kind
+	again               // such a string has already been reported for this kind
 	full                // the limit is reached
 )
 
