@@ -174,8 +174,7 @@ func (o *object) checkTexts(names ...string) error {
 	return nil
 }
 
-// object returns the members of a member that is an object. An absent member counts as an empty
-// object.
+// object returns the members of the object with this name. An absent object counts as an empty one.
 func (o *object) object(name string) (object, error) {
 	v := o.value(name)
 	if v == "" {

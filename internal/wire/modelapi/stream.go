@@ -37,7 +37,7 @@ type Stream struct {
 	step Step
 
 	parts      int             // number of parts that have begun: blocks of Messages or items of Responses
-	misplaced  bool            // Messages, Responses: the number of a part is not its position
+	misplaced  bool            // Messages, Responses: a part has a number that is not its position
 	numbered   bool            // Chat: a piece of a call has come with a number
 	unnumbered bool            // Chat: a piece of a call has come without a number
 	others     map[string]bool // Messages: the open blocks that are not calls for the client
