@@ -80,7 +80,7 @@ func keyText(k *store.Key, secret string) string {
 // Machine is a program that sends requests to the centre: the owner of a key, or a workload.
 type Machine struct {
 	principal.Principal
-	workload *workload.Workload // nil: it has a key
+	workload *workload.Workload // nil if the machine has a key
 }
 
 // CheckMachine returns the machine that sends a key of the centre or the token of a workload, with its roles.

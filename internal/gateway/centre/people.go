@@ -136,8 +136,8 @@ func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	return &enrolment.Identity{Who: cmp.Or(o.Email, o.Key()), Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
 }
 
-// withGroupsOf returns a person with the groups of their last sign-in; without groups if that was longer ago than
-// OIDC.GroupsDays.
+// withGroupsOf returns a person with the groups of their last sign-in; without groups if the sign-in was longer
+// ago than OIDC.GroupsDays.
 func (c *Centre) withGroupsOf(o store.Owner) principal.Principal {
 	if age := c.now().Sub(o.Seen); o.Issuer != principal.Local && age > time.Duration(c.Settings.OIDC.GroupsDays)*24*time.Hour {
 		o.Groups, o.GroupsKnown = nil, false

@@ -128,7 +128,8 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 	return q, err
 }
 
-// AwaitQuestion returns a laptop's question as soon as it is not pending, at the latest after the time wait.
+// AwaitQuestion returns a laptop's question as soon as it is not pending, but at the latest when the
+// duration wait has passed.
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
 	woken, end := c.Store.Watch(id)
 	defer end()

@@ -191,8 +191,8 @@ func readClaims(src []byte) (said map[string]any, err error) {
 	return said, nil
 }
 
-// CheckTimes returns an error if a token is not valid at the time now (RFC 7519 section 4.1). It also
-// returns the times at which the token expires and was made.
+// CheckTimes returns an error if a token is not valid at the given time (RFC 7519 section 4.1). It
+// also returns the times at which the token expires and was made.
 func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, err error) {
 	at := func(name string) (time.Time, bool) {
 		seconds, ok := said[name].(float64)

@@ -135,7 +135,7 @@ func (c *Candidate) load(home, system string) (*policy.Policy, error) {
 
 // judges holds the policies that judge the calls of laptops with the same home folder.
 type judges struct {
-	after    *replay.Judge  // the candidate above rules that allow everything, so each other answer comes from the candidate
+	after    *replay.Judge  // the candidate above rules that allow everything, so every stricter answer comes from the candidate
 	now, old *policy.Policy // the candidate and the present bundle, as layers
 	folders  []int          // indexes of the candidate's rules that look at a folder which only the laptop knows
 }

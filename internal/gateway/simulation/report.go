@@ -129,7 +129,7 @@ type Report struct {
 	Servers     []Row              `json:"servers"`
 	Tools       []Row              `json:"tools"`
 	Groups      []Group            `json:"groups"`  // calls whose answer changes or is not known, sorted by class; in each class the largest group comes first
-	Beyond      int                `json:"beyond"`  // number of such calls that are in no group, because there are too many groups
+	Beyond      int                `json:"beyond"`  // number of calls whose answer changes or is not known and that are in no group, because there are too many groups
 	Answers     *replay.Answers    `json:"answers"` // null if the candidate has no rules about replies
 	Proof       diff.Document      `json:"proof"`   // comparison of the candidate with the present bundle
 	Occurred    []int              `json:"occurred"`

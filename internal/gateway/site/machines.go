@@ -18,7 +18,7 @@ import (
 // token from its platform.
 const machinePrefix = "/v1/machine/"
 
-// machineRoutes are the requests of machines. Each needs one of its roles.
+// machineRoutes are the requests of machines. For each request, a machine needs one of the listed roles.
 var machineRoutes = map[string]struct {
 	method string
 	roles  []string

@@ -362,10 +362,10 @@ func (q *Question) Given() (n int) {
 }
 
 // AddVote adds the answer of one person. One denial ends the question. The rule says how many people
-// must allow the question (Asked.Approvals). The approval is valid for the time kept. One denial also
-// ends an unused approval, even the denial of a person who allowed the call. The error is ErrOver if
-// the question is over, or if v allows an already approved question. The error is ErrVoted if the
-// person allows twice.
+// must allow the question (Asked.Approvals). The parameter kept is how long an approval is valid. One
+// denial also ends an unused approval, even the denial of a person who allowed the call. The error is
+// ErrOver if the question is over, or if v allows an already approved question. The error is ErrVoted
+// if the person allows twice.
 func (q *Question) AddVote(v Vote, kept time.Duration) error {
 	if !q.IsOpen(v.At) || v.Allow && q.State != enrolment.QuestionPending {
 		return ErrOver
@@ -414,7 +414,8 @@ type Questions interface {
 	// FindQuestion returns a question. The error is ErrNone if the question does not exist.
 	FindQuestion(ctx context.Context, id string) (Question, error)
 	// ListPending returns questions that are pending at a time. The oldest question comes first. The
-	// list starts after the question behind, or with the oldest question if behind is the zero value.
+	// list starts after the question in the parameter behind, or with the oldest question if behind
+	// is the zero value.
 	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns the questions that were created since a time. The newest question comes
 	// first.
