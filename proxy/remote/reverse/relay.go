@@ -176,7 +176,7 @@ func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, li
 		header.Set("Content-Type", "application/json")
 	}
 	to := *rh.serverURL()
-	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest makes the same change
+	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest also removes this colon
 	for n := 1; ; n++ {
 		var body io.Reader
 		if line != nil {
