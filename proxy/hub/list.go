@@ -200,8 +200,8 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale reports whether the client got the list under rules other than the given ones, or will
-// get it from a fetch that began under other rules.
+// isStale reports whether the client got the list under other rules than the given ones. It is also
+// true if the client will get the list from a fetch that began under other rules.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -170,8 +170,8 @@ func (s *simulator) judgesFor(home string) (*judges, error) {
 	return j, nil
 }
 
-// looksAtFolder reports whether a rule may look at the home folder of a person, which is unknown if home
-// is "", or at the disk of the laptop, which is always unknown here.
+// looksAtFolder reports whether a rule may look at a folder that is unknown here. The home folder of a
+// person is unknown if home is "". The folders on the disk of the laptop are always unknown.
 func looksAtFolder(r *policy.Source, text []byte, home string) bool {
 	return home == "" && (bytes.ContainsRune(text, '~') || len(r.FolderNames) > 0) || bytes.Contains(text, []byte("under"))
 }

@@ -333,8 +333,9 @@ type Vote struct {
 const maxStep = time.Minute
 
 // IsOpen reports whether the question waits or has an approval that can still be used. An expired
-// question is not open in any stored state. A question that was created or decided more than maxStep
-// after now is not open either, because a clock that was set back must not lengthen a question's life.
+// question is not open in any stored state. If the question was created or decided more than maxStep
+// after now, the clock was set back. Then the question is not open either, so that its life does not
+// become longer.
 func (q *Question) IsOpen(now time.Time) bool {
 	begun := q.Created
 	if q.Decided.After(begun) {

@@ -273,8 +273,8 @@ func (m *Message) searchValue(value []byte, base int, wanted Wanted, room int) b
 // cannot judge it for every client.
 var errSecondName = errors.New(`the list has a member such as "Name" beside "name", or "Tools": some clients read it as that, so the entries have other names there`)
 
-// hasSecondName reports whether a client that ignores the case of members reads another list, or
-// another name of an entry, than this package.
+// hasSecondName reports whether a client that ignores the case of member names would find another
+// list than this package, or another name of an entry.
 func (m *Message) hasSecondName() bool {
 	if !m.isList() {
 		return false

@@ -103,8 +103,8 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 }
 
 // distrustBatch looks at calls of Chat that become complete with the same event. If one of them is
-// unreadable, it marks all of them as unreadable. The reason is that some clients add a piece that
-// does not fit its own call to another call.
+// unreadable, it marks all of them as unreadable. The reason is that some clients add a piece to
+// another call if it does not fit the call that it belongs to.
 func (s *Stream) distrustBatch() {
 	calls := s.step.Calls
 	if s.api != Chat || len(calls) < 2 || !slices.ContainsFunc(calls, func(c *Call) bool { return c.Bad != "" }) {
