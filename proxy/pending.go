@@ -43,7 +43,7 @@ type table struct {
 
 	holding atomic.Int32 // length of unnamed
 
-	withdrawing atomic.Int32 // number of goroutines that use an exchange from this table to withdraw it
+	withdrawing atomic.Int32 // number of goroutines that are withdrawing a request and may use its exchange
 }
 
 // If more than shrinkAbove requests are in flight, a request's frame is dropped when the request is

@@ -39,7 +39,7 @@ type server struct {
 	closed bool // the server must not be started again
 
 	leaving chan struct{} // closed when a new configuration does not contain the server
-	posts   sync.RWMutex  // guards the field left; when it is true, no job may be added to inbox
+	posts   sync.RWMutex  // guards the field left; when left is true, no job may be added to inbox
 	left    bool
 }
 

@@ -252,7 +252,7 @@ func (c *Centre) answerBundle(ctx context.Context, counter uint64, digest string
 type Published struct {
 	store.Proposal
 	Word   string   // such as "in force"
-	Agreed []string // names and keys of those who agreed to it, in the order in which they came
+	Agreed []string // names and keys of the people who agreed to the bundle, in the order of their votes
 }
 
 // ListPublished returns the newest published bundles without their bytes, the newest first. Some of them wait or have

@@ -207,7 +207,7 @@ const (
 
 // Rights describes what a person may do with a question.
 type Rights struct {
-	Allow error // why the person may not allow it; nil if they may
+	Allow error // why the person may not allow the question; nil if the person may
 	Deny  bool
 	Read  bool                 // the person may read the arguments of the call
 	Owner *principal.Principal // owner of the laptop; nil if not known

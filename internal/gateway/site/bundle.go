@@ -17,7 +17,7 @@ type bundleData struct {
 	OtherKey          bool   // no key that is valid now has signed the bundle
 	NotInForce        string // why a bundle that was published is not in force; "" if it is or was
 	Packs, Fixtures   int
-	Laptops           []laptopRow // laptops on which it is in force
+	Laptops           []laptopRow // laptops on which the bundle is in force
 	Running           int         // number of enrolled laptops
 	Before            uint64      // counter of the bundle before it; 0 if there is none
 	Changes           []textLine  // lines about the differences from the bundle before

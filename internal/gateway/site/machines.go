@@ -105,7 +105,7 @@ func (v *visit) takeBundle() (*reply, error) {
 		Digest  string `json:"digest"`
 		Key     string `json:"key"`
 		State   string `json:"state"`            // store.ProposalActivated or store.ProposalWaits
-		People  int    `json:"people,omitempty"` // number of people for whom it waits
+		People  int    `json:"people,omitempty"` // number of people for whom the bundle waits
 	}{b.Counter, b.Digest, b.Key, b.State, people}}, nil
 }
 

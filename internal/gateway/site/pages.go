@@ -321,7 +321,8 @@ func (v *visit) decideCode(decide func(ctx context.Context, typed string, allow 
 	return d, err
 }
 
-// showWish adds a request to the data of a page, or the reason why there is none with the code.
+// showWish adds the request with a code to the data of a page. If there is no such request, it adds
+// the reason.
 func (v *visit) showWish(d enrollData, e *store.Enrolment, err error) (enrollData, error) {
 	if text, ok := explainCode(err); ok {
 		d.Trouble = text

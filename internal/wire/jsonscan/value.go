@@ -183,7 +183,7 @@ func (v Value) Member(name string) Value {
 	return ""
 }
 
-// IsText reports whether a value is a string of that text.
+// IsText reports whether a value is a string with the given text.
 func (v Value) IsText(text string) bool {
 	if len(v) < len(`""`) || v[0] != '"' {
 		return false
