@@ -7,7 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxToolName is the maximum length in bytes of a tool's name if its annotations are kept.
+// maxToolName is the maximum length in bytes of a tool's name. If a name is longer, the annotations
+// of its tool are not kept.
 const maxToolName = 1 << 10
 
 // ToolAssurances returns the favourable annotations in the result of a tools/list, by tool name

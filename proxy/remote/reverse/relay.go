@@ -45,9 +45,9 @@ func (f *serverSink) Add(line []byte) error {
 }
 
 // upstreamContext returns the context of the HTTP request to the server. For a message without an
-// answer it ends after Patience, like the client's wait. For a call whose answer comes on the
-// session's stream it ends with that stream. It has no shorter limit there, because some servers
-// acknowledge a call only when the call is done.
+// answer, the context ends after Patience, because the client's wait ends then too. For a call
+// whose answer comes on the session's stream, the context ends with that stream. In this case it
+// has no shorter limit, because some servers acknowledge a call only when the call is done.
 func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
 	case rh.out.id == "":
