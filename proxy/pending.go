@@ -385,8 +385,8 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 }
 
 // progressToken reports whether progress with this token belongs to a request in flight or to a
-// task. The result to is the token that the caller uses now. It is nil if the caller still uses the
-// given token.
+// task. The result `to` is the token that the caller uses now. It is nil if the caller still uses
+// the given token.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

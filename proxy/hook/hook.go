@@ -54,8 +54,8 @@ type Door struct {
 	Policy gate.Policy
 	Flow   bool // the policy checks information flow, so the session's earlier events matter
 	Before bool // the session's earlier events matter, for information flow or for rules with labels
-	// Labels holds what the session has seen, for rules with labels. Called adds the labels of the
-	// calls' answers before the calls run. nil means that no labels are kept.
+	// Labels holds the labels of the data that the session has seen, for rules with labels. Before
+	// calls run, Called adds the labels of their answers. nil means that no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error

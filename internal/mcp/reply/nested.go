@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// rawSpan returns the offsets in the message of a part of the token's text. start and end are
-// offsets in the text.
+// rawSpan returns the place of a part of the token's text, as offsets in the message. start and end
+// are offsets in the text.
 func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	inside := t.start + len(`"`)
 	if !t.escaped {

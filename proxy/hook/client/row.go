@@ -31,9 +31,9 @@ type Row struct {
 	// writes. An entry may combine members: "a&!b" means a without b.
 	Marks, Without []string
 
-	// Begun are the places of the reason why a session begins. The reason "clear" means that the
-	// user cleared the earlier session. Measurements show that the earlier session then ends and
-	// the process continues.
+	// Begun are the places in the payload where the reason why a session begins may be. The reason
+	// "clear" means that the user cleared the earlier session. Measurements show that the earlier
+	// session then ends and the process continues.
 	Begun []string
 
 	Events []Event

@@ -121,7 +121,7 @@ type Opened struct {
 }
 
 // Open loads the policy and opens the record. session is the client's session, or "". The policy is
-// needed only for the calls in calls; nil means any call.
+// needed only for the calls in the parameter calls. If calls is nil, it is needed for any call.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.BaseFiles(project)
 	files.Calls = calls

@@ -24,9 +24,9 @@ var commonHeaders = map[string]disposition{
 	"Pragma": withhold, "Priority": withhold, "Range": withhold, "Save-Data": withhold, "Upgrade-Insecure-Requests": withhold, "X-Requested-With": withhold,
 }
 
-// Configurations of clients send keys and settings to a server in headers with such names.
-// forwardSuffixes are last words of a name, and forwardPrefixes are beginnings of a name. A name
-// whose last word is "id" is forwarded too.
+// Configurations of clients often send keys and settings to a server in headers. forwardSuffixes
+// are the last words of the names of such headers, and forwardPrefixes are the beginnings of these
+// names. A header whose last word is "id" is forwarded too.
 var (
 	forwardSuffixes = []string{"key", "token", "secret"}
 	forwardPrefixes = []string{"x-mcp-"}

@@ -59,8 +59,8 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 }
 
 // answerWaiter returns the response to the HTTP request that waits for the answer. This is usually
-// the present request. If the caller has answered a form with another request, it is that other
-// request.
+// the present request. But if the caller has answered a form with another request, that other
+// request waits.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
 		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {

@@ -40,7 +40,7 @@ type Options struct {
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long an unused session is kept; default 1 h
-	Patience    time.Duration // default 1 min; limits how long a client may take to send or read a message, and a server to acknowledge one
+	Patience    time.Duration // default 1 min; limits how long a client may take to send or read a message, and how long a server may take to acknowledge a message
 	Sessions    int           // maximum number of sessions; default 1,000
 }
 
