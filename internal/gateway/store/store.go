@@ -82,7 +82,7 @@ type Enrolment struct {
 // Enrolments keeps requests to enrol until the requests expire.
 type Enrolments interface {
 	// AddEnrolment adds a request, and removes all requests that expired before e.Created. The error is
-	// ErrMany if the number of pending requests has reached most.
+	// ErrMany if there are already as many pending requests as the parameter most allows.
 	AddEnrolment(ctx context.Context, e Enrolment, most int) error
 	// FindEnrolment returns the request that has a user code. The error is ErrNone if no request has
 	// the code.
@@ -408,9 +408,9 @@ func (q *Question) Cancel(now time.Time) error {
 type Questions interface {
 	// AddQuestion adds a question. It first looks for a question with the same laptop, digest and
 	// approvers that is pending or approved at the time q.Created. If this question exists, AddQuestion
-	// sets its Held to q.Held and returns it. The error is ErrMany if the number of the laptop's pending
-	// questions has reached most. The error is ErrFull if the laptop's questions would have more than kept
-	// bytes.
+	// sets its Held to q.Held and returns it. The error is ErrMany if the laptop already has as many
+	// pending questions as the parameter most allows. The error is ErrFull if the laptop's questions would
+	// have more bytes than the parameter kept.
 	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question. The error is ErrNone if the question does not exist.
 	FindQuestion(ctx context.Context, id string) (Question, error)

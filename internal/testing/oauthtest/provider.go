@@ -131,8 +131,8 @@ type Played struct {
 	until                  time.Time
 }
 
-// The id and the secret of a client that the owner has registered by hand. It is for providers that
-// do not register clients themselves.
+// The id and the secret of a client that the owner has registered by hand. They are for providers
+// that do not register clients themselves.
 const (
 	OwnedID     = "owned"
 	OwnedSecret = "owned-s3cret"

@@ -432,9 +432,9 @@ func testPeople(t *testing.T, s, other store.Store) {
 	wants(t, err, store.ErrNone)
 }
 
-// testRaces sends requests at the same time. One sign-in with the link must succeed, one bundle for
-// each counter must be stored, the parts of a segment must not overlap, and one decision about the
-// enrolment must succeed.
+// testRaces sends requests at the same time. There must be exactly one successful sign-in with the
+// link, one stored bundle for each counter, and one successful decision about the enrolment. The
+// parts of a segment must not overlap.
 func testRaces(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)
