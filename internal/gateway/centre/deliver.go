@@ -13,7 +13,7 @@ import (
 
 // Limits of messages to other services.
 const (
-	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further one
+	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further failure
 	longestPause = 5 * time.Minute
 	mostTries    = 20
 	sendWithin   = 15 * time.Second // maximum time for the claim and the sending of one message

@@ -210,9 +210,9 @@ func hasFold(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
-// isName reports whether a text may be the name of a member without marks, because names cannot
-// hold marks. It may be one word in letters of any script. In a script without blanks it may have
-// only a few letters.
+// isName reports whether a text looks like a name and not like a sentence. A member's name must
+// look like this, because it cannot hold marks. It may be one word in letters of any script. In a
+// script without blanks it may have only a few letters.
 func isName(text string) bool {
 	const longest, few = 4 * maxWord, 8
 	letters, dense := 0, false

@@ -13,8 +13,8 @@ import (
 type Skeletons struct {
 	limits Limits // the limits within which the known skeletons were admitted
 	known  [8]*skeleton
-	last   int     // the place of the skeleton that admitted the last line
-	next   int     // the place of the next skeleton
+	last   int     // index in known of the skeleton that admitted the last line
+	next   int     // index in known of the next skeleton
 	wait   int     // number of unknown lines after which the next skeleton is made
 	line   scanner // scanner for the strings of the present line
 	sums   [maxHoles + 1]uint32

@@ -24,7 +24,8 @@ type modelHabits struct {
 	// bare means that the client names a server's tool SERVER_TOOL for the model. Its hook gets the
 	// names of the server and the tool separately.
 	bare bool
-	// decodes means that the client replaces \uXXXX in the texts of the arguments by the character.
+	// decodes means that the client replaces \uXXXX in the texts of the arguments by the character
+	// that it stands for.
 	decodes bool
 	// bridge is the name of a built-in tool that calls another tool. The bridge's arguments "name"
 	// and "arguments" describe the other tool. The case of letters in "name" does not matter. The
