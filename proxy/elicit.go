@@ -45,7 +45,7 @@ func (req *request) Named() (name, version string) {
 }
 
 // Back returns a channel that is closed when the caller can be answered. After Back was called, the
-// caller gets no form.
+// caller gets no form any more.
 func (req *request) Back() <-chan struct{} {
 	if away := req.rc.s.table.closeForm(req); away != nil {
 		return away

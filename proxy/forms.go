@@ -72,7 +72,7 @@ func (req *request) isStale(key string) bool {
 // renameToken stores the progress token of a retry. It replaces the token of the first request.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
-		delete(p.newTokens, req.progressKey) // an earlier call with the same token may have set it
+		delete(p.newTokens, req.progressKey) // an earlier request with the same token may have left an entry
 		return
 	}
 	p.newTokens[req.progressKey] = to.token

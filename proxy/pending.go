@@ -43,7 +43,7 @@ type table struct {
 
 	holding atomic.Int32 // length of unnamed
 
-	withdrawing atomic.Int32 // number of goroutines that use an exchange from this table to withdraw it
+	withdrawing atomic.Int32 // number of goroutines that are withdrawing a request and may use its exchange
 }
 
 // If more than shrinkAbove requests are in flight, a request's frame is dropped when the request is
@@ -385,8 +385,8 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 }
 
 // progressToken reports whether progress with this token belongs to a request in flight or to a
-// task. The result to is the token that the caller uses now. It is nil if the caller still uses the
-// given token.
+// task. The result `to` is the token that the caller uses now. It is nil if the caller still uses
+// the given token.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -244,9 +244,9 @@ func methodFamily(method string) string {
 	return begin
 }
 
-// findCandidates returns the waiting requests among the first `before` messages to the server.
-// cancelledCount is the number of cancelled requests among them, because the server may answer
-// those too. The caller holds t.mu.
+// findCandidates returns the waiting requests among the first `before` messages to the server. It
+// also counts the cancelled requests among these messages (cancelledCount), because the server may
+// answer those too. The caller holds t.mu.
 func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, cancelledCount int) {
 	for key, req := range t.pendingRequests(from).requests {
 		switch {

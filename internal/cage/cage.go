@@ -282,8 +282,8 @@ func (p *planner) readRest() error {
 	return p.denyHosts()
 }
 
-// hidePlaces applies the key hide of all tables. It also makes the places read-only that the
-// client's table forbids to write. It must run after all steps that open a place.
+// hidePlaces applies the key hide of all tables. It also makes a place read-only if the client's
+// table forbids to write it. It must run after all steps that open a place.
 func (p *planner) hidePlaces() error {
 	for _, t := range p.Tables {
 		for _, text := range t.Hide {

@@ -55,9 +55,8 @@ func (p *planner) needsPackageCache() bool {
 // isClientsAlone reports whether no policy has a table for the server.
 func (p *planner) isClientsAlone() bool { return p.plan.Client && len(p.Tables) == 1 }
 
-// opensDisk reports whether the place open is the whole disk and only the client's sandbox opens
-// it. In that case clawai may hide a single file of its own. In other cases such a file is an
-// error.
+// opensDisk reports whether an open place is the whole disk and only the client's sandbox opens it.
+// In that case clawai may hide a single file of its own. In other cases such a file is an error.
 func (p *planner) opensDisk(open string) bool { return open == "/" && p.isClientsAlone() }
 
 // denyHosts reads the hosts that the client's table forbids, and makes the doors to the other hosts.

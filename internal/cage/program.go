@@ -45,7 +45,7 @@ func (p *planner) openProgram() error {
 	if !strings.Contains(program, "/") {
 		found, err := exec.LookPath(program)
 		if err != nil {
-			return nil //nolint:nilerr // the start of the server fails with the same error and reports it
+			return nil //nolint:nilerr // the start of the server will fail with the same error and report it
 		}
 		program = found
 	}

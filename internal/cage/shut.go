@@ -164,8 +164,9 @@ func newBase(path string) shutBase {
 	return shutBase{path: path, usual: names[max(0, len(names)-longestPlace):]}
 }
 
-// shutBases returns the folders in which shut places are searched: each open folder, and also the home
-// folder and the folders where programs keep their data, if the server may read them.
+// shutBases returns the folders in which shut places are searched. These are all open folders. They
+// are also the home folder and the folders where programs keep their data, if the server may read
+// these folders.
 func (p *planner) shutBases() (all []shutBase) {
 	open := append(slices.Clone(p.plan.Spec.Read), p.plan.Spec.Write...)
 	readable := slices.Concat(open, p.system)

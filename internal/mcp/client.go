@@ -13,7 +13,7 @@ import (
 
 // Client is a client's description of itself.
 type Client struct {
-	Name, Version string // hostile input
+	Name, Version string // texts from the client, which may be hostile
 	Form          bool   // the client can show a form with flat fields (client/elicitation)
 }
 

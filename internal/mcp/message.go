@@ -22,8 +22,8 @@ type Message struct {
 	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil if there are none
 	RequestState   []byte // JSON token of params.requestState; nil unless it is a string
 
-	// Tasks are the ids of the tasks that a request or a notification is about. The calls that
-	// became these tasks decide whether the message is allowed.
+	// Tasks are the ids of the tasks that a request or a notification is about. The rules judge the
+	// message by the calls that became these tasks.
 	Tasks []string
 
 	// Modern means that the frame states version 2026-07-28 or later. In these versions results

@@ -54,8 +54,8 @@ type Door struct {
 	Policy gate.Policy
 	Flow   bool // the policy checks information flow, so the session's earlier events matter
 	Before bool // the session's earlier events matter, for information flow or for rules with labels
-	// Labels holds what the session has seen, for rules with labels. Called adds the labels of the
-	// calls' answers before the calls run. nil means that no labels are kept.
+	// Labels holds the labels of the data that the session has seen, for rules with labels. Before
+	// calls run, Called adds the labels of their answers. nil means that no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
@@ -154,8 +154,8 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	return h.finalAnswer()
 }
 
-// finalAnswer returns the answer. If there is none, it returns a denial, because no output would
-// let the tool run.
+// finalAnswer returns the answer. If there is none, it returns a denial, because most clients run
+// the tool if a hook writes nothing.
 func (h *hookRun) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")

@@ -30,12 +30,12 @@ type conn struct {
 	level      []byte            // log level that the hub has set at the server; nil if it has set none
 	listens    map[string][]byte // ids of the hub's listen requests, by resource URI; only for a client of an earlier version
 	meta       []byte            // _meta of requests to a server of 2026-07-28; nil for a server of an earlier version
-	together   [][]byte          // messages for the server that the gate will get in one call; used only by the server's goroutine
+	together   [][]byte          // messages for the server that the gate will get together; used only by the server's goroutine
 	size       int               // bytes in together
 
 	recalled  bool         // the connection leads to a player of kept answers, and no server runs
 	catalogue Catalogue    // store for the server's lists; nil if the lists are not kept
-	toKeep    atomic.Int32 // number of answers that have not come yet and must be kept as the server writes them, before the gate changes them
+	toKeep    atomic.Int32 // number of answers that have not come yet and that the hub will keep as they are before the gate changes them
 
 	modernClient bool        // the client speaks 2026-07-28
 	modern       atomic.Bool // the server speaks 2026-07-28

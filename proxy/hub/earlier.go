@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A client of an earlier version may use a server that knows only 2026-07-28. Then the hub adds the
-// members that the new version needs to each request. When the server asks something in an answer,
+// A client of an earlier version may use a server that knows only 2026-07-28. Then the hub adds to
+// each request the members that the new version needs. When the server asks something in an answer,
 // the hub asks the client by requests, and the call waits.
 
 // maxRounds limits how often a server may ask the client during one call. Each time, the server

@@ -45,7 +45,7 @@ type Options struct {
 // Server is one server of a hub. The hub starts it on its first use.
 type Server struct {
 	ID     string // the server's name in rules; must satisfy upstream.CheckID
-	Prefix string // prefix of the server's names for the client; satisfies upstream.CheckID; at most one server may have the prefix ""
+	Prefix string // prefix that the client sees before the names of the server's tools and other entries; satisfies upstream.CheckID; at most one server may have the prefix ""
 	// Open starts the server. The hub calls it again when the server has ended and is needed again.
 	Open   func() (proxy.Upstream, error)
 	Offers func(tool string) bool // reports whether this client gets the tool; nil means every tool

@@ -237,7 +237,7 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
-	l := &c.server.lists[k] // l is read while c.keeping is held, so that outdateList runs either before or after this
+	l := &c.server.lists[k] // l is read while c.keeping is held, so that outdateList cannot run at the same time
 	l.mu.Lock()
 	good := l.fresh && l.why == nil
 	l.mu.Unlock()

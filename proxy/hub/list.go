@@ -200,8 +200,8 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale reports whether the client got the list under rules other than the given ones, or will
-// get it from a fetch that began under other rules.
+// isStale reports whether the client got the list under other rules than the given ones. It is also
+// true if the client will get the list from a fetch that began under other rules.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -242,7 +242,7 @@ func (l *list) refetchList(s *server, k kind) {
 // Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // a second limit is the server's share of Limits.MaxBytes
+	maxListBytes = 4 << 20 // the list must also fit into the server's share of Limits.MaxBytes
 )
 
 // pager requests one page of a list. cursor is a whole JSON member, such as "cursor":"x", for the

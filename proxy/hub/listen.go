@@ -36,9 +36,9 @@ var listKinds = [...]struct{ member, kind string }{
 	{"toolsListChanged", "tools"}, {"promptsListChanged", "prompts"}, {"resourcesListChanged", "resources"},
 }
 
-// registerListen stores a listen. It removes the resources from the request that the gate judges in
-// the hub's name, because the gate judges each resource at its own server. It returns false if the
-// filter is not usable.
+// registerListen stores a listen. It removes the resources from the request before the gate judges
+// the request in the hub's name, because the gate judges each resource separately, at the
+// resource's server. It returns false if the filter is not usable.
 func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	if !h.isModern() || filter.Kind() != jsonscan.Object {
 		return false

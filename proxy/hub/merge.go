@@ -33,7 +33,7 @@ func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 }
 
 // checkFresh returns nil if a list is up to date, or the reason why it is not. After an error, the
-// hub tells the client when the list changes later.
+// hub sends the client a list_changed when the list changes later.
 func (l *list) checkFresh(waited time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,10 +113,10 @@ func renameResource(id string, raw []byte) []byte {
 	return frame.SplicePart(raw, part, quoteJSON(id+"+"+v.String()))
 }
 
-// findByName returns the server of an advertised name, and the server's own name for it. If no list
-// has the name, findByName splits the name at its prefix, because a server may have new tools. A
-// name without a prefix belongs to the server without a prefix. If two entries have the name, no
-// server is returned.
+// findByName returns the server of an advertised name, and the name that the server itself uses. If
+// no list has the advertised name, findByName splits it at its prefix, because a server may have
+// new tools. A name without a prefix belongs to the server without a prefix. If two entries have
+// the name, no server is returned.
 func (h *hub) findByName(k kind, advertised string) (s *server, original string) {
 	prefix, rest, split := upstream.SplitName(advertised)
 	if !split {

@@ -107,8 +107,8 @@ func allVersions() string {
 	return `["` + strings.Join(all, `","`) + `"]`
 }
 
-// refusalError returns the error for a request that neither a server nor the hub may answer. It
-// returns nil when the hub answers the request.
+// refusalError returns the error for a request that the hub must refuse. It returns nil if the hub
+// may answer the request.
 func (o *own) refusalError(f *frame.Frame) []byte {
 	o.h.mu.Lock()
 	begun, modern := o.h.client.params != nil, o.h.client.meta != nil
@@ -270,9 +270,9 @@ func (c *conn) requestParams(members string) []byte {
 }
 
 // legacyEdits returns the edits that turn a request of 2026-07-28 into one for a server of an
-// earlier version. The edits remove the members of 2026-07-28 from _meta. It refuses the request,
-// and returns nil, if the request is a retry that came too late. Otherwise the server would execute
-// the whole call again.
+// earlier version. The edits remove the members of 2026-07-28 from _meta. legacyEdits refuses the
+// request, and returns nil, if the request is a retry that came too late. Otherwise the server
+// would execute the whole call again.
 func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
 	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {

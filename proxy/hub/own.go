@@ -211,7 +211,7 @@ func (o *own) sendMessage(line []byte) {
 }
 
 // changes sends list_changed notifications to the client. If several changes of one topic come
-// within the time coalesce, the client gets one notification.
+// within a short time (coalesce), the client gets one notification about all of them.
 type changes struct {
 	hub     *hub
 	mu      sync.Mutex      // guards the fields below

@@ -15,7 +15,7 @@ type call struct {
 	key       string // frame.IDKey of the id
 
 	list   kind   // kind of the list that contains the entry `listed`
-	listed string // the server's name of the called entry; "" unless the entry is in a list that the client got
+	listed string // name of the called entry, as the server itself writes it; "" unless the entry is in a list that the client got
 
 	// The hub's mutex guards the fields below.
 	server    *server // nil while the hub looks for the server
@@ -79,8 +79,8 @@ func (h *hub) routeRequest(f *frame.Frame) bool {
 	return false
 }
 
-// byName sends a request to the server of a name. It replaces the name by the server's own name. It
-// returns false when no server has the name.
+// byName sends a request to the server to which a name belongs (findByName). It replaces the name
+// by the one that the server itself uses. It returns false when the name belongs to no server.
 func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	if name.Kind() != jsonscan.String {
 		return false
@@ -99,7 +99,7 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 }
 
 // byURI sends a request to the server of a resource. If the hub has renamed the resource to
-// "ID+URI" (renameResource), it sends the server only its own URI.
+// "ID+URI" (renameResource), the server gets only the URI.
 func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false
@@ -111,8 +111,8 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	return h.sendRequest(s, f, renameURI(uri, original)...)
 }
 
-// renameURI returns the edits that replace a URI by the server's own URI. It returns none if both
-// are the same.
+// renameURI returns the edits that replace a URI by the one that the server itself uses. It returns
+// none if the two are equal.
 func renameURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil

@@ -39,7 +39,7 @@ type server struct {
 	closed bool // the server must not be started again
 
 	leaving chan struct{} // closed when a new configuration does not contain the server
-	posts   sync.RWMutex  // guards the field left; when it is true, no job may be added to inbox
+	posts   sync.RWMutex  // guards the field left; when left is true, no job may be added to inbox
 	left    bool
 }
 
@@ -57,7 +57,7 @@ type job struct {
 const maxJobs = 1024
 
 // Pauses before a failed server is started again. Each pause is twice the last one. If a server ran
-// at least for the time steady, its end does not count as a failure.
+// for some time (steady) before it ended, this does not count as a failure.
 const (
 	firstPause = time.Second
 	longPause  = time.Minute
@@ -152,14 +152,14 @@ func (s *server) runJobs() {
 	}
 }
 
-// Limits of the messages that the gate gets in one call. They are about as much as one read of a
-// pipe.
+// Limits of the messages that the gate gets together. They are about as much as one read of a pipe.
 const (
 	maxJobsTogether  = 256
 	maxBytesTogether = 64 << 10
 )
 
-// doJobs runs a job and then the jobs that already wait. The gate gets their messages in one call.
+// doJobs runs a job and then the jobs that already wait. The gate gets the messages of these jobs
+// together.
 func (s *server) doJobs(j job) {
 	s.doOne(j)
 	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // safe, because no other goroutine receives from inbox

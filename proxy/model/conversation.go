@@ -303,8 +303,8 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	return made
 }
 
-// makeCall returns a call in the form for the rules, with the other transport that judges it, if
-// any.
+// makeCall returns a call in the form for the rules. The result also tells which other transport
+// judges the call, if there is one.
 func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	req, err := t.o.Client.ReadModelCall(client.ModelCall{Session: t.session, ID: c.ID, Tool: c.Name, Args: c.Args, Text: c.Text, Free: c.Free, Cwd: t.o.Cwd})
 	if err == nil && c.Bad != "" {

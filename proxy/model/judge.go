@@ -144,7 +144,8 @@ func (t *turn) newCallEvent(asked *modelapi.Call, c *policy.Call) event.Event {
 }
 
 // nameOf returns the name that takes the place of a refused call's name, as JSON. place is the
-// tool's name in the reply. nameOf stores this name, so that a later request can get it back.
+// tool's name in the reply. nameOf stores the tool's name, so that it can be restored in a later
+// request.
 func (t *turn) nameOf(name string, place jsonscan.Value) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -133,7 +133,7 @@ func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 		return [][]byte{line}
 	}
 	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
-	if len(all) == 1 && u.onlyID(rt) != nil { // not for an array: another of its elements may answer the request
+	if len(all) == 1 && u.onlyID(rt) != nil { // not for an array, because another element of the array may answer the request
 		u.failRequests(rt, "the server's answer does not say which request it is for")
 	}
 	return rest

@@ -57,9 +57,9 @@ type Confirmed struct {
 }
 
 // ConfirmHeaders compares a message with the headers that repeat it (MCP 2026-07-28
-// basic/transports/streamable-http), for every version. A program that reads only the headers must
-// see the values that the rules judged. So the Header of the result holds only values from the
-// message. A missing header is no difference here (see RequireHeaders).
+// basic/transports/streamable-http). It does so for messages of every version. A program that reads
+// only the headers must see the values that the rules judged. So the Header of the result holds
+// only values from the message. A missing header is no difference here (see RequireHeaders).
 func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}

@@ -52,8 +52,8 @@ func (u *Upstream) beginSSE(rt *roundTrip) (bool, error) {
 }
 
 // startWithSSE opens the HTTP+SSE transport before the first POST, if the owner has configured this
-// transport. A POST would not reveal it, because some servers refuse a POST to the stream's address
-// with an unclear status.
+// transport. A POST would not show that the server speaks this transport, because some servers
+// refuse a POST to the stream's address with an unclear status.
 func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	if !u.o.SSE || rt.frame.Method != "initialize" || u.postEndpoint() != "" {
 		return nil

@@ -60,8 +60,8 @@ func (c *Child) CloseWrite() { c.in.closeEnd() }
 // server's own children may live until Close.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Close ends the server and its process group. It returns when they have ended, after little more
-// than the grace times at most. If ctx has ended, it takes much less time.
+// Close ends the server and its process group. It returns when they have ended. This takes at most
+// a little longer than the grace times, and much less time if ctx has ended.
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.closeEnd()

@@ -68,7 +68,8 @@ func (g *group) isAlive() bool { return false }
 func (g *group) releaseGroup() { _ = windows.CloseHandle(g.job) }
 
 // setProcessAttributes also puts the child into its own process group. So only this process gets a
-// Ctrl-C, and it then closes the child's input. Otherwise a batch file would ask whether to end.
+// Ctrl-C, and it then closes the child's input. Otherwise a batch file in the group would get it
+// too, and would ask whether to end.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }

@@ -17,7 +17,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 const (
 	abiRefer    = 2 // earlier versions forbid every move between folders
 	abiTruncate = 3
-	abiScopes   = 6 // restricts signals to processes outside the cage, and abstract sockets
+	abiScopes   = 6 // for signals to processes outside the cage, and for abstract sockets
 )
 
 // landlockVersion asks the kernel for its version of Landlock's ABI.

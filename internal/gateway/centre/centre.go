@@ -347,9 +347,9 @@ func keepKey(ctx context.Context, db store.Store, s *Settings, path string, key 
 	return key, checkMark(ctx, db, path, key) // another centre may have marked the database meanwhile
 }
 
-// checkMark returns an error if key is not the key of the database. With another key, a centre would know
-// neither the laptops nor the sessions of the other centres, and would tell laptops that they were revoked. If
-// the database has no mark yet, checkMark marks it with key; nil marks nothing.
+// checkMark returns an error if key is not the key of the database. With another key, a centre would not know
+// the laptops and the sessions of the other centres, and would tell laptops that they were revoked. If the
+// database has no mark yet, checkMark marks it with key; nil marks nothing.
 func checkMark(ctx context.Context, db store.Store, path string, key []byte) error {
 	var mark int64
 	if key != nil {

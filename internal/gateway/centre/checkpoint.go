@@ -108,7 +108,8 @@ func (c *Centre) CheckpointKey() (string, error) {
 }
 
 // continueSum returns a SHA-256 hash that has taken all stored bytes of a segment, so that more bytes can
-// be written to it. It restores the stored state g.Sum; if it cannot, it reads the bytes with read.
+// be written to it. It restores the stored state g.Sum. If this fails, it gets the bytes from the
+// function read.
 func continueSum(g *store.Segment, read func(from int64, most int) ([]byte, error)) (hash.Hash, error) {
 	sum := sha256.New()
 	if g.Sum != "" {

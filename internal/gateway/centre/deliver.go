@@ -13,7 +13,7 @@ import (
 
 // Limits of messages to other services.
 const (
-	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further one
+	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further failure
 	longestPause = 5 * time.Minute
 	mostTries    = 20
 	sendWithin   = 15 * time.Second // maximum time for the claim and the sending of one message
@@ -23,10 +23,10 @@ const (
 
 // Deliver sends messages about open questions on one way, until ctx ends. The database alone decides what is
 // sent: no message waits in memory, no request waits for a way, and no way waits for another one. A delivery
-// is stored as sent after the service has accepted it, so a centre that is killed before that sends the
-// message again. After a *message.LaterError, Deliver sends nothing until the time that the service names,
-// because the service would also refuse the other messages. If several centres share one database, one of
-// them sends each message. report gets all errors.
+// is stored as sent only after the service has accepted it. If the centre is killed between these two steps,
+// it sends the message again. After a *message.LaterError, Deliver sends nothing until the time that the
+// service names, because the service would also refuse the other messages. If several centres share one
+// database, one of them sends each message. report gets all errors.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
 	woken, end := c.Store.Watch("")
 	defer end()
@@ -50,7 +50,7 @@ func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, r
 // *message.LaterError.
 func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
 	if err := c.Store.CheckReady(ctx, c.now); err != nil {
-		return err // with a wrong clock the centre would also send messages that another centre sends, or messages about times that have not come yet
+		return err // with a wrong clock, the centre would send messages too early, and messages that another centre is sending
 	}
 	open, err := c.Store.ListOpen(ctx, way.Name())
 	if err != nil {

@@ -207,10 +207,10 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.A
 	return x, found.Records, nil
 }
 
-// joinSegments checks that a segment follows the segment before it in its session, and that the next one
-// follows it. begun is true if the segment's first line has come with this part, and ended is true if its
-// end has come. others are the session's other segments, sorted by name, which is the order in which they
-// begin.
+// joinSegments checks the order of the segments in a session: a segment must follow the segment before
+// it, and the segment after it must follow this one. begun is true if the segment's first line has come
+// with this part, and ended is true if its end has come. others are the session's other segments, sorted
+// by name, which is the order in which they begin.
 func joinSegments(g *store.Segment, others []store.Segment, begun, ended bool) (all []store.Finding) {
 	var before, after *store.Segment
 	for i := range others {

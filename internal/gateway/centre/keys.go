@@ -80,7 +80,7 @@ func keyText(k *store.Key, secret string) string {
 // Machine is a program that sends requests to the centre: the owner of a key, or a workload.
 type Machine struct {
 	principal.Principal
-	workload *workload.Workload // nil: it has a key
+	workload *workload.Workload // nil if the machine has a key
 }
 
 // CheckMachine returns the machine that sends a key of the centre or the token of a workload, with its roles.
@@ -167,7 +167,8 @@ func StateOfKey(k *store.Key, now time.Time) string {
 	return "until " + end.UTC().Format(time.DateTime)
 }
 
-// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to tell.
+// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to the
+// function tell.
 func (c *Centre) LookAtIssuers(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
 	c.workloads.Look(ctx, tell)
 }

@@ -30,7 +30,8 @@ func networkOf(address string) string {
 	return network.String()
 }
 
-// take counts one more event of who, and reports whether it is within the limit.
+// take counts one more event of an address or a person, and reports whether the number is within
+// the limit.
 func (l *limit) take(who string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

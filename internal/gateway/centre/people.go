@@ -82,8 +82,9 @@ func (c *Centre) FormToken(session string) string { return c.hashSecret("form", 
 // IsFormToken reports whether a form was made for a session.
 func (c *Centre) IsFormToken(session, token string) bool { return c.isSecret("form", session, token) }
 
-// NewFlow begins an attempt to sign in, after which the page next is opened. The browser keeps the cookie.
-// The centre stores nothing of the attempt: it computes the attempt's secrets from the cookie and its key.
+// NewFlow begins an attempt to sign in. The parameter next is the page that is opened after it. The
+// browser keeps the cookie. The centre stores nothing of the attempt: it computes the attempt's secrets
+// from the cookie and its key.
 func (c *Centre) NewFlow(next string) (cookie string, f signin.Flow) {
 	cookie = newSecret() + "." + strconv.FormatInt(c.now().Add(flowLife).Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(next))
 	return cookie, c.flowOf(cookie)
@@ -136,8 +137,8 @@ func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	return &enrolment.Identity{Who: cmp.Or(o.Email, o.Key()), Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
 }
 
-// withGroupsOf returns a person with the groups of their last sign-in; without groups if that was longer ago than
-// OIDC.GroupsDays.
+// withGroupsOf returns a person with the groups of their last sign-in; without groups if the sign-in was longer
+// ago than OIDC.GroupsDays.
 func (c *Centre) withGroupsOf(o store.Owner) principal.Principal {
 	if age := c.now().Sub(o.Seen); o.Issuer != principal.Local && age > time.Duration(c.Settings.OIDC.GroupsDays)*24*time.Hour {
 		o.Groups, o.GroupsKnown = nil, false

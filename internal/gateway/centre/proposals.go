@@ -186,9 +186,9 @@ func (c *Centre) CountAgreed(p *store.Proposal, all Voters) int {
 }
 
 // Agree stores that a person agrees to a bundle that waits. If enough people have agreed now, the bundle is put into
-// force. Agree first checks again that a key in gateway.toml has signed the bundle, that the bundle is newer than the
-// one in force, and which of the people who agreed still may. digest is the digest of the bundle that the person has
-// seen.
+// force. Before that, Agree checks again that a key in gateway.toml has signed the bundle, and that the bundle is
+// newer than the one in force. It counts only people who may still agree. digest is the digest of the bundle that the
+// person has seen.
 func (c *Centre) Agree(ctx context.Context, counter uint64, digest string, who principal.Principal) (store.Proposal, error) {
 	found, err := c.Store.FindProposal(ctx, counter)
 	if err != nil {
@@ -252,7 +252,7 @@ func (c *Centre) answerBundle(ctx context.Context, counter uint64, digest string
 type Published struct {
 	store.Proposal
 	Word   string   // such as "in force"
-	Agreed []string // names and keys of those who agreed to it, in the order in which they came
+	Agreed []string // names and keys of the people who agreed to the bundle, in the order of their votes
 }
 
 // ListPublished returns the newest published bundles without their bytes, the newest first. Some of them wait or have

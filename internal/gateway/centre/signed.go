@@ -201,8 +201,8 @@ func (c *Centre) askWitness(ctx context.Context) error {
 }
 
 // sendToWitness sends the newest checkpoint, with the proof that its tree begins with the tree of size old.
-// If the status is a conflict (409), the result has is the size that the witness has seen; -1 if the
-// witness names no size.
+// If the status is a conflict (409), it also returns the size of the tree that the witness has seen; -1 if
+// the witness names no size.
 func (c *Centre) sendToWitness(ctx context.Context, old int64) (status int, has int64, err error) {
 	var body strings.Builder
 	fmt.Fprintf(&body, "old %d\n", old)

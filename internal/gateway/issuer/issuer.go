@@ -191,8 +191,8 @@ func readClaims(src []byte) (said map[string]any, err error) {
 	return said, nil
 }
 
-// CheckTimes returns an error if a token is not valid at the time now (RFC 7519 section 4.1). It also
-// returns the times at which the token expires and was made.
+// CheckTimes returns an error if a token is not valid at the given time (RFC 7519 section 4.1). It
+// also returns the times at which the token expires and was made.
 func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, err error) {
 	at := func(name string) (time.Time, bool) {
 		seconds, ok := said[name].(float64)
@@ -218,9 +218,9 @@ func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, er
 	return expires, made, nil
 }
 
-// IsPlain reports whether a text from an issuer can be stored and shown unchanged. The text must have 1
-// to most bytes. It must not contain U+FFFD, because U+FFFD replaces unreadable characters and two such
-// texts can look alike.
+// IsPlain reports whether a text from an issuer can be stored and shown unchanged. The text must not be
+// empty, and must not have more bytes than the parameter most. It must not contain U+FFFD, because
+// U+FFFD replaces unreadable characters and two such texts can look alike.
 func IsPlain(s string, most int) bool {
 	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }

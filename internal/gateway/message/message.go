@@ -37,7 +37,7 @@ type Way interface {
 	Update(ctx context.Context, reference string, n *Notice) error
 }
 
-// LaterError means that a service accepts the next message only after the time After.
+// LaterError means that a service accepts the next message only after the time in the field After.
 type LaterError struct {
 	After time.Duration
 	Err   error

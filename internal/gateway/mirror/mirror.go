@@ -29,8 +29,8 @@ const (
 	keptFor  = "10.minutes.ago" // minimum age of an unneeded git object before git prune removes it
 )
 
-// CheckRemote returns an error if remote is neither an ssh or https address nor an absolute path. It
-// also refuses an address with a password, and an https address with a user name.
+// CheckRemote returns an error unless remote is an ssh address, an https address or an absolute
+// path. It also refuses an address with a password, and an https address with a user name.
 func CheckRemote(remote string) error {
 	if filepath.IsAbs(remote) {
 		return nil
@@ -103,8 +103,8 @@ func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) 
 }
 
 // fetch loads the newest commit of the remote, and returns its hash. It returns "" if the remote has no
-// commit. fetch neither loads nor keeps older commits, because each contains the whole file and all
-// together would fill the disk.
+// commit. fetch does not load or keep older commits: each contains the whole file, so together they
+// would fill the disk.
 func (m *Mirror) fetch(ctx context.Context) (commit string, err error) {
 	said, err := m.run(ctx, nil, "ls-remote", "--", m.Remote, branch)
 	if err != nil || said == "" {

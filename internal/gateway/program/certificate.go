@@ -69,8 +69,8 @@ func (c *certificate) readStamp() (stamp string) {
 	return stamp
 }
 
-// get returns the certificate for a connection. If new files cannot be used, it returns the certificate
-// from the files before.
+// get returns the certificate for a connection. If new files cannot be used, it returns the earlier
+// certificate.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -147,8 +147,8 @@ func runCheckpointPush(c *call) error {
 	return err
 }
 
-// lateAfter is a number of intervals between checkpoints. doctor reports segments that changed
-// before this time and are in no checkpoint.
+// lateAfter is a duration, as a number of intervals between checkpoints. doctor reports a segment
+// if it changed longer ago and is in no checkpoint.
 const lateAfter = 10
 
 // checkCheckpoints checks that checkpoints contain all segments that changed some time ago

@@ -124,7 +124,7 @@ func runPublish(c *call) error {
 }
 
 // pageOf returns the address of a page of the centre. A centre of --dev has an address only while it
-// runs; otherwise pageOf returns words and the path.
+// runs; otherwise pageOf returns the path after the words "the centre's page".
 func pageOf(is *centre.Centre, dir, path string) string {
 	address := is.Settings.URL
 	if address == "" {

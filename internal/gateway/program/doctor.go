@@ -176,8 +176,8 @@ func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uin
 	}
 }
 
-// checkSigned checks that a key in gateway.toml has signed a bundle: laptops that enrol from now on get only these
-// keys. does is the end of the sentence "number N ..." about the bundle.
+// checkSigned checks that a key in gateway.toml has signed a bundle, because laptops that enrol from now on know
+// only the keys in gateway.toml. The parameter does is the end of the sentence "number N ..." about the bundle.
 func checkSigned(is *centre.Centre, counter uint64, does string, read func() ([]byte, error), say sayFunc) {
 	src, err := read()
 	if err == nil {

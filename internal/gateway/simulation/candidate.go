@@ -135,7 +135,7 @@ func (c *Candidate) load(home, system string) (*policy.Policy, error) {
 
 // judges holds the policies that judge the calls of laptops with the same home folder.
 type judges struct {
-	after    *replay.Judge  // the candidate above rules that allow everything, so each other answer comes from the candidate
+	after    *replay.Judge  // the candidate above rules that allow everything, so every stricter answer comes from the candidate
 	now, old *policy.Policy // the candidate and the present bundle, as layers
 	folders  []int          // indexes of the candidate's rules that look at a folder which only the laptop knows
 }
@@ -170,8 +170,8 @@ func (s *simulator) judgesFor(home string) (*judges, error) {
 	return j, nil
 }
 
-// looksAtFolder reports whether a rule may look at the home folder of a person, which is unknown if home
-// is "", or at the disk of the laptop, which is always unknown here.
+// looksAtFolder reports whether a rule may look at a folder that is unknown here. The home folder of a
+// person is unknown if home is "". The folders on the disk of the laptop are always unknown.
 func looksAtFolder(r *policy.Source, text []byte, home string) bool {
 	return home == "" && (bytes.ContainsRune(text, '~') || len(r.FolderNames) > 0) || bytes.Contains(text, []byte("under"))
 }

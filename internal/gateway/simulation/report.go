@@ -117,9 +117,9 @@ type Report struct {
 	Counter   uint64    `json:"counter,omitempty"`         // counter of the candidate, if it is a bundle
 	Present   uint64    `json:"present_counter,omitempty"` // counter of the newest bundle; 0 if there is none
 	Since     time.Time `json:"since"`
-	Laptops   int       `json:"laptops"` // number of laptops that have records of this time
+	Laptops   int       `json:"laptops"` // number of laptops with records since the time in Since
 	Decisions int       `json:"decisions"`
-	Observed  int       `json:"observed"` // number of these decisions that come from sessions which enforce nothing
+	Observed  int       `json:"observed"` // number of those decisions that come from sessions which enforce nothing
 	First     time.Time `json:"first"`
 	Last      time.Time `json:"last"`
 	Damaged   int       `json:"damaged"` // number of places in the records that cannot be read
@@ -129,7 +129,7 @@ type Report struct {
 	Servers     []Row              `json:"servers"`
 	Tools       []Row              `json:"tools"`
 	Groups      []Group            `json:"groups"`  // calls whose answer changes or is not known, sorted by class; in each class the largest group comes first
-	Beyond      int                `json:"beyond"`  // number of such calls that are in no group, because there are too many groups
+	Beyond      int                `json:"beyond"`  // number of calls whose answer changes or is not known and that are in no group, because there are too many groups
 	Answers     *replay.Answers    `json:"answers"` // null if the candidate has no rules about replies
 	Proof       diff.Document      `json:"proof"`   // comparison of the candidate with the present bundle
 	Occurred    []int              `json:"occurred"`

@@ -151,8 +151,8 @@ func (s *simulator) judgeLaptop(ctx context.Context, of *store.Laptop) error {
 // maxAhead is how far the clock of a laptop may be ahead (centre.indexRecord).
 const maxAhead = 24 * time.Hour
 
-// findHome finds the home folder of a laptop's person in the positions of rules that have decided calls
-// there.
+// findHome finds the home folder of a laptop's person. The positions of rules that have decided calls
+// on this laptop contain it.
 func (s *simulator) findHome(ctx context.Context, l *laptop) error {
 	latest, err := s.db.ListRecords(ctx, store.Query{Laptop: l.ID, Kind: string(event.Decision), Most: 500})
 	for i := range latest {

@@ -14,10 +14,10 @@ import (
 // bundleData is the data of the page of one bundle.
 type bundleData struct {
 	bundleRow
-	OtherKey          bool   // none of the keys that are valid now has signed it
+	OtherKey          bool   // no key that is valid now has signed the bundle
 	NotInForce        string // why a bundle that was published is not in force; "" if it is or was
 	Packs, Fixtures   int
-	Laptops           []laptopRow // laptops on which it is in force
+	Laptops           []laptopRow // laptops on which the bundle is in force
 	Running           int         // number of enrolled laptops
 	Before            uint64      // counter of the bundle before it; 0 if there is none
 	Changes           []textLine  // lines about the differences from the bundle before

@@ -18,7 +18,7 @@ import (
 // token from its platform.
 const machinePrefix = "/v1/machine/"
 
-// machineRoutes are the requests of machines. Each needs one of its roles.
+// machineRoutes are the requests of machines. For each request, a machine needs one of the listed roles.
 var machineRoutes = map[string]struct {
 	method string
 	roles  []string
@@ -105,7 +105,7 @@ func (v *visit) takeBundle() (*reply, error) {
 		Digest  string `json:"digest"`
 		Key     string `json:"key"`
 		State   string `json:"state"`            // store.ProposalActivated or store.ProposalWaits
-		People  int    `json:"people,omitempty"` // number of people for whom it waits
+		People  int    `json:"people,omitempty"` // number of people for whom the bundle waits
 	}{b.Counter, b.Digest, b.Key, b.State, people}}, nil
 }
 

@@ -21,7 +21,7 @@ import (
 
 // Paths of pages.
 const (
-	SignInPath    = "/sign-in/" // followed by the token of a link, which signs in once
+	SignInPath    = "/sign-in/" // followed by the token of a link that signs a person in once
 	beginPath     = "/oidc/begin"
 	callback      = "/oidc/callback"
 	mePage        = "/me"
@@ -53,7 +53,7 @@ type visit struct {
 type route struct {
 	method string
 	open   bool     // works without a session
-	roles  []string // the person must have one of them; nil: every person who is signed in
+	roles  []string // the person must have one of these roles; nil: every person who is signed in
 	serve  func(v *visit, rest string) error
 }
 
@@ -321,7 +321,8 @@ func (v *visit) decideCode(decide func(ctx context.Context, typed string, allow 
 	return d, err
 }
 
-// showWish adds a request to the data of a page, or the reason why there is none with the code.
+// showWish adds the request with a code to the data of a page. If there is no such request, it adds
+// the reason.
 func (v *visit) showWish(d enrollData, e *store.Enrolment, err error) (enrollData, error) {
 	if text, ok := explainCode(err); ok {
 		d.Trouble = text

@@ -40,7 +40,7 @@ type proposalRow struct {
 	Ended                                                 string
 	Votes                                                 []voteRow
 	MayAgree, MayReject                                   bool
-	Enough                                                bool // enough people have agreed, but before the required number was lowered or before a person got the role back
+	Enough                                                bool // enough people have agreed, because the required number was lowered, or a person got the role back, after they agreed
 	WhyNot, Contents                                      string
 	Policy                                                []textLine
 	More                                                  int // number of lines of the policy that are not shown

@@ -232,7 +232,8 @@ func withValue(values url.Values, name, value string) string {
 	return page.Address(recordsPage, pairs...)
 }
 
-// neighbours is the number of records before, and after, a record on the record's page.
+// neighbours is how many records before a record, and how many records after it, the page of this
+// record lists.
 const neighbours = 8
 
 func (v *visit) showRecord(text string) error {

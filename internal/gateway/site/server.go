@@ -171,8 +171,8 @@ const maxParts = 2
 // sends one for each question.
 const maxWaits = 64
 
-// beginWork counts one more request with a key, and returns true. If the number of such requests that are being
-// answered has reached most, it counts nothing and returns false.
+// beginWork counts one more request with a key, and returns true. If already as many such requests are being
+// answered as the parameter most allows, it counts nothing and returns false.
 func (s *Site) beginWork(key string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,8 @@ func (s *Site) endWork(key string) {
 	}
 }
 
-// readBody reads a request's body. It returns a refusal if the body has more than most bytes.
+// readBody reads a request's body. It returns a refusal if the body has more bytes than the
+// parameter most.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

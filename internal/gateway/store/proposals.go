@@ -10,9 +10,9 @@ import (
 // The states of a Proposal.
 const (
 	ProposalWaits     = "waits"
-	ProposalActivated = "activated" // it is in force, or was until a newer bundle came
+	ProposalActivated = "activated" // the bundle is in force, or was in force until a newer bundle came
 	ProposalRejected  = "rejected"
-	ProposalReplaced  = "replaced" // a newer bundle was published while it waited
+	ProposalReplaced  = "replaced" // a newer bundle was published while this one waited
 )
 
 // Proposal is a published bundle that people must put into force. Until then it is no Bundle of the store, so no
@@ -21,7 +21,7 @@ type Proposal struct {
 	Bundle
 	Publisher principal.Principal // the zero value: the command line of the centre
 	State     string
-	Decided   time.Time // when it stopped waiting
+	Decided   time.Time // when the proposal stopped waiting
 	DecidedBy string    // name and key of the person who agreed last or rejected it, or the publisher of the newer bundle
 	Votes     []Vote    // in the order in which they came
 }

@@ -57,7 +57,7 @@ func newPipe[T any](signal string, o *Options, counts func(*event.Entry) bool, r
 		count: func(outcome string, n int) { o.Count(signal, outcome, n) }, report: o.Report,
 		wake: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{}),
 	}
-	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // end calls it
+	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // the method end calls cancel
 	go p.run()
 	return p
 }

@@ -43,7 +43,7 @@ func newSpanWriter(o *Options, about *resource.Resource) *spanWriter {
 	return w
 }
 
-// render returns the spans of the calls that are complete with the records of a part.
+// render returns the spans of the calls that the records of a part complete.
 func (w *spanWriter) render(ctx context.Context, p Part) (all []item[sdktrace.ReadOnlySpan]) {
 	add := func(call, reply *event.Entry) {
 		w.made = nil

@@ -30,7 +30,7 @@ type Part struct {
 // Outcomes of a log record or a span.
 const (
 	Sent    = "sent"
-	Refused = "refused" // the receiver did not take it, or did not answer for too long
+	Refused = "refused" // the receiver did not take the item, or gave no answer for too long
 	Dropped = "dropped" // the queue was full, or the centre ended
 )
 

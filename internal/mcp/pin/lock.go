@@ -87,8 +87,8 @@ func isSeen(src []byte) bool {
 
 // ReadLock parses a file with the content of Lock.Text. The order of members and the blanks do not
 // matter. It returns an error for an unknown member and for an entry that does not match its
-// digest. After a merge by hand or by a program, such a file may hold entries that no person has
-// approved.
+// digest. A file with such a fault may be the result of a merge, and may hold entries that no
+// person has approved.
 func ReadLock(src []byte) (Lock, error) {
 	file, err := readFile(src, "servers")
 	if err != nil {

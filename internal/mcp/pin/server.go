@@ -157,8 +157,9 @@ func textOrNone(s string) any {
 	return s
 }
 
-// findImitations returns a change if the name of an entry looks like another name in among. It also
-// returns a change if the name mixes Latin letters with characters that look like Latin letters.
+// findImitations returns a change if the name of an entry looks like the name of another entry in
+// among. It also returns a change if the name mixes Latin letters with characters that look like
+// Latin letters.
 func findImitations(e Entry, among *SelfDescription) []Change {
 	other := among.findAlike(e.Kind, e.Name)
 	if other != "" {

@@ -174,8 +174,8 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats finds the values in same again at other places of the message, and returns the edits
-// that replace them. same maps each value to its mark.
+// findRepeats finds other places of the message that contain the values of the given map. It
+// returns the edits that replace these places. The map has the mark of each value.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil

@@ -175,9 +175,9 @@ const (
 	maxNameParts = 8
 )
 
-// countParts returns how many words a text joins, in the segment of a path or an address that joins
-// the most. "delete-all_my.files" and "deleteAllMyFiles" join four words. Random letters also
-// change case, but their parts are shorter.
+// countParts returns how many words a text joins. In a path or an address, it counts only the words
+// of one segment, the one with the most words. "delete-all_my.files" and "deleteAllMyFiles" join
+// four words. Random letters also change case, but their parts are shorter.
 func countParts(text string) (most int) {
 	const least, average = 2, 3 // minimum and average number of letters in a word
 	n, letters, sum := 0, 0, 0
@@ -210,9 +210,9 @@ func hasFold(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
-// isName reports whether a text may be the name of a member without marks, because names cannot
-// hold marks. It may be one word in letters of any script. In a script without blanks it may have
-// only a few letters.
+// isName reports whether a text looks like a name and not like a sentence. A member's name must
+// look like this, because it cannot hold marks. It may be one word in letters of any script. In a
+// script without blanks it may have only a few letters.
 func isName(text string) bool {
 	const longest, few = 4 * maxWord, 8
 	letters, dense := 0, false

@@ -31,7 +31,7 @@ const (
 // Limits of one search. The parts of a message beyond a limit are reported as unscreened.
 const (
 	maxText   = 4 << 20 // total length of the searched strings in bytes
-	maxFound  = 256     // findings of one kind; after that, later strings with that kind are not searched fully
+	maxFound  = 256     // findings of one kind; after these, later strings are not searched fully for this kind
 	maxCut    = 4096    // strings that were not searched fully; at this number the search ends
 	maxLevels = 4       // levels of JSON inside a JSON string
 )
@@ -140,7 +140,7 @@ type Message struct {
 	raw      []byte
 	root     string        // pointer of the payload: /result
 	payload  span          // the result, error or params: an object, or any value for an error
-	method   string        // the method that the message answers; the message's own method if it answers none
+	method   string        // the method of the request that the message answers; the message's own method if it answers no request
 	list     mcp.ListShape // zero outside lists
 	whole    bool          // the search reached the end
 	wanted   []string
@@ -190,8 +190,8 @@ func IsList(method string) bool { return mcp.ListOf(method) != mcp.ListShape{} }
 // errNothing means that a message has no payload.
 var errNothing = errors.New("the message carries nothing that could be looked at")
 
-// InspectMessage searches a message that answers method, or that came by itself. f is the frame
-// from internal/wire/frame.
+// InspectMessage searches a message. The message answers a request with the given method, or it
+// came by itself. f is the frame from internal/wire/frame.
 func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	m := &Message{}
 	return m, m.InspectFrame(f, method, wanted)
@@ -223,7 +223,7 @@ func (m *Message) InspectFrame(f *frame.Frame, method string, wanted Wanted) err
 		}
 	}
 	room := maxText
-	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // then only marks are searched for, which is fast
+	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // in this case only marks are searched for, which is fast
 		room = len(part)
 	}
 	if !m.searchValue(part, start, wanted, room) && m.whole {
@@ -273,8 +273,8 @@ func (m *Message) searchValue(value []byte, base int, wanted Wanted, room int) b
 // cannot judge it for every client.
 var errSecondName = errors.New(`the list has a member such as "Name" beside "name", or "Tools": some clients read it as that, so the entries have other names there`)
 
-// hasSecondName reports whether a client that ignores the case of members reads another list, or
-// another name of an entry, than this package.
+// hasSecondName reports whether a client that ignores the case of member names would find another
+// list than this package, or another name of an entry.
 func (m *Message) hasSecondName() bool {
 	if !m.isList() {
 		return false
@@ -416,7 +416,8 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 	return segment, !blob || l.addBlob(at, value)
 }
 
-// addNamedBeside adds the findings in a value that another member of its object names as a secret.
+// addNamedBeside adds the findings in a value that is a secret according to another member of its
+// object, for example "name":"password".
 func (l *looker) addNamedBeside(found []inspect.Found, name, value string) []inspect.Found {
 	const before = `"name":"password","value":"`
 	for _, f := range l.lookFlat(before + value + `"`) {
@@ -513,8 +514,8 @@ type kindOutcome int
 
 const (
 	asFound kindOutcome = iota
-	asDoubt             // it stands for a string that was not searched fully for a kind
-	again               // such a string is already reported
+	asDoubt             // the finding stands for a string that was not searched fully for a kind
+	again               // such a string has already been reported for this kind
 	full                // the limit is reached
 )
 

@@ -165,9 +165,9 @@ var opens = func() (t [256]uint8) {
 	return t
 }()
 
-// startsNoMark is true for the bytes that no mark has after its bracket. These are letters and
-// digits that are not the first letter of spellings, and other brackets. In most texts only such
-// bytes follow a bracket.
+// startsNoMark is true for a byte which shows that the bracket before it begins no mark. Such bytes
+// are brackets, and all letters and digits except the letter with which clawai's marks begin
+// (spellings). In most texts only such bytes follow a bracket.
 var startsNoMark = func() (t [256]bool) {
 	for c := range utf8.RuneSelf {
 		r := rune(c)
@@ -307,8 +307,8 @@ func markAt(text string, at int, other bool) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports whether letters are the beginning of one of clawai's marks. If letters spell a
-// mark completely, whole is the word of this mark.
+// spellsMark reports whether the given letters are the beginning of one of clawai's marks. If they
+// spell a whole mark, the result whole is the word of this mark.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {

@@ -45,8 +45,8 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	return append(edits, edit{span{at, at}, text}), nil
 }
 
-// metaText returns the report for the client: the changes, the findings, and the record's id of the
-// answered call.
+// metaText returns the report for the client: the changes, the findings, and the id of the record
+// of the answered call.
 func (m *Message) metaText(c *Change) string {
 	var changed, finds []string
 	for _, one := range []struct {

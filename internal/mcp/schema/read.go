@@ -24,7 +24,7 @@ type node struct {
 	unique            bool
 
 	prefix                            []*node // the keyword prefixItems
-	items                             *node   // for the elements after prefix
+	items                             *node   // the schema for the elements after those in prefix
 	containsSchema                    *node   // the keyword contains
 	required                          map[string]bool
 	properties                        map[string]*node

@@ -100,8 +100,9 @@ func (r result) allows(q gate.Question) bool {
 
 var errSlow = errors.New("Ask did not return in time")
 
-// ask calls a.Ask with q in a goroutine, then calls the function meanwhile, and returns the result
-// of Ask. It returns an error if Ask panics, or if Ask does not return soon after that function.
+// ask calls a.Ask with q in a goroutine. While Ask runs, it calls the function meanwhile. It
+// returns the result of Ask. It returns an error if Ask panics, or if Ask does not return soon
+// after the function.
 func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
 	got, fell := make(chan result, 1), make(chan any, 1)
 	go func() {

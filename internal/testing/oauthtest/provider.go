@@ -24,8 +24,8 @@ type ProviderKind struct {
 	// Document says where the metadata are: "oauth" or "openid" (RFC 8414), or "append" (below the
 	// issuer). It is "" if there are no metadata.
 	Document string
-	// Resource returns the value of resource in the MCP server's metadata. It is nil if the server
-	// has no such metadata.
+	// Resource returns the value of the member resource in the MCP server's metadata. It is nil if
+	// the server has no such metadata.
 	Resource func(server string) string
 	// Hint says that the challenge contains the address of the MCP server's metadata. Without it, a
 	// client must look for them at the server's origin.
@@ -131,8 +131,8 @@ type Played struct {
 	until                  time.Time
 }
 
-// The id and the secret of a client that the owner has registered by hand. It is for providers that
-// do not register clients themselves.
+// The id and the secret of a client that the owner has registered by hand. They are for providers
+// that do not register clients themselves.
 const (
 	OwnedID     = "owned"
 	OwnedSecret = "owned-s3cret"

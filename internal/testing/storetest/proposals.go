@@ -34,8 +34,8 @@ func agree(who principal.Principal, wanted int) func(*store.Proposal) error {
 	}
 }
 
-// testProposals checks that no laptop gets a bundle that waits, and that each counter is used only once,
-// also after its bundle was rejected or replaced.
+// testProposals checks two things. No laptop gets a bundle that waits. Each counter is used only once,
+// even if its bundle was rejected or replaced.
 func testProposals(t *testing.T, s, other store.Store) {
 	ctx := t.Context()
 	inForce := func(want uint64) {

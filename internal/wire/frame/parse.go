@@ -9,7 +9,7 @@ import (
 type Limits struct {
 	MaxBytes   int  // maximum length of a line, without its line feed
 	MaxDepth   int  // maximum nesting depth, with the envelope; at most 1000
-	MaxResult  int  // maximum nesting depth of a result; used only if larger than MaxDepth, because tools return deep trees as data
+	MaxResult  int  // maximum nesting depth of a result, if this is larger than MaxDepth; tools return deep trees as data
 	AllowBatch bool // the session has negotiated 2025-03-26, the only version with batches
 }
 

@@ -7,14 +7,14 @@ import (
 )
 
 // Skeletons remembers how lines of one direction are built, so that it can admit a similar line by
-// comparing. Parse is the definition: Parse admits each line that Skeletons admits, with the same
-// result. Skeletons leaves a line to Parse when it is in doubt. The zero value is ready. It is not
-// safe for concurrent use.
+// comparing. Parse alone defines the result: Parse would admit each line that Skeletons admits, as
+// the same frame. Skeletons leaves a line to Parse when it is in doubt. The zero value is ready. It
+// is not safe for concurrent use.
 type Skeletons struct {
 	limits Limits // the limits within which the known skeletons were admitted
 	known  [8]*skeleton
-	last   int     // the place of the skeleton that admitted the last line
-	next   int     // the place of the next skeleton
+	last   int     // index in known of the skeleton that admitted the last line
+	next   int     // index in known of the next skeleton
 	wait   int     // number of unknown lines after which the next skeleton is made
 	line   scanner // scanner for the strings of the present line
 	sums   [maxHoles + 1]uint32

@@ -173,7 +173,7 @@ func (v Value) IsEmpty() bool {
 	return true
 }
 
-// Member returns the member of an object with that name; absent when there is none.
+// Member returns the value of the member with this name; absent if the object has no such member.
 func (v Value) Member(name string) Value {
 	for n, value := range v.Members() {
 		if n.IsText(name) {
@@ -183,7 +183,7 @@ func (v Value) Member(name string) Value {
 	return ""
 }
 
-// IsText reports whether a value is a string of that text.
+// IsText reports whether a value is a string with the given text.
 func (v Value) IsText(text string) bool {
 	if len(v) < len(`""`) || v[0] != '"' {
 		return false

@@ -163,8 +163,8 @@ func (o *object) firstOf(names ...string) jsonscan.Value {
 func (o *object) text(name string) string { return o.value(name).Text() }
 
 // checkTexts returns an error if one of these members is present but is not a text. The check is
-// needed because a client that joins the member with a text may convert it first, for example a
-// list with one text to this text.
+// needed because some clients convert such a member to a text and then use it, for example a list
+// with one text.
 func (o *object) checkTexts(names ...string) error {
 	for _, name := range names {
 		if v := o.value(name); v != "" && v.Kind() != jsonscan.String {
@@ -174,8 +174,7 @@ func (o *object) checkTexts(names ...string) error {
 	return nil
 }
 
-// object returns the members of a member that is an object. An absent member counts as an empty
-// object.
+// object returns the members of the object with this name. An absent object counts as an empty one.
 func (o *object) object(name string) (object, error) {
 	v := o.value(name)
 	if v == "" {

@@ -22,9 +22,10 @@ type Event struct {
 	Retry   int    // retry time in milliseconds; -1 if there is no valid retry field
 	Comment bool   // the block has a comment line
 
-	// Plain means that all readers read Raw in the same way. Even readers with other rules than the
-	// standard for line ends, fields or a byte order mark do so. In a plain block each line ends in
-	// LF or CRLF, and each line is a comment, a data line, or the only line of its field.
+	// Plain means that all readers read Raw in the same way. This is so even for readers with other
+	// rules than the standard, for example about line ends, fields or a byte order mark. In a plain
+	// block each line ends in LF or CRLF, and each line is a comment, a data line, or the only line
+	// of its field.
 	Plain bool
 	seen  string // first letters of the names of the fields so far, except data fields
 }

@@ -118,8 +118,8 @@ func parseCalledTool(input []byte) ([]serverTool, error) {
 // cutToolName splits the name SERVER__TOOL at every possible place. mark is the separator between
 // the two names. server is the server's name from another member of the payload, or "". In the
 // tool's name, the client may have replaced characters of the server's name. If the server belongs
-// to a plugin, its name keeps the prefix, because another server of the owner may have the same
-// name without it.
+// to a plugin, the server's name in the result keeps the plugin's prefix, because the name without
+// the prefix may belong to another server of the owner.
 func (r *Row) cutToolName(rest, mark, server string) (all []serverTool, err error) {
 	if strings.HasPrefix(rest, "plugin_") {
 		server = ""
@@ -182,8 +182,8 @@ func (req *Request) NarrowServers(owners, others []string) {
 	}
 }
 
-// renameServers returns the calls whose server name may be a changed form of one of servers, with
-// the real name of that server.
+// renameServers looks for calls whose server name the client may have made from a name in servers.
+// It returns these calls with the name from servers.
 func (req *Request) renameServers(servers []string, same func(written, name string) bool) (calls []policy.Call) {
 	for _, c := range req.Calls {
 		for _, s := range servers {

@@ -24,8 +24,8 @@ type Request struct {
 	Row     *Row   // row of the client that wrote the payload, perhaps not of the registered client
 	Agent   string // ID of Row; "" if only the tool's name decided which row fits
 	Event   Event
-	Session string // the client's id of its session
-	Call    string // the client's id of the call
+	Session string // id that the client gives its session
+	Call    string // id that the client gives the call
 	Cwd     string
 	Loose   bool   // the tool may resolve relative paths from another folder than Cwd
 	Mode    string // the client's permission mode; "" if the payload has none

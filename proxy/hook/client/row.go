@@ -31,9 +31,9 @@ type Row struct {
 	// writes. An entry may combine members: "a&!b" means a without b.
 	Marks, Without []string
 
-	// Begun are the places of the reason why a session begins. The reason "clear" means that the
-	// user cleared the earlier session. Measurements show that the earlier session then ends and
-	// the process continues.
+	// Begun are the places in the payload where the reason why a session begins may be. The reason
+	// "clear" means that the user cleared the earlier session. Measurements show that the earlier
+	// session then ends and the process continues.
 	Begun []string
 
 	Events []Event
@@ -45,8 +45,8 @@ type Row struct {
 	Model     modelHabits
 
 	Deny  Dress
-	Allow string // output that lets a tool run; "" means that no output does
-	Pass  string // output for every other event; "" means no output
+	Allow string // output that lets a tool run; "" means that the tool runs if the hook writes nothing
+	Pass  string // output for every other event; "" means that the hook writes nothing
 	// Exit0 means that a denial must have exit code 0. This client treats any other code as a
 	// failed hook and then runs the tool.
 	Exit0 bool

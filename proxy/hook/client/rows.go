@@ -48,9 +48,9 @@ var geminiEvents = []Event{
 var claudeModes = list{"", "default", "acceptEdits", "plan"}
 
 // rows has the order of wrap --hooks. If several clients write the same payload, the first one in
-// the table wins. docs/hooks.md describes how each client treats an answer, and which calls it
-// never shows a hook. The table is constant, because otherwise each start of the hook would have to
-// build it.
+// the table wins. docs/hooks.md describes how each client treats an answer, and for which calls it
+// runs no hook. The table is constant, because otherwise each start of the hook would have to build
+// it.
 var rows = []Row{
 	{ID: "claude-code", Seen: "2.1.330", From: Real, Like: true, Model: modelHabits{decodes: true}, NeedSession: true, NeedCall: true, Marks: list{"prompt_id", "effort", "agent_type"}, Without: list{"timestamp", "client_type", "!cwd"},
 		Asks: true, Modes: claudeModes, Begun: list{"source"}, Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: list{"CLAUDE_PROJECT_DIR"}},
@@ -66,8 +66,8 @@ var rows = []Row{
 			{Name: "preToolUse", Kind: Before}, {Name: "beforeShellExecution", Kind: Before, Tool: "Shell", Asks: true},
 			{Name: "beforeMCPExecution", Kind: Before, Asks: true}, {Name: "beforeReadFile", Kind: Before, Tool: "Read"},
 			{Name: "beforeTabFileRead", Kind: Before, Tool: "Read"},
-			// Cursor also runs the hooks in Claude Code's file. It uses Claude's event names and
-			// its own members for them.
+			// Cursor also runs the hooks in Claude Code's file. These payloads have Claude Code's
+			// event names, but otherwise Cursor's members.
 			{Name: "PreToolUse", Kind: Before}, {Name: "UserPromptSubmit", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "SessionStart", Kind: Session},
 			{Name: "sessionStart", Kind: Session}, {Name: "beforeSubmitPrompt", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "postToolUse", Kind: Other},
 			{Name: "afterShellExecution", Kind: Other}, {Name: "afterMCPExecution", Kind: Other}, {Name: "afterFileEdit", Kind: Other},
@@ -76,7 +76,7 @@ var rows = []Row{
 			{Name: "stop", Kind: Other}, {Name: "sessionEnd", Kind: Other},
 		}},
 	// VS Code's extension host writes hook_event_name and session_id. The earlier documentation had
-	// hookEventName and sessionId. Copilot CLI and Qwen Code also have the common members.
+	// hookEventName and sessionId. Copilot CLI and Qwen Code write some of the same members.
 	{ID: "vscode", Seen: "1.135", From: FromCode, Event: list{"hook_event_name", "hookEventName"}, Session: list{"session_id", "sessionId"}, NeedSession: true, Call: list{"tool_use_id", "toolUseId"}, Cwd: list{"cwd"},
 		Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: underscored, NameLimit: 64, MCPServer: list{"mcp_server.name"}, Asks: true, Modes: list{""}, Deny: TopLevel, Events: likeEvents,
 		Marks: list{"hookEventName", "timestamp", "tool_use_id"}, Without: list{"!timestamp", "permission_mode", "conversation_id", "client_type", "turn_id", "toolInput", "workspaceRoot",

@@ -121,7 +121,7 @@ type Opened struct {
 }
 
 // Open loads the policy and opens the record. session is the client's session, or "". The policy is
-// needed only for the calls in calls; nil means any call.
+// needed only for the calls in the parameter calls. If calls is nil, it is needed for any call.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.BaseFiles(project)
 	files.Calls = calls
@@ -208,7 +208,7 @@ func wantCentre(l Line) {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true; the call alone grows the stack, and using the array would cost time to clear it
+	if used { // never true: the stack grows when the function is entered, and if the array were used, it would have to be cleared first
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}

@@ -272,7 +272,7 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record st
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
 	}
-	if rh.backend.local != nil { // a local server itself records the server names that rules use
+	if rh.backend.local != nil { // rules do not use the server's name in the path: only the local server knows the names that they use
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
 	_ = rh.agent.gate.Session.NoteEvents(ev)

@@ -29,8 +29,8 @@ type layer struct {
 	hidden map[string]bool
 }
 
-// opaqueMark is an attribute of a folder in a layer: the folder replaces the real folder under it.
-// overlayfs uses this name if a user without capabilities has mounted the layer.
+// opaqueMark is an attribute. A folder in a layer with this attribute replaces the real folder
+// under it. overlayfs uses this name if a user without capabilities has mounted the layer.
 const opaqueMark = "user.overlay.opaque"
 
 // devices are the devices that programs find in /dev.

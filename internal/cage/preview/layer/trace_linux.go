@@ -260,7 +260,7 @@ func (c *command) watch(over <-chan struct{}, until time.Time) {
 			c.end(report.ByTime)
 			late = nil
 		case <-tick.C:
-			c.full = c.full || c.r.layers[0].isFull() // all layers share their memory, so one is enough; deleted files free memory again
+			c.full = c.full || c.r.layers[0].isFull() // one layer is enough, because all layers share their memory; full stays true, although deleting files frees memory
 			switch {                                  // the limits also count processes that could not be traced
 			case c.why.Load() != nil || c.ended.Load():
 				_ = unix.Kill(-1, unix.SIGKILL)

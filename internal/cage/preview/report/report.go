@@ -35,8 +35,8 @@ type Change struct {
 }
 
 // Counts are the numbers of files by kind of change, including unlisted files. A folder is counted if
-// it was created or changed. For a deleted folder, the files in it are counted. If it holds no file,
-// it counts as one.
+// it was created or changed. For a deleted folder, the files in it are counted. If the deleted folder
+// holds no file, it counts as one file.
 type Counts struct {
 	Created int `json:"created"`
 	Changed int `json:"changed"`
