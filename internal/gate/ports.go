@@ -24,8 +24,8 @@ type Policy interface {
 	// Revision returns a name for this version of the rules, for people. It returns "" if the
 	// version has no name.
 	Revision() string
-	// Screens returns the kinds of findings that the rules with this On name in the condition
-	// `find`. For calls, ruled reports whether a rule has this condition. For replies, lists and
+	// Screens returns the kinds of findings that the condition `find` names in the rules whose On is
+	// on. For calls, ruled reports whether a rule has this condition. For replies, lists and
 	// uploads, ruled reports whether there is any rule about them; for lists, it is also true if
 	// the policy compares lists with the approved ones or hides denied entries.
 	Screens(on policy.On) (kinds []string, ruled bool)

@@ -36,7 +36,7 @@ type Caller struct {
 type Denial struct {
 	What        policy.Call // the denied call; if an input request is denied, its call
 	Stage       string      // the stage of the gate that decided
-	Code        string      // stable word for programs: the reason
+	Code        string      // the reason as one word, for programs; later versions keep the word
 	Description string      // description of the deciding rule, in its owner's words
 	Reason      string      // a clause with the reason; "" if the rule's description is used instead
 	Hint        string      // a folder below which absolute paths are allowed; "" if there is none

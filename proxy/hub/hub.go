@@ -83,7 +83,7 @@ type hub struct {
 	mu       sync.Mutex // guards the fields below
 	client   client
 	inFlight map[string]*call    // the client's requests to servers, by frame.IDKey
-	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the client's id
+	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the id that the hub gave them
 	asked    int                 // number of the servers' requests so far
 	handles  map[string]*server  // the server of each task id; nil if two servers used the id
 	away     map[string]*call    // calls whose client got a question and must send the call again, by requestState

@@ -66,8 +66,8 @@ func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 }
 
 // handleInitialized notes that the session is open, and opens the server's own stream. It waits
-// until the stream is open, because the server's earlier messages would be lost, and some servers
-// use this stream to ask the client about the next call. It waits at most openTimeout, because some
+// until the stream is open: messages that the server sends before that are lost, and some of them may
+// be questions to the client about the next call. It waits at most openTimeout, because some
 // servers send no header before their first message.
 func (u *Upstream) handleInitialized(line []byte) {
 	u.mu.Lock()

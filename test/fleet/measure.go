@@ -202,7 +202,7 @@ SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segmen
 	if len(rows) != 3 || len(v) != 5 {
 		return nil, fmt.Errorf("no record is refused: %q", found)
 	}
-	middle, session := rows[1], rows[2] // if records were filled in, only one laptop has this session
+	middle, session := rows[1], rows[2] // a session of one laptop only, if fill has added records
 	escape := func(s string) string { return strings.NewReplacer("/", "%2F", ":", "%3A", "~", "%7E").Replace(s) }
 	laptop, server, tool, rule, id := v[0], v[1], v[2], escape(v[3]), v[4]
 	of := func(filter string) listed { return listed{"records, " + filter, "/records?" + filter} }

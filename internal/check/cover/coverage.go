@@ -72,8 +72,8 @@ type meter struct {
 	reaching [][]reachingCall // the calls that reach a rule, by the index of the rule
 	points   []Point
 
-	// source and text are the rule that is measured now. above has the indexes of some rules above
-	// this rule: those that match a call which reaches this rule.
+	// source and text are the rule that is measured now. above has the indexes of the
+	// earlier rules that surely or perhaps match a call that still reaches this rule.
 	source policy.Source
 	text   policytext.Rule
 	above  map[int]bool

@@ -218,8 +218,8 @@ func liesInside(c, other *copied) bool {
 	})
 }
 
-// asksLess reports whether the rule c lets tools write without a question, while the rule other
-// asks a person. Only the rule other is then copied, so that the person is still asked.
+// asksLess reports whether c lets tools write without a question, although other asks a person. Then
+// c is not copied, because the person must still be asked.
 func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }

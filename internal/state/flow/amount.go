@@ -109,9 +109,9 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 	})
 }
 
-// isTypedAmount reports whether the user has typed every amount in a value, in each of its
-// readings. Some values are not plain amounts: they have no amount, or other words beside it ("13
-// million", "13%"). For these, isTypedAmount reports whether the user has named the value.
+// isTypedAmount reports whether the user has typed every amount in a value, in each reading of the
+// amount. Some values are not plain amounts: a value without an amount, and a value with other words
+// beside the amount ("13 million", "13%"). For these, it reports whether the user has named the value.
 func (k *known) isTypedAmount(value string) bool {
 	if strings.ContainsAny(value, "eE") { // for example 1e3
 		if number, err := strconv.ParseFloat(value, 64); err == nil {

@@ -56,7 +56,7 @@ type reading struct {
 		any      bool // the text has the host of a DSN
 	}
 	commands int        // bytes that long searches for a program have read so far
-	quotes   [2]int     // for each sort of quote, the index of the first one plus one; 0: not known yet
+	quotes   [2]int     // for each sort of quote, 1 + the index of the first such quote; 0: not known yet
 	blocks   int        // bytes that were read in long YAML blocks so far
 	kinds    *kindWords // places that name Kubernetes kinds; nil: not searched yet
 	named    bool       // a search that ignores values of names has skipped, or may have skipped, such a value

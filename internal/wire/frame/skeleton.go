@@ -22,8 +22,8 @@ type Skeletons struct {
 
 // A skeleton has at most maxHoles holes and maxFixed fixed bytes. Lines longer than maxCompared go
 // directly to Parse: such a line may be compared almost to its end with each skeleton, which is slow.
-// No skeleton is made for the next maxWait unknown lines in two cases: the last line could not have a
-// skeleton, or the next skeleton replaces an older one.
+// After an unknown line that cannot have a skeleton, the next maxWait unknown lines get none either.
+// The same holds after a new skeleton, if the next one would replace an older one.
 const (
 	maxHoles    = 32
 	maxFixed    = 1 << 10
