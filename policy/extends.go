@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/clawai/clawai/policy/internal/toml"
 )
@@ -173,11 +176,12 @@ func (f *fileSource) applyExtends(o Options) ([][sha256.Size]byte, Errors) {
 	}
 	all := make([]fileSource, len(f.extends))
 	sums := make([][sha256.Size]byte, len(f.extends))
+	wrong := make([]Errors, len(f.extends))
+	shareWork(len(f.extends), func(i int) { all[i], sums[i], wrong[i] = f.extends[i].read(o, f.folders) })
 	total := len(f.rules)
 	for i := range f.extends {
-		var errs Errors
-		if all[i], sums[i], errs = f.extends[i].read(o, f.folders); len(errs) > 0 {
-			return nil, errs
+		if len(wrong[i]) > 0 {
+			return nil, wrong[i]
 		}
 		total += len(all[i].rules)
 	}
@@ -270,6 +274,31 @@ func (x *Extension) read(o Options, owners []FolderList) (all fileSource, sum [s
 		errs = fail("what it extends has packs, and those of a policy are its own: name %s here", all.packFiles[0].File)
 	}
 	return all, sum, errs
+}
+
+// shareWork calls work for 0 to n-1, in two goroutines if there are several processors: a proxy starts
+// when its policy is read, and meanwhile the second processor would have nothing to do. The order of
+// the calls is not fixed. A panic of work goes to the caller.
+func shareWork(n int, work func(i int)) {
+	var next atomic.Int32
+	workOn := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			work(i)
+		}
+	}
+	var beside sync.WaitGroup
+	var panicked any
+	if n > 1 && runtime.GOMAXPROCS(0) > 1 {
+		beside.Go(func() {
+			defer func() { panicked = recover() }()
+			workOn()
+		})
+	}
+	workOn()
+	beside.Wait()
+	if panicked != nil {
+		panic(panicked)
+	}
 }
 
 // merger joins the policy's own rules and the rules of the extended texts into one list.

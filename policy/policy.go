@@ -25,8 +25,8 @@ type Options struct {
 	OS string
 
 	// Extend reads an entry of extends. It compares the text with the entry's hash, if there is
-	// one. It returns the text, and the file name for positions. If Extend is nil, a file with
-	// extends is not loaded.
+	// one. It returns the text, and the file name for positions. It must be safe for concurrent use.
+	// If Extend is nil, a file with extends is not loaded.
 	Extend func(Extension) (name string, src []byte, err error)
 
 	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs is not loaded.

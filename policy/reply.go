@@ -15,23 +15,18 @@ import (
 // Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
 // separate policies. Each of these policies passes the content that matches none of its rules.
 
-// compileScreens compiles the separate policies for replies, for lists and for uploads. It compiles
-// such a policy only if there are rules for it.
-func (p *Policy) compileScreens() (errs Errors) {
-	for on := OnReply; on < OnCount; on++ {
-		o := p.options
-		o.judges, o.Above = on, nil
-		for _, layer := range p.options.Above {
-			if q := layer.screens[on]; q != nil {
-				o.Above = append(o.Above, q)
-			}
+// compileScreen compiles the separate policy for replies, for lists or for uploads, if there are rules
+// for it.
+func (p *Policy) compileScreen(on On) (errs Errors) {
+	o := p.options
+	o.judges, o.Above = on, nil
+	for _, layer := range p.options.Above {
+		if q := layer.screens[on]; q != nil {
+			o.Above = append(o.Above, q)
 		}
-		if len(o.Above) == 0 && !p.hasRulesOn(on) {
-			continue
-		}
-		q, wrong := compileSources(p.sources, o)
-		p.screens[on] = q
-		errs = append(errs, wrong...)
+	}
+	if len(o.Above) > 0 || p.hasRulesOn(on) {
+		p.screens[on], errs = compileSources(p.sources, o)
 	}
 	return errs
 }
