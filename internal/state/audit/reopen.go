@@ -61,7 +61,7 @@ func (l *Log) reopenSegment(now time.Time) error {
 	lost, c := l.seg, l.chain
 	var next *segment
 	err := withLedger(l.dir, l.o.Now, func(led *ledger) (err error) {
-		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.isBrief()); err != nil {
+		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, &l.o); err != nil {
 			return err
 		}
 		if err := led.appendMark(next.openingMark()); err != nil {
