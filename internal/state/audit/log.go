@@ -64,7 +64,7 @@ func (l *Log) Record(events ...*event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	long := l.longArgs(events)
+	long := l.encodeLongArgs(events)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seg == nil {
@@ -106,21 +106,24 @@ func (l *Log) Record(events ...*event.Event) error {
 	return nil
 }
 
-// longArgs encodes the arguments of the events whose arguments are long, before Record takes mu:
-// redacting and hashing 64 MiB takes 50 ms.
-func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
-	const long = 256 << 10
-	isLong := func(ev *event.Event) bool { return len(ev.Args) > long }
-	if !slices.ContainsFunc(events, isLong) {
+// longArgs is the number of bytes above which arguments are long.
+const longArgs = 256 << 10
+
+func hasLongArgs(ev *event.Event) bool { return len(ev.Args) > longArgs }
+
+// encodeLongArgs encodes the arguments of the events whose arguments are long, before Record takes
+// mu: redacting and hashing 64 MiB takes 50 ms.
+func (l *Log) encodeLongArgs(events []*event.Event) (written map[*event.Event][]byte) {
+	if !slices.ContainsFunc(events, hasLongArgs) {
 		return nil
 	}
 	written = make(map[*event.Event][]byte)
 	l.long.Lock()
 	defer l.long.Unlock()
 	for _, ev := range events {
-		if isLong(ev) {
+		if hasLongArgs(ev) {
 			written[ev] = l.long.enc.appendArgs(nil, ev.Args)
-			l.long.enc.ReleaseScratch(long)
+			l.long.enc.ReleaseScratch(longArgs)
 		}
 	}
 	return written
