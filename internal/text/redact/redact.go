@@ -98,6 +98,9 @@ func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)
 	}
+	if r.known == nil {
+		return sp, ok
+	}
 	start, end, known := r.known.FindKnown(s, from)
 	switch {
 	case !known || ok && sp.to <= start:
