@@ -75,12 +75,8 @@ const usualRoom = 64 << 10
 // releaseCall removes the references to the call and the policy, because the view will be used for
 // another call, and perhaps for another policy.
 func (v *view) releaseCall() {
-	for i, all := 0, v.buckets[:cap(v.buckets)]; i < len(all) && all[i] != nil; i++ {
-		all[i] = nil // the used elements are at the front, and there are few
-	}
-	for i, all := 0, v.lists[:cap(v.lists)]; i < len(all) && all[i] != nil; i++ {
-		all[i] = nil
-	}
+	clear(v.buckets[:cap(v.buckets)]) // both are short
+	clear(v.lists[:cap(v.lists)])
 	clear(v.values)
 	clear(v.readings)
 	v.picks.sieve, v.picks.of = nil, nil

@@ -89,7 +89,7 @@ func (b *requestBatch) addElement(f *frame.Frame) *frame.Refusal {
 		if refusal == nil {
 			refusal = req.admitRequest(f)
 		}
-		if refusal == nil && req.saysMore(f) && rc.s.o.Gate.Screens() {
+		if refusal == nil && rc.from == mcp.ServerToClient && req.saysMore(f) && rc.s.o.Gate.Screens() {
 			refusal = unscreenedElement
 		}
 		if refusal != nil {

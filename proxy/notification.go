@@ -84,7 +84,7 @@ func mayCarryText(f *frame.Frame) bool {
 func (req *request) saysMore(f *frame.Frame) bool {
 	m := req.message.Method
 	judged := m != nil && (m.Subject == policy.SamplingSubject || m.Subject == policy.ElicitationSubject)
-	return req.from == mcp.ServerToClient && !judged && carriesMore(gjson.ParseBytes(f.Params), "")
+	return !judged && carriesMore(gjson.ParseBytes(f.Params), "")
 }
 
 // carriesMore reports whether params has other members than ids and tokens. within is the path of

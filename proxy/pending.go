@@ -70,12 +70,7 @@ func (t *table) pendingRequests(from mcp.Direction) *pending {
 	return &t.byDirection[directionIndex(from)]
 }
 
-func directionIndex(from mcp.Direction) int {
-	if from == mcp.ServerToClient {
-		return 1
-	}
-	return 0
-}
+func directionIndex(from mcp.Direction) int { return int(from - mcp.ClientToServer) }
 
 // Limits for a server's unanswered requests. They exist because each request is kept until the
 // client answers it.

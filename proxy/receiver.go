@@ -215,8 +215,5 @@ func (rc *receiver) scopedKey(token []byte) string {
 
 // oppositeDirection returns the direction of the responses to this receiver's requests.
 func (rc *receiver) oppositeDirection() mcp.Direction {
-	if rc.from == mcp.ClientToServer {
-		return mcp.ServerToClient
-	}
-	return mcp.ClientToServer
+	return mcp.Both &^ rc.from
 }

@@ -126,8 +126,9 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	rc.describeFrame(&x.Event, f, req.calls)
 	if rc.from == mcp.ClientToServer {
 		x.Event.Client = mcp.NameClient(f.Method, f.Params)
+	} else {
+		x.Unasked = req.saysMore(f)
 	}
-	x.Unasked = req.saysMore(f)
 	req.waiting = x
 	rc.enqueueExchange(ctx, x, false)
 }

@@ -174,9 +174,10 @@ func (x *Exchange) noteVerdict(v *Verdict) {
 		ev.Policy = v.Policy.String()
 	}
 	ev.Stage, ev.Code, ev.Reason = string(v.Stage), v.Code, v.owner
-	ev.RuleFile, ev.RuleLine, ev.RuleText = "", 0, ""
 	if r := v.Rule; r != nil {
 		ev.RuleFile, ev.RuleLine, ev.RuleText = r.Pos.File, r.Pos.Line, r.Description
+	} else {
+		ev.RuleFile, ev.RuleLine, ev.RuleText = "", 0, ""
 	}
 }
 

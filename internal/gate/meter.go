@@ -331,6 +331,6 @@ func (r receipt) GiveBack() {
 func (x *Exchange) refundCharge() {
 	if x.paid != nil {
 		x.paid.GiveBack()
+		x.paid = nil
 	}
-	x.paid = nil
 }

@@ -48,15 +48,17 @@ func ClientOfRequest(method string, params []byte) Client {
 // session (initialize, or server/discover of version 2026-07-28). It returns "" for any other
 // message. The result has about 200 bytes at most, and its content is not checked.
 func NameClient(method string, params []byte) string {
-	var c Client
 	switch method {
 	case "initialize":
-		c = ClientOfInitialize(params)
+		return ClientOfInitialize(params).label()
 	case "server/discover":
-		c = newClient(jsonscan.ValueOf(params).Member("_meta").Member(MetaPrefix+"clientInfo"), "")
-	default:
-		return ""
+		return newClient(jsonscan.ValueOf(params).Member("_meta").Member(MetaPrefix+"clientInfo"), "").label()
 	}
+	return ""
+}
+
+// label returns the client's name and version in one text, at most maxClientName bytes long.
+func (c Client) label() string {
 	name := strings.TrimSpace(c.Name + " " + c.Version)
 	if len(name) > maxClientName {
 		name = strings.ToValidUTF8(name[:maxClientName], "") + "…"

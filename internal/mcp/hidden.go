@@ -16,12 +16,7 @@ const longestMethod = 256
 // hasHidden reports whether a name has an invisible character, a character that moves visible text,
 // or bytes that are not UTF-8.
 func hasHidden(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			return strings.ContainsFunc(s, textclass.OddInName)
-		}
-	}
-	return false
+	return !textclass.IsPrintableASCII(s) && strings.ContainsFunc(s, textclass.OddInName)
 }
 
 // nearMethod reports whether a lenient server would turn an unknown method into a protocol method.

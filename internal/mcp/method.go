@@ -13,17 +13,10 @@ const (
 	Both = ClientToServer | ServerToClient
 )
 
+var directionWords = [...]string{ClientToServer: "client", ServerToClient: "server", 0: "unknown", Both: "unknown"}
+
 // String returns the word for the sender in records.
-func (d Direction) String() string {
-	switch d {
-	case ClientToServer:
-		return "client"
-	case ServerToClient:
-		return "server"
-	default:
-		return "unknown"
-	}
-}
+func (d Direction) String() string { return directionWords[min(d, Both)] }
 
 // Class tells how the gate treats a message. The zero value is Judge.
 type Class uint8

@@ -67,11 +67,7 @@ func isJunk(ev *event.Event) bool {
 // Record implements gate.Recorder. An event that is only counted gets the id of the last written
 // count.
 func (f *folding) Record(events ...*event.Event) error {
-	direct := f.waits.Load() == 0 // no count waits to be written, and no event is junk
-	for _, ev := range events {
-		direct = direct && !isJunk(ev)
-	}
-	if direct {
+	if f.waits.Load() == 0 && !slices.ContainsFunc(events, isJunk) { // no count waits to be written, and no event is junk
 		return f.Recorder.Record(events...)
 	}
 	f.mu.Lock()

@@ -227,20 +227,10 @@ func syntaxForm(r rune) bool {
 // UnnameableReason returns the reason why people cannot see exactly which name this is; "" if there
 // is none. The policy compares such names exactly.
 func UnnameableReason(s string) string {
-	if isPrintable(s) {
+	if textclass.IsPrintableASCII(s) {
 		return ""
 	}
 	return unnameableText(s)
-}
-
-// isPrintable reports whether a text is printable ASCII.
-func isPrintable(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= 0x7F {
-			return false
-		}
-	}
-	return true
 }
 
 func unnameableText(s string) string {

@@ -92,9 +92,7 @@ func writeFD(fd int, p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
 		n, err := syscall.Write(fd, p[done:])
-		if n > 0 {
-			done += n
-		}
+		done += max(n, 0) // n is -1 after an error
 		if err != nil && err != syscall.EINTR {
 			return done, os.NewSyscallError("write", err)
 		}

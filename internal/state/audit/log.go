@@ -64,7 +64,7 @@ func (l *Log) Record(events ...*event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	long := l.longArgs(events)
+	long := l.encodeLongArgs(events)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seg == nil {
@@ -106,21 +106,24 @@ func (l *Log) Record(events ...*event.Event) error {
 	return nil
 }
 
-// longArgs encodes the arguments of the events whose arguments are long, before Record takes mu:
-// redacting and hashing 64 MiB takes 50 ms.
-func (l *Log) longArgs(events []*event.Event) (written map[*event.Event][]byte) {
-	const long = 256 << 10
-	isLong := func(ev *event.Event) bool { return len(ev.Args) > long }
-	if !slices.ContainsFunc(events, isLong) {
+// longArgs is the number of bytes above which arguments are long.
+const longArgs = 256 << 10
+
+func hasLongArgs(ev *event.Event) bool { return len(ev.Args) > longArgs }
+
+// encodeLongArgs encodes the arguments of the events whose arguments are long, before Record takes
+// mu: redacting and hashing 64 MiB takes 50 ms.
+func (l *Log) encodeLongArgs(events []*event.Event) (written map[*event.Event][]byte) {
+	if !slices.ContainsFunc(events, hasLongArgs) {
 		return nil
 	}
 	written = make(map[*event.Event][]byte)
 	l.long.Lock()
 	defer l.long.Unlock()
 	for _, ev := range events {
-		if isLong(ev) {
+		if hasLongArgs(ev) {
 			written[ev] = l.long.enc.appendArgs(nil, ev.Args)
-			l.long.enc.ReleaseScratch(long)
+			l.long.enc.ReleaseScratch(longArgs)
 		}
 	}
 	return written
@@ -144,28 +147,35 @@ func (l *Log) writeBuffer(c chain, events []*event.Event) error {
 	return fmt.Errorf("the record: %w", err)
 }
 
+// The maximum length of a record id, and of a block of memory for 64 of them, in bytes.
+const (
+	longestID = 32
+	idBlock   = 64 * longestID
+)
+
 // recordID returns the id of line seq. Many ids share one block of memory. Each byte of the block
 // is written only once.
 func (l *Log) recordID(seq uint64) string {
-	const longest, many = 32, 64
-	if cap(l.ids)-len(l.ids) < longest {
-		l.ids = make([]byte, 0, longest*many)
+	if cap(l.ids)-len(l.ids) < longestID {
+		l.ids = make([]byte, 0, idBlock)
 	}
 	start := len(l.ids)
 	l.ids = l.enc.appendRecordID(l.ids, seq)
 	return unsafe.String(&l.ids[start], len(l.ids)-start)
 }
 
+// usualBuffer is the number of bytes above which a buffer is not kept.
+const usualBuffer = 1 << 20
+
 // releaseBuffers frees the memory of an unusually large batch.
 func (l *Log) releaseBuffers() {
-	const usual = 1 << 20
-	if cap(l.buf) > usual {
+	if cap(l.buf) > usualBuffer {
 		l.buf = nil
 	}
-	if cap(l.enc.unquoted) > usual {
+	if cap(l.enc.unquoted) > usualBuffer {
 		l.enc.unquoted = nil
 	}
-	l.enc.ReleaseScratch(usual)
+	l.enc.ReleaseScratch(usualBuffer)
 }
 
 // Close ends the session's record. After an error the written records are still valid. If the last

@@ -84,7 +84,7 @@ func (l *Log) beginSession(session, file string) error {
 			return err
 		}
 		c := newChain() // l.chain must change only if all steps succeed, because after an error openRecord begins another session with this log
-		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.isBrief())
+		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), &l.o)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (l *Log) beginSession(session, file string) error {
 }
 
 // isBrief reports whether this log will write only few records.
-func (l *Log) isBrief() bool { return l.o.Brief || l.o.Shared != "" }
+func (o *Options) isBrief() bool { return o.Brief || o.Shared != "" }
 
 // useKey creates the encoders with the key. The function read reads the key from its file.
 func (l *Log) useKey(session string, read func(path string) ([]byte, error)) (err error) {

@@ -18,11 +18,12 @@ const lookEvery = time.Millisecond
 // short; for a mapped file it checks only every lookEvery. Once a second it also checks whether the
 // file or a folder above it was moved. This check is rare, because the system must walk the path.
 func (l *Log) reopenIfMoved(now time.Time) error {
+	mem := l.seg.mem
+	if mem != nil && !mem.lost && now.Before(l.nextLook) {
+		return nil
+	}
 	size, lost := l.seg.size, false
-	if mem := l.seg.mem; mem != nil {
-		if !mem.lost && now.Before(l.nextLook) {
-			return nil
-		}
+	if mem != nil {
 		size, lost = mem.reservedSize(), mem.lost
 	}
 	gone := lost || isSpoiled(l.seg.file, size)
@@ -61,7 +62,7 @@ func (l *Log) reopenSegment(now time.Time) error {
 	lost, c := l.seg, l.chain
 	var next *segment
 	err := withLedger(l.dir, l.o.Now, func(led *ledger) (err error) {
-		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.isBrief()); err != nil {
+		if next, err = newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, &l.o); err != nil {
 			return err
 		}
 		if err := led.appendMark(next.openingMark()); err != nil {

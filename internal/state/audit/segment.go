@@ -46,10 +46,9 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 }
 
 // newSegment creates the next segment of the session, a file called name, and writes its first
-// line. The caller holds the ledger's lock. c changes only on success. The parameter brief means
-// that few records will follow. Then newSegment reserves no space, because that would cost more
-// than the records.
-func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
+// line. The caller holds the ledger's lock. c changes only on success. If few records will follow,
+// newSegment reserves no space, because that would cost more than the records.
+func newSegment(dir, name string, e *encoder, c *chain, now time.Time, o *Options) (*segment, error) {
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
 	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -59,8 +58,8 @@ func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief boo
 	if err := lockFile(f, false); err != nil {
 		return nil, errors.Join(err, s.discard())
 	}
-	if !brief {
-		if s.mem, err = newMapping(f); err != nil {
+	if !o.isBrief() {
+		if s.mem, err = newMapping(f, o.Sync == SyncEach); err != nil {
 			return nil, errors.Join(err, s.discard())
 		}
 	}
@@ -133,7 +132,7 @@ func (l *Log) rotateSegment(now time.Time) {
 	var next *segment
 	c := l.chain
 	_ = withLedger(l.dir, l.o.Now, func(led *ledger) error {
-		begun, err := newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, l.isBrief())
+		begun, err := newSegment(l.dir, segmentName(now, l.enc.session), &l.enc, &c, now, &l.o)
 		if err != nil {
 			return err
 		}

@@ -52,12 +52,6 @@ func (r *Redactor) AppendJSON(dst, src []byte) ([]byte, bool) {
 	return append(dst, '"'), len(src) > MaxText
 }
 
-// takeByte skips blanks. If the next byte is c, it reads c and returns true.
-func (w *walker) takeByte(c byte) bool {
-	w.SkipBlanks()
-	return w.TakeByte(c)
-}
-
 // copyValue copies the value of the member with the name field. level is the secrecy of the value.
 func (w *walker) copyValue(level secrecy, field string, depth int) error {
 	w.SkipBlanks()
@@ -82,15 +76,10 @@ func (w *walker) copyValue(level secrecy, field string, depth int) error {
 
 // copyArray copies a list. An element after a flag such as "--token" is the value of the flag.
 func (w *walker) copyArray(level secrecy, field string, depth int) error {
-	w.At++
 	w.dst = append(w.dst, '[')
-	if w.takeByte(']') {
-		w.dst = append(w.dst, ']')
-		return nil
-	}
-	start, last := w.At, []byte(nil)
-	for next := level; ; {
-		w.SkipBlanks()
+	more, ok := w.EnterContainer('[')
+	start, last, next := w.At, []byte(nil), level
+	for more {
 		mark, from, cut := len(w.dst), w.At, w.cut
 		element := w.plainString()
 		if len(element) > 1 && (element[0] == '-' || len(last) > 1 && last[0] == '-') {
@@ -108,14 +97,13 @@ func (w *walker) copyArray(level secrecy, field string, depth int) error {
 			w.dst = append(w.dst, ']')
 			return w.leaveContainer()
 		}
-		if w.takeByte(']') {
-			w.dst = append(w.dst, ']')
-			return nil
-		}
-		if !w.takeByte(',') {
-			return errNotJSON
-		}
+		more, ok = w.NextItem(']')
 	}
+	if !ok {
+		return errNotJSON
+	}
+	w.dst = append(w.dst, ']')
+	return nil
 }
 
 // plainString returns the string at the cursor, without quotes, up to its first escape.
@@ -151,6 +139,7 @@ func (w *walker) cutAtFull(mark int, wasCut bool) bool {
 // leaveContainer moves to the end of the current object or array. It does not search the skipped
 // part for secrets, because that takes long and the part is not written.
 func (w *walker) leaveContainer() error {
+	w.Depth--
 	if !w.LeaveContainer() {
 		return errNotJSON
 	}
@@ -179,15 +168,10 @@ func (w *walker) copyObject(level secrecy, depth int) error {
 // copyMembers copies the members of an object. In {"name": "API_KEY", "value": ...} the text of
 // "name" decides whether "value" is a secret.
 func (w *walker) copyMembers(level secrecy, depth int) error {
-	w.At++
 	w.dst = append(w.dst, '{')
-	if w.takeByte('}') {
-		w.dst = append(w.dst, '}')
-		return nil
-	}
+	more, ok := w.EnterContainer('{')
 	named := level
-	for {
-		w.SkipBlanks()
+	for more {
 		mark, cut := len(w.dst), w.cut
 		if w.dst[mark-1] != '{' {
 			w.dst = append(w.dst, ',')
@@ -199,14 +183,13 @@ func (w *walker) copyMembers(level secrecy, depth int) error {
 			w.dst = append(w.dst, '}')
 			return w.leaveContainer()
 		}
-		if w.takeByte('}') {
-			w.dst = append(w.dst, '}')
-			return nil
-		}
-		if !w.takeByte(',') {
-			return errNotJSON
-		}
+		more, ok = w.NextItem('}')
 	}
+	if !ok {
+		return errNotJSON
+	}
+	w.dst = append(w.dst, '}')
+	return nil
 }
 
 func (w *walker) copyMember(level secrecy, named *secrecy, depth int) error {
@@ -243,10 +226,9 @@ func (w *walker) copyMember(level secrecy, named *secrecy, depth int) error {
 	if w.r.mode == Hashed {
 		field = string(name)
 	}
-	if !w.takeByte(':') {
+	if !w.TakeColon() {
 		return errNotJSON
 	}
-	w.SkipBlanks()
 	from := w.At
 	if err := w.copyValue(level, field, depth+1); err != nil {
 		return err

@@ -98,6 +98,9 @@ func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)
 	}
+	if r.known == nil {
+		return sp, ok
+	}
 	start, end, known := r.known.FindKnown(s, from)
 	switch {
 	case !known || ok && sp.to <= start:
@@ -128,14 +131,15 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 // AppendText appends s as the inside of a JSON string, without quotes. The parameter whole is the
 // text as it came from the wire; s is whole or its beginning.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
-	long := len(s) > MaxText && !r.whole
-	if long {
-		s = s[:min(len(s), MaxText+r.lookAhead())] // include text after the cut, so that a secret at the cut is found
+	if len(s) <= MaxText || r.whole {
+		return r.appendStart(dst, s, len(s))
 	}
-	keep := len(s)
-	if long {
-		keep = MaxText
-	}
+	s = s[:min(len(s), MaxText+r.lookAhead())] // include text after the cut, so that a secret at the cut is found
+	return r.AppendCut(r.appendStart(dst, s, MaxText), len(whole), whole)
+}
+
+// appendStart appends the first bytes of s, as many as keep, and each secret that begins in them.
+func (r *Redactor) appendStart(dst, s []byte, keep int) []byte {
 	at := 0
 	for r.mode != Full || r.known != nil {
 		sp, ok := r.findSpan(s, at)
@@ -148,9 +152,6 @@ func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	}
 	if at < keep {
 		dst = escape.AppendEscaped(dst, s[at:keep])
-	}
-	if long {
-		dst = r.AppendCut(dst, len(whole), whole)
 	}
 	return dst
 }

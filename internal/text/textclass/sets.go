@@ -21,6 +21,16 @@ func IsASCII(s string) bool {
 	return true
 }
 
+// IsPrintableASCII reports whether a text has only ASCII characters that print, with the blank.
+func IsPrintableASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
 // Sets from which uses.go builds its unions. The properties and categories are those of the Unicode
 // Character Database (UAX 44), in the version of package unicode.
 var (

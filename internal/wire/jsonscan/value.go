@@ -47,20 +47,14 @@ func (v Value) Kind() ValueKind {
 	if v == "" {
 		return Absent
 	}
-	switch v[0] {
-	case '{':
-		return Object
-	case '[':
-		return Array
-	case '"':
-		return String
-	case 't', 'f':
-		return Boolean
-	case 'n':
-		return Null
+	if k := kinds[v[0]]; k != Absent {
+		return k
 	}
 	return Number
 }
+
+// kinds holds the type of a value that is not a number, by its first byte.
+var kinds = [256]ValueKind{'{': Object, '[': Array, '"': String, 't': Boolean, 'f': Boolean, 'n': Null}
 
 // Text returns the decoded text of a string, or "" for another value.
 func (v Value) Text() string {
