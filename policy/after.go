@@ -96,7 +96,8 @@ func (p *parser) checkAfter(r *ruleSource) {
 		p.fail(at, at+len("after"), `after beside action "allow"`,
 			"what a session has seen may close and open nothing: write a deny or a prompt above the allow")
 	}
-	r.conditionFor("after").test.(*afterSeen).prompts = r.Action == Prompt
+	after := r.conditionFor("after").test.(*afterSeen)
+	after.prompts, r.After = r.Action == Prompt, after.kinds&^Known
 }
 
 func gotSeen(c *Call) string {

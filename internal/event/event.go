@@ -68,7 +68,8 @@ type Event struct {
 	Reason   string // one sentence for the owner: why the stage decided so
 	RuleFile string
 	RuleLine int
-	RuleText string // the rule's description
+	RuleText string      // the rule's description
+	Labels   policy.Seen // the labels of the session that led to a question or a refusal; 0 when none did
 
 	Ref      string // the id of an earlier record, such as the decision of an outcome
 	Channel  string // for Answered: the channel that the person used

@@ -110,6 +110,9 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.appendList(dst, "altered", ev.Altered, 0)
 	dst = appendWord(dst, "release", ev.Release)
 	dst = appendCached(dst, &e.last.verdict, verdict{ev.Policy, ev.Decision, ev.Stage, ev.Code, ev.Reason, ev.RuleFile, ev.RuleLine, ev.RuleText}, e.appendVerdict)
+	if ev.Labels != 0 {
+		dst = e.appendList(dst, "labels", ev.Labels.LabelWords(), 1)
+	}
 	dst = appendWord(dst, "ref", ev.Ref)
 	dst = appendWord(dst, "rung", ev.Channel)
 	dst = appendWord(dst, "answer", ev.Answer)

@@ -49,6 +49,7 @@ type stored struct {
 	RuleFile  string          `json:"rule_file"`
 	RuleLine  int             `json:"rule_line"`
 	Rule      string          `json:"rule"`
+	Labels    labels          `json:"labels"`
 	Ref       string          `json:"ref"`
 	Channel   string          `json:"rung"`
 	Answer    string          `json:"answer"`
@@ -63,6 +64,25 @@ type stored struct {
 	Redaction string          `json:"redaction"`
 }
 
+// labels is a list of labels as a line has it. A word that this version does not know is left out,
+// because a newer version may have written it.
+type labels policy.Seen
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *labels) UnmarshalJSON(src []byte) error {
+	var words []string
+	if err := json.Unmarshal(src, &words); err != nil {
+		return err
+	}
+	*l = 0
+	for _, word := range words {
+		if one, ok := policy.SeenOf([]string{word}); ok {
+			*l |= labels(one &^ policy.Known)
+		}
+	}
+	return nil
+}
+
 // parseEntry parses a copy of a segment's line.
 func parseEntry(file string, it item) (event.Entry, error) {
 	var w stored
@@ -75,7 +95,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation, Client: w.Client,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Facts: w.Facts, Extra: w.Extra,
 			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Release: w.Release, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
-			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
+			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Labels: policy.Seen(w.Labels), Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
 		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,

@@ -61,7 +61,7 @@ func sample() *event.Event {
 			Who: nameSet("ana@team.example", "https://id.example#1"), Roles: nameSet("dev"), Groups: nameSet(), Env: "prod", Agent: "codex"},
 		Bytes: 155, Folded: 3, Sent: [32]byte{4, 5, 6}, Finds: []string{"secret 1 /result/content/0/text"}, Looked: []string{"secret"}, Altered: []string{"redact secret"}, Release: "0123456789abcdef0123456789abcdef", Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
 		Reason: "a person allowed it", RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12,
-		RuleText: "Ask before reading", Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
+		RuleText: "Ask before reading", Labels: policy.Untrusted | policy.Secret, Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
 		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail", Client: "Codex 1.2",
 	}
 }
@@ -110,5 +110,20 @@ func usual(i int) *event.Event {
 		Subject: "tool", Names: []string{"read_file"}, Args: []byte(`{"path":"/home/user/projects/clawai/README.md"}`),
 		Digest: [32]byte{1}, Bytes: 155, Policy: "allow", Decision: "allow", Stage: "policy",
 		RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12, RuleText: "Allow reading project files",
+	}
+}
+
+// Labels that a newer version knows are left out; a line without the member has none.
+func TestLabelsOfALine(t *testing.T) {
+	for line, want := range map[string]policy.Seen{
+		`{}`:                                    0,
+		`{"labels":[]}`:                         0,
+		`{"labels":["untrusted","private"]}`:    policy.Untrusted | policy.PrivateData,
+		`{"labels":["newer","secret","a b\""]}`: policy.Secret | policy.PrivateData,
+		`{"labels":null}`:                       0,
+	} {
+		if e, err := ParseLine([]byte(line)); err != nil || e.Labels != want {
+			t.Errorf("%s: %v, error %v", line, e.Labels.LabelWords(), err)
+		}
 	}
 }

@@ -155,6 +155,9 @@ func lineDetails(e *event.Entry, home string) []string {
 	if e.RuleLine > 0 {
 		add("%s:%d", term.VisibleText(shortenHome(e.RuleFile, home)), e.RuleLine)
 	}
+	if words := e.Labels.LabelWords(); len(words) > 0 {
+		add("labels %s", strings.Join(words, ", "))
+	}
 	if e.Words != "" {
 		add("told: %s", Short(e.Words, 2*MaxText))
 	}

@@ -111,6 +111,7 @@ func Facts(r *Row, width int, home string) []string {
 	if e.RuleLine > 0 {
 		add("rule", fmt.Sprintf("%s:%d  %s", term.VisibleText(shortenHome(e.RuleFile, home)), e.RuleLine, Short(e.RuleText, 2*MaxText)))
 	}
+	add("labels", strings.Join(e.Labels.LabelWords(), ", "))
 	add("found", Short(strings.Join(e.Finds, ", "), 10*MaxText))
 	add("server", serverName(e))
 	add("who", Short(strings.Join(e.Who.List(), ", "), 2*MaxText))
