@@ -81,3 +81,9 @@ type Event struct {
 	Declared []string // for Listed: the declared names or URIs
 	Detail   string   // free text for Start, End, Policy, Dropped
 }
+
+// WasAsked reports whether a person had to be asked about a judged message: a rule asked, or the labels
+// of the session did where the rules alone allow it.
+func (ev *Event) WasAsked() bool {
+	return ev.Policy == "prompt" || ev.Labels != 0 && ev.Decision == "allow"
+}

@@ -29,7 +29,7 @@ func LookOf(e *event.Entry) Look {
 		return Refused
 	case e.Kind == event.Dropped:
 		return Plain
-	case e.IsObserved() || e.Policy == "prompt" || e.Labels != 0: // the labels of the session ask where the rules alone allow
+	case e.IsObserved() || e.WasAsked():
 		return Asked
 	}
 	return Allowed

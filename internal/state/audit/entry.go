@@ -120,7 +120,7 @@ type Filter struct {
 	Tool     func(string) bool // matches a tool's name
 	Who      func(string) bool // matches a name of the caller
 	Agent    func(string) bool // matches the agent that made a call
-	Decision string            // "allow" or "deny": this is the final decision, or the decision that an observing session did not enforce; "prompt": the rules decided to prompt; "": any
+	Decision string            // "allow" or "deny": this is the final decision, or the decision that an observing session did not enforce; "prompt": a person had to be asked; "": any
 	Session  string            // session id or the beginning of one
 	Record   string            // a record id: matches this record, and the records that refer to it
 	Kinds    []event.Kind
@@ -175,7 +175,7 @@ func (f *Filter) Takes(e *event.Entry) bool {
 	case "":
 		return true
 	case "prompt":
-		return e.Policy == "prompt"
+		return e.WasAsked()
 	}
 	return e.Kind == event.Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.UnenforcedDecision() == f.Decision)
 }

@@ -149,7 +149,7 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("NOT ENFORCED (%s)", Short(wouldText(e), MaxText))
 	case isHandedOver(e):
 		add("its client asks")
-	case e.Policy == "prompt" && e.Kind == event.Decision:
+	case e.WasAsked() && e.Kind == event.Decision:
 		add("asked")
 	}
 	if e.RuleLine > 0 {
