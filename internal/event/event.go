@@ -51,15 +51,16 @@ type Event struct {
 
 	policy.Facts // the facts of a judged message
 
-	Extra   []byte   // JSON: the parts of the params that Names and Args do not contain
-	Digest  [32]byte // SHA-256 of the frame's bytes
-	Bytes   int      // length of the frame
-	Folded  int      // for Dropped and Chatter: the number of events in this record; 0 means one
-	Sent    [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
-	Finds   []string // the findings, each as "KIND HOW-MANY JSON-POINTER", never with a value
-	Looked  []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
-	Altered []string // the alterations, such as "redact secret"
-	Release string   // for a withheld reply: a person can release the next answer to the same call by this name
+	Extra       []byte   // JSON: the parts of the params that Names and Args do not contain
+	Traceparent string   // the trace context that the client sent with a request, in the form of IsTraceparent; "" for none
+	Digest      [32]byte // SHA-256 of the frame's bytes
+	Bytes       int      // length of the frame
+	Folded      int      // for Dropped and Chatter: the number of events in this record; 0 means one
+	Sent        [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
+	Finds       []string // the findings, each as "KIND HOW-MANY JSON-POINTER", never with a value
+	Looked      []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
+	Altered     []string // the alterations, such as "redact secret"
+	Release     string   // for a withheld reply: a person can release the next answer to the same call by this name
 
 	Policy   string // the decision of the rules alone: allow, deny, prompt
 	Decision string // the final decision: allow or deny

@@ -95,6 +95,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported, because the digest of the message covers the whole text
 	}
+	dst = appendWord(dst, "traceparent", ev.Traceparent)
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
 		dst = append(e.AppendDigest(dst, &ev.Digest), '"')

@@ -33,6 +33,7 @@ type stored struct {
 	ArgsBytes   int64           `json:"args_bytes"`
 	policy.Facts
 	Extra     json.RawMessage `json:"extra"`
+	Trace     string          `json:"traceparent"`
 	Digest    string          `json:"digest"`
 	Bytes     int             `json:"bytes"`
 	Folded    int             `json:"folded"`
@@ -101,6 +102,9 @@ func parseEntry(file string, it item) (event.Entry, error) {
 		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,
 	}
 	e.At = w.Time
+	if event.IsTraceparent(w.Trace) { // whoever ships a record can write anything there
+		e.Traceparent = w.Trace
+	}
 	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
 		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // an error is ignored: the digest then stays zero
 	}

@@ -78,7 +78,9 @@ func CanExplain(e *event.Entry) bool { return replay.IsJudged(e) && !judgesReply
 
 // CanOpen reports whether a new rule could allow a recorded call. The call must have been refused
 // or asked about.
-func CanOpen(e *event.Entry) bool { return CanExplain(e) && (e.Decision != "allow" || e.Policy == "prompt") }
+func CanOpen(e *event.Entry) bool {
+	return CanExplain(e) && (e.Decision != "allow" || e.Policy == "prompt")
+}
 
 // Facts returns everything in the record about a call, as lines of at most width columns. The lines
 // are safe for a terminal. The first line is a summary.
