@@ -95,10 +95,11 @@ func (b *testbed) count(ctx context.Context, w way, calls int) (profile, error) 
 // profile holds the number of instructions of each function.
 type profile map[string]int
 
-// ofRuntime reports whether a function belongs to Go's scheduler or garbage collector. The number
-// of their instructions depends on other processes. It returns false for functions that copy
-// memory. The three named functions are assembly code without a package name. "gogo" switches to
-// another goroutine: a waiting garbage collector once ran "gogo" three million times in one call.
+// ofRuntime reports whether a function belongs to Go's scheduler or garbage collector. Other
+// processes have an effect on how many instructions these two run. For functions that copy memory,
+// ofRuntime returns false. The three named functions are assembly code without a package name.
+// "gogo" switches to another goroutine: a waiting garbage collector once ran "gogo" three million
+// times in one call.
 func ofRuntime(function string) bool {
 	switch function {
 	case "gogo", "callRet", "gosave_systemstack_switch":

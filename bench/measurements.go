@@ -42,8 +42,8 @@ type trial struct {
 	quick  bool
 }
 
-// of returns n, the number of repetitions. A quick run gets n/20, because its figures are not
-// published.
+// of returns the number of repetitions. It is n, but n/20 in a quick run, because the figures of a
+// quick run are not published.
 func (t *trial) of(n int) int {
 	if t.quick {
 		return max(n/20, 1)
@@ -51,8 +51,8 @@ func (t *trial) of(n int) int {
 	return n
 }
 
-// eachRound calls do for every way in every round. Each round starts with
-// another way, so that no way always has the worst position.
+// eachRound calls do(i) for every way i in every round. Each round starts with another way, so that
+// no way is the first one in every round.
 func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	for round := range t.rounds {
 		for i := range t.bed.ways {
@@ -67,8 +67,8 @@ func (t *trial) eachRound(ctx context.Context, do func(i int) error) error {
 	return nil
 }
 
-// running starts n processes of every way and makes one call with each process. Then it calls use
-// with all processes, and stops them. The processes of way i start at index i*n.
+// running starts n processes of every way and makes one call with each process. Then it passes all
+// processes to the function use, and stops them. The processes of way i start at index i*n.
 func (t *trial) running(ctx context.Context, n int, use func([]*process) error) (err error) {
 	var all []*process
 	defer func() {
@@ -273,8 +273,8 @@ func (t *trial) addResident(f *figure, p *process) error {
 	return err
 }
 
-// held reads the memory of the processes in all. Each way has n processes there, one after the
-// other.
+// held reads the memory of processes. The parameter all has n processes for each way, and the
+// processes of one way follow one another.
 func (t *trial) held(all []*process, n int) error {
 	for same := range slices.Chunk(all, n) {
 		var resident, proportional float64

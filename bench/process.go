@@ -99,8 +99,8 @@ func (p *process) stop() error {
 }
 
 // request returns the next call as a line. size is the size of the wanted result in bytes; 0 leaves
-// the size to the server. The line is valid until the next request. request allocates no memory,
-// because a test counts the allocations here.
+// the size to the server. The line is valid until the next request. request must not allocate
+// memory, because a test counts the allocations here.
 func (p *process) request(size int) []byte {
 	p.last++
 	line := append(p.line[:0], `{"jsonrpc":"2.0","id":`...)

@@ -63,7 +63,7 @@ args.path = "/home/user/projects/**"
 `
 
 // newTestbed builds clawai from this tree. If against is set, newTestbed also builds that commit.
-// withHub adds each build also as a hub.
+// If withHub is true, newTestbed also adds each build as a hub.
 func newTestbed(ctx context.Context, against string, withHub bool) (bed *testbed, err error) {
 	bed = &testbed{commits: map[string]string{}}
 	if bed.self, err = os.Executable(); err != nil {
@@ -176,7 +176,8 @@ func (b *testbed) addClawai(ctx context.Context, name, tree string) error {
 	return nil
 }
 
-// serverArguments is the number of arguments at the end of a prefix that only clawai proxy takes.
+// serverArguments is the number of arguments at the end of a prefix that only clawai proxy takes:
+// --server, a name, and --.
 const serverArguments = 3
 
 // initPolicy is the file of the policy that clawai init writes for the ten servers of initServers.

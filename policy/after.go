@@ -69,9 +69,9 @@ func (s Seen) Each() iter.Seq[Seen] {
 	}
 }
 
-// afterSeen is the condition of the key after. It matches a call if the call's session has seen all
-// the kinds that the key lists. In a prompt rule matchCall returns at most Maybe: the rules below
-// are judged too, so that a session's history never turns a denial into a question.
+// afterSeen is the condition of the key "after". It matches a call if the call's session has seen
+// all the kinds that the key lists. In a prompt rule matchCall returns at most Maybe: the rules
+// below are judged too, so that a session's history never turns a denial into a question.
 type afterSeen struct {
 	kinds   Seen
 	prompts bool
@@ -98,7 +98,7 @@ func (p *parser) readAfter(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &afterSeen{kinds: kinds}})
 }
 
-// checkAfter refuses the key after in an allow rule, so that a session's history never allows a
+// checkAfter refuses the key "after" in an allow rule, so that a session's history never allows a
 // call.
 func (p *parser) checkAfter(r *ruleSource) {
 	at := p.given[afterKey] - 1

@@ -18,9 +18,9 @@ var sameDirectories = [][2]string{
 	{"C:/Documents and Settings", "C:/Users"},
 }
 
-// aliasGlobs returns additional globs for a glob of a deny or a prompt rule. They match the same
-// path under the directory's other name, and the same host at any port. A match of an additional
-// glob is only Maybe.
+// aliasGlobs returns additional globs for a glob of a deny or a prompt rule. Such a glob matches
+// the same path under another name of its directory, or the same host at any port. A match of an
+// additional glob is only Maybe.
 func aliasGlobs(original *glob.Pattern) (all []*glob.Pattern) {
 	text := original.String()
 	add := func(s string) {
@@ -50,13 +50,14 @@ func aliasGlobs(original *glob.Pattern) (all []*glob.Pattern) {
 	return all
 }
 
-// globsAfterPrefix takes a glob and an ASCII prefix. It returns globs for what follows the prefix
-// in the texts that match the glob and begin with the prefix. Letter case is ignored.
+// globsAfterPrefix takes a glob and a prefix of ASCII characters. It looks at the texts that match
+// the glob and begin with the prefix, and returns globs for the rest of these texts. It ignores
+// letter case.
 func globsAfterPrefix(text, begin string) (rests []string) {
 	at := []int{0} // offsets into text
 	for i := range len(begin) {
 		var next []int
-		for j := 0; j < len(at); j++ { // the loop appends the offset after each star to at
+		for j := 0; j < len(at); j++ { // the loop appends further offsets to the slice: a run of stars may match nothing, so the glob also goes on behind it
 			k := at[j]
 			if k == len(text) {
 				continue
@@ -88,7 +89,8 @@ func addUnique(set []int, k int) []int {
 }
 
 // otherURLs returns additional globs for a glob about URLs. If the glob names a host without a
-// port, one glob allows any port. One glob has no scheme, because programs add a scheme themselves.
+// port, there are additional globs for any port. There are also additional globs without a scheme,
+// because programs add a scheme themselves.
 func otherURLs(text string) []string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || strings.IndexByte(scheme, '/') >= 0 {

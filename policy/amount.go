@@ -31,7 +31,7 @@ func readAmount(s string) int64 {
 	if m == nil {
 		return NoAmount
 	}
-	n, _ := strconv.ParseInt(m[1]+m[2]+strings.Repeat("0", maxFraction-len(m[2])), 10, 64) // 18 digits fit
+	n, _ := strconv.ParseInt(m[1]+m[2]+strings.Repeat("0", maxFraction-len(m[2])), 10, 64) // no error: 18 digits fit into an int64
 	return n
 }
 
@@ -44,9 +44,9 @@ func writeAmount(n int64) string {
 	return whole + "." + rest
 }
 
-// callAmount returns how much a call counts: 1 if the rate counts calls, else the argument in
-// millionths. The argument is a number or a text that holds one; for any other value callAmount
-// returns NoAmount.
+// callAmount returns the amount of a call that counts against the rate: 1 if the rate counts
+// calls, otherwise the value of the argument, in millionths. The value must be a number, or a
+// text that is a number; for any other value callAmount returns NoAmount.
 func (r *Rate) callAmount(c *Call) int64 {
 	if r.Sum == "" {
 		return 1

@@ -150,8 +150,9 @@ func (p *parser) checkAnnotations(r *ruleSource) {
 	r.conditionFor("annotations").test.(*annotated).prompts = r.Action == Prompt
 }
 
-// dropAnnotations removes the key annotations from the new rule, which keeps a person's answer. An
-// allow rule cannot have this key. A deny rule without the key covers more calls.
+// dropAnnotations removes the key annotations from the new rule, which stores a person's answer.
+// An allow rule cannot have this key. A deny rule may lose the key, because it then covers more
+// calls.
 func (n *narrower) dropAnnotations() error { return n.dropCondition("annotations") }
 
 func (n *narrower) dropAfter() error { return n.dropCondition("after") }

@@ -90,8 +90,8 @@ func foldsASCII(s, folded string) bool {
 	return true
 }
 
-// value is one string, number or boolean that was found for an argument name. It can also be a note
-// that a server may find no value there that globs could match.
+// value is one string, number or boolean that was found for an argument name. Or it is a note: at
+// that place a server may find no value that a glob could match.
 type value struct {
 	slot  int32
 	kind  where.Kind
@@ -101,8 +101,8 @@ type value struct {
 	within string // the text of the call whose JSON holds the value; "" for a value of the call itself
 }
 
-// isAbsent reports whether v is only the note that there may be no string, number or boolean. Globs
-// have nothing to match then.
+// isAbsent reports whether v is only the note that a server may find no string, number or boolean.
+// Then there is no text that a glob could match.
 func (v *value) isAbsent() bool {
 	return v.kind != where.String && v.kind != where.Number && v.kind != where.Boolean
 }
@@ -118,11 +118,11 @@ type scanner struct {
 	tool    builtin.Tool  // the tool that gets the arguments, as far as it is known
 	all     bool          // a rule that may match the call has a condition on "*": every argument is read
 	watch   bool          // a rule that may match the call judges arguments that it does not name
-	only    bool          // one of these rules has args_only: it refuses every argument that it does not name
+	only    bool          // a rule that may match the call has args_only: the rule refuses every argument that it does not name
 	windows bool          // whether the server is known to run on Windows
 	folder  *reading.Base // the one folder at which relative paths start; nil if it is not known
-	// One entry for each node of the tree whose argument the call has; for rules that do not name
-	// the argument.
+	// The arguments of the call, for rules that do not name them. There is one entry for each node
+	// of the tree whose argument the call has.
 	found   []furtherArgs
 	marks   []int32 // by node id: index in found, plus 1
 	weighed int     // effort spent on found
@@ -159,7 +159,7 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object. Of its members it reads only those in names.
+// readObject reads an object. names holds the names of the members whose values are read.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {
@@ -179,9 +179,9 @@ func (sc *scanner) readObject(names *argNames) bool {
 	return ok
 }
 
-// readNamed reads the member key of an object. Rules may name the member by key or by shared,
-// the name that the tool's class gives to the argument ("" if there is none). If known is true,
-// the member is not suspicious to rules that do not name it.
+// readNamed reads one member of an object; key is the member's name. Rules may name the member by
+// key or by shared, the name that the tool's class gives to the argument ("" if there is none). If
+// known is true, the member is not suspicious to rules that do not name it.
 func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames
@@ -253,8 +253,8 @@ func (n *argNames) withoutConditions() *argNames {
 	return &argNames{groups: n.groups, place: n.place, flat: n.flat, id: n.id, name: n.name, up: n.up}
 }
 
-// readElement reads one element of a list on the way to a named member. An element without the
-// member counts as a reading without a value.
+// readElement reads one element of a list on the way to a named member. For an element without the
+// member it notes that a server may find no value.
 func (sc *scanner) readElement(n *argNames) bool {
 	before := len(sc.values)
 	if before > maxValues {
@@ -265,7 +265,7 @@ func (sc *scanner) readElement(n *argNames) bool {
 		return false
 	}
 	if list && len(sc.values) > before {
-		return true // the inner list's elements have noted missing members
+		return true // the missing members of the inner list are already noted
 	}
 	for _, k := range n.flat {
 		k.absentUnless(sc, before)
@@ -285,9 +285,9 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 	}
 }
 
-// readLeaf reads the values that conditions on an argument are matched against. whole is the
-// kind of the whole argument. inside means that the value lies in an object or in the JSON of a
-// text: there only strings, numbers and booleans count.
+// readLeaf reads the values that conditions on an argument are matched against. whole is the kind
+// of the whole argument. inside means that the value lies in an object or in the JSON of a text:
+// such a value is used only if it is a string, a number or a boolean.
 func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false

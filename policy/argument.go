@@ -13,7 +13,7 @@ import (
 // maxLiteral is the longest value, in bytes, that may become a line of a policy.
 const maxLiteral = 4096
 
-// argument is one argument of a call, as far as globs can name it.
+// argument is one argument of a call, with the globs that match its value.
 type argument struct {
 	name    string
 	exact   []string // globs that match only this value: the text and, for a number, its plain form

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CageLevel is how strictly a server must run in a cage (docs/sandbox.md), the laxest first. The
-// zero value means that no table sets a level.
+// CageLevel tells how strictly a server must run in a cage (docs/sandbox.md). The values are
+// ordered, the laxest first. The zero value means that no table sets a level.
 type CageLevel uint8
 
 // The levels of cages.
@@ -24,8 +24,9 @@ func (l CageLevel) String() string { return cageWords[l] }
 
 // CageTable is one [server.NAME.sandbox]: what the process of a server may reach.
 //
-// A place is an absolute path, or begins with ~ or ${cwd}. It means the file or folder, and
-// everything below it. A nil list means that the table does not have the key.
+// A place is an absolute path, or begins with ~ or ${cwd}. The place stands for the file or
+// folder at this path, and for everything below it. A nil list means that the table does not
+// have the key.
 type CageTable struct {
 	Pos    Position
 	Server string // the server's name, exactly
@@ -43,7 +44,7 @@ type CageTable struct {
 	text string // the table as TOML
 }
 
-// AnyHost in the key net gives the server the network of the machine.
+// AnyHost in the key "net" gives the server the network of the machine.
 const AnyHost = "*"
 
 // String returns the table as TOML on one line.
@@ -54,7 +55,7 @@ func (p *Policy) CageTables() []CageTable { return slices.Clone(p.cages) }
 
 // Cages returns the tables about a server: its first table, and its first table in each layer. A
 // layer's table can only make the cage narrower. The result is empty if no table is about the
-// server, and if the server's name is not known.
+// server, or if the server's name is not known.
 func (p *Policy) Cages(server string) (all []CageTable) {
 	for _, q := range append([]*Policy{p}, p.options.Above...) {
 		at := slices.IndexFunc(q.cages, func(t CageTable) bool { return t.Server == server && server != "" })

@@ -4,8 +4,9 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// Subject is the kind of a call, named by the rule key whose rules judge it ("tool",
-// "resource"). No rule judges a call with the zero value, and such a call is denied.
+// Subject is the kind of a call. A subject has the name of a rule key ("tool", "resource"), and the
+// rules with this key judge its calls. No rule judges a call with the zero value, and such a call
+// is denied.
 type Subject uint8
 
 // The subjects that a rule can have.
@@ -39,19 +40,20 @@ type Call struct {
 	// builtin.CompleteArguments has added arguments.
 	Args []byte
 
-	// Extra is a JSON object of the other members of the message's params, as received, without
-	// the members that the protocol and clients use for themselves (see internal/mcp); nil if
-	// there are none. No rule looks at Extra; it is shown to people.
+	// Extra is a JSON object of the other members of the message's params, as received; nil if
+	// there are none. It leaves out the members that the protocol and clients use for themselves
+	// (see internal/mcp). No rule looks at Extra; it is shown to people.
 	Extra []byte
 	// Quiet is a digest of the protocol members that Extra leaves out, without those that belong
-	// to a single message, such as its progress token. It is comparable only in this process.
+	// to a single message, such as its progress token. Digests from different processes cannot be
+	// compared.
 	Quiet uint64
 
 	Facts
 
-	// Finds are the kinds of what the detectors found (FindingKinds) in the arguments of a tool or
-	// a prompt, or in the texts of sampling and elicitation. Screened means that the detectors
-	// have looked for every kind that the rules name (Policy.Screens). If Screened is false, a
+	// Finds are the kinds (FindingKinds) that the detectors found in the arguments of a tool or a
+	// prompt, or in the texts of sampling and elicitation. Screened means that the detectors have
+	// looked for every kind that the rules name (Policy.Screens). If Screened is false, a
 	// condition on finds is a maybe.
 	Finds    []string
 	Screened bool

@@ -22,8 +22,8 @@ type CallKey struct {
 	// Recorded means that a record keeps everything that the condition looks at. If a rule's
 	// condition is not recorded, the policy's answer cannot be computed from a record.
 	Recorded bool
-	// Fill copies facts from like to c. These are the facts that the condition looks at and that a
-	// record does not keep. Fill is nil for a key that is recorded.
+	// Fill copies facts from the call like to the call c: the facts that the condition looks at and
+	// that a record does not keep. Fill is nil for a key that is recorded.
 	Fill func(c, like *Call)
 
 	// One of these functions is set. got returns the value of the call that the condition looks at,
@@ -45,9 +45,9 @@ func (k *CallKey) describeValue(c *Call) string {
 	return k.got(c)
 }
 
-// FillUnknown copies the fact about the caller that the condition looks at from like to c, if like
-// has it and c does not. It reports whether it copied anything: a record may have been written
-// before such facts were kept.
+// FillUnknown looks at the fact about the caller that the condition is about. If the call c does
+// not have this fact but the call like has it, FillUnknown copies the fact to c and returns true.
+// This is for a record that was written before records kept such facts.
 func (k *CallKey) FillUnknown(c, like *Call) bool {
 	switch {
 	case k.name != nil && *k.name(&c.Facts) == "":
@@ -72,9 +72,9 @@ type Proof uint8
 const (
 	NoSet       Proof = iota
 	ServerNames       // globs on Call.Server
-	FoundKinds        // kinds of finds; one must be among Call.Finds (Source.Finds)
-	// A condition that matches with Maybe at most: a rule with it does not cover a lower rule with
-	// an equal condition.
+	FoundKinds        // kinds of finds; Call.Finds must contain one of them (Source.Finds)
+	// A condition that matches with Maybe at most: a rule with such a condition does not cover a
+	// lower rule with an equal condition.
 	Tightening
 )
 
@@ -146,8 +146,8 @@ func readGlobKey(p *parser, k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, s)
 }
 
-// statedGlobs returns the condition that one of the globs must match. All globs must be valid.
-// written holds the globs with the names of folders, as in the file; it is nil if they have none.
+// statedGlobs returns a condition: one of the globs must match. All globs must be valid. written
+// holds the globs with the names of folders, as in the file; it is nil if they have none.
 func (k *CallKey) statedGlobs(globs, written []string) Stated {
 	compiled := make(anyOf, 0, len(globs))
 	for _, s := range globs {
@@ -161,8 +161,8 @@ func (k *CallKey) statedGlobs(globs, written []string) Stated {
 	return s
 }
 
-// callGlob compares a text of the call with globs; "" means that the text is not known. The text is
-// a fact (fact), or the result of got.
+// callGlob compares a text of the call with globs; "" means that the text is not known. The
+// function fact returns a pointer to the text, or the function got returns the text.
 type callGlob struct {
 	globs anyOf
 	got   func(*Call) string
@@ -223,7 +223,7 @@ func (r *ruleSource) setCondition(k ruleKey, s Stated) {
 	r.calls = slices.Insert(all, at, s)
 }
 
-// conditionFor returns the rule's condition with a key, or nil if there is none.
+// conditionFor returns the rule's condition with the given key, or nil if there is none.
 func (r *ruleSource) conditionFor(name string) *Stated {
 	if i := slices.IndexFunc(r.calls, func(s Stated) bool { return s.Key == name }); i >= 0 {
 		return &r.calls[i]

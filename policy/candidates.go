@@ -39,8 +39,8 @@ func (v *view) listCandidates(main *span, u *unit) {
 // has more readings, the policy judges all rules.
 const fewReadings = 64
 
-// collectRules appends the rules that some reading could match. If a reading can match by more
-// than its text, it appends all rules.
+// collectRules appends lists of the rules that could match one of the readings. If the text of a
+// reading alone does not decide whether a rule matches, it appends the list of all rules.
 func (x *argIndex) collectRules(readings []reading.Reading, lists [][]int32) [][]int32 {
 	for i := range readings {
 		if r := &readings[i]; r.Kind == reading.Refused || r.UnknownBase {

@@ -3,7 +3,7 @@ package policy
 import "slices"
 
 // Change tells how an edit of a policy changes the policy's answers. Change comes from a comparison
-// of the rules, without a proof. In the zero value no answer is loosened.
+// of the rules, without a proof. The zero value means that no answer is loosened.
 type Change struct {
 	// Loosens is false if every call certainly gets the same answer as before, or a stricter
 	// one.
@@ -15,8 +15,9 @@ type Change struct {
 }
 
 // ChangeTo compares the policy with next, its replacement. Rules are compared by their meaning, not
-// by their description or place in the file. New denies and removed allows without a limit only
-// tighten, if the other rules keep their order. Every other change counts as loosening.
+// by their description or place in the file. If the other rules keep their order, a new deny rule,
+// or the removal of an allow rule without a limit, only makes answers stricter. Every other change
+// counts as loosening.
 func (p *Policy) ChangeTo(next *Policy) Change {
 	old, now := p.ruleFingerprints(), next.ruleFingerprints()
 	left := make(map[string]int, len(now))

@@ -23,8 +23,8 @@ type rule struct {
 	noted      bool       // the rule has a limit, or alters content
 	conditions []condition
 	further    further
-	// False for a rule that no call of this policy can match: its syntax is checked, but it is not
-	// compiled.
+	// False for a rule that cannot match the calls of Options.Calls: its syntax is checked, but it
+	// is not compiled.
 	compiled bool
 }
 
@@ -42,19 +42,19 @@ func compileSources(sources []ruleSource, o Options) (*Policy, Errors) {
 		c.home = reading.WindowsForm(c.home)
 	}
 	c.policy.args[ToolSubject], c.policy.args[PromptSubject] = &argNames{}, &argNames{}
-	for i := range sources {
-		if src := &sources[i]; src.On == o.judges {
-			c.noteDependencies(src)
-			if o.Calls == nil || src.mayMatchCalls(o.Calls) {
-				c.policy.rules[i] = c.compileRule(src)
-			} else {
-				c.checkGlobs(src)
-			}
-		}
-	}
+	var screens [OnCount]Errors
+	last := OnCall
 	if o.judges == OnCall && !o.windows && o.Calls == nil {
-		c.errs = append(c.errs, c.policy.compileScreens()...)
+		last = OnCount - 1
 	}
+	shareWork(int(last-OnCall)+1, func(i int) {
+		if on := OnCall + On(i); on != OnCall {
+			screens[on] = c.policy.compileScreen(on)
+		} else {
+			c.compileRules()
+		}
+	})
+	c.errs = append(c.errs, slices.Concat(screens[:]...)...)
 	if len(c.errs) > 0 {
 		return nil, c.errs
 	}
@@ -100,6 +100,21 @@ type compiler struct {
 	patterns map[patternKey]*pattern // a cache, because several rules often have the same glob
 	globs    map[string]*glob.Pattern
 	errs     Errors
+}
+
+// compileRules compiles the rules that the policy judges by, but only those that can match its calls.
+func (c *compiler) compileRules() {
+	o := &c.policy.options
+	for i := range c.policy.sources {
+		if src := &c.policy.sources[i]; src.On == o.judges {
+			c.noteDependencies(src)
+			if o.Calls == nil || src.mayMatchCalls(o.Calls) {
+				c.policy.rules[i] = c.compileRule(src)
+			} else {
+				c.checkGlobs(src)
+			}
+		}
+	}
 }
 
 type patternKey struct {

@@ -11,7 +11,7 @@ import (
 // constraint is a compiled where.<name>.<key>.
 type constraint struct {
 	where.Constraint
-	path  bool // the constraint judges the value as a path, in every reading as a path
+	path  bool // the constraint judges the value as a path: for each reading it gets the path on the disk (DiskPath)
 	whole bool // the constraint judges the whole argument, which may be missing
 	// spells means that the constraint judges the spelling of the text, even if the text holds
 	// JSON.

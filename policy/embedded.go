@@ -19,7 +19,7 @@ import (
 // holdsJSON reports whether a text could be an array or an object.
 func holdsJSON(s string) bool {
 	if n := len(s); n < 2 || ' ' < s[n-1] && s[n-1] < utf8.RuneSelf && s[n-1] != ']' && s[n-1] != '}' {
-		return false // true of most texts: the last byte cannot end an array or object
+		return false // most texts end here: their last byte cannot end an array or object
 	}
 	s = trimJSON(s)
 	return len(s) > 1 && (s[0] == '[' && s[len(s)-1] == ']' || s[0] == '{' && s[len(s)-1] == '}')

@@ -17,9 +17,9 @@ type Error struct {
 	Hint string // what to write instead; may be ""
 }
 
-// FileName returns the name of a file for one line of text. It quotes a name with a character
-// that is not printable: after a line break in the name, the runner of a CI pipeline could take
-// the rest for a command.
+// FileName returns the name of a file in a form that fits into one line of text. It quotes a
+// name with a character that is not printable: after a line break in the name, the runner of a
+// CI pipeline could take the rest for a command.
 func FileName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
@@ -36,8 +36,8 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Errors holds everything that is wrong with a policy, in the order of the file. It is an error
-// if it is not empty.
+// Errors holds everything that is wrong with a policy, in the order of the file. If Errors is
+// empty, there is no error.
 type Errors []*Error
 
 // Error returns one line for each error.

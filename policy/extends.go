@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/clawai/clawai/policy/internal/toml"
 )
@@ -160,7 +163,7 @@ func isSHA256(s string) bool {
 
 // applyExtends adds the rules of the extended texts. The rules of a list stand below the policy's
 // own rules, in the order of the list. The rules of an [[extends]] stand at its place in the file.
-// A rule of the policy with the key above stands directly above the extended rule that it names.
+// A rule of the policy with the key "above" stands directly above the extended rule that it names.
 // applyExtends also adds the limits and the trust tables of these texts. It returns the digests of
 // these texts, because the revision covers them too.
 //
@@ -173,11 +176,12 @@ func (f *fileSource) applyExtends(o Options) ([][sha256.Size]byte, Errors) {
 	}
 	all := make([]fileSource, len(f.extends))
 	sums := make([][sha256.Size]byte, len(f.extends))
+	wrong := make([]Errors, len(f.extends))
+	shareWork(len(f.extends), func(i int) { all[i], sums[i], wrong[i] = f.extends[i].read(o, f.folders) })
 	total := len(f.rules)
 	for i := range f.extends {
-		var errs Errors
-		if all[i], sums[i], errs = f.extends[i].read(o, f.folders); len(errs) > 0 {
-			return nil, errs
+		if len(wrong[i]) > 0 {
+			return nil, wrong[i]
 		}
 		total += len(all[i].rules)
 	}
@@ -272,20 +276,45 @@ func (x *Extension) read(o Options, owners []FolderList) (all fileSource, sum [s
 	return all, sum, errs
 }
 
+// shareWork calls work for 0 to n-1, in two goroutines if there are several processors: a proxy starts
+// when its policy is read, and meanwhile the second processor would have nothing to do. The order of
+// the calls is not fixed. A panic of work goes to the caller.
+func shareWork(n int, work func(i int)) {
+	var next atomic.Int32
+	workOn := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			work(i)
+		}
+	}
+	var beside sync.WaitGroup
+	var panicked any
+	if n > 1 && runtime.GOMAXPROCS(0) > 1 {
+		beside.Go(func() {
+			defer func() { panicked = recover() }()
+			workOn()
+		})
+	}
+	workOn()
+	beside.Wait()
+	if panicked != nil {
+		panic(panicked)
+	}
+}
+
 // merger joins the policy's own rules and the rules of the extended texts into one list.
 type merger struct {
 	own   []ruleSource
 	next  int // index of the first own rule that is not added yet
 	rules []ruleSource
 
-	anchored map[anchor][]int // the indexes of the own rules with the key above, in order, by the value of the key
-	named    []int            // by index of an own rule: how many extended rules have the name in its key above
+	anchored map[anchor][]int // the indexes of the own rules with the key "above", in order, by the value of the key
+	named    []int            // by index of an own rule: the number of extended rules that this rule names in its key "above"
 	// By name of an extended rule: the number (from 1) of the last [[extends]] that has a rule with
 	// this name.
 	entries map[string]int
 }
 
-// anchor is the value of the key above: the name of a rule in one [[extends]].
+// anchor is the value of the key "above": the name of a rule in one [[extends]].
 type anchor struct {
 	entries int
 	name    string
@@ -296,8 +325,8 @@ func (m *merger) add(r *ruleSource) {
 	m.rules[len(m.rules)-1].Index = len(m.rules) - 1
 }
 
-// bindRule marks a rule as one of the entry x; from is the name of the entry. It returns false if
-// the rule is about other servers than the entry.
+// bindRule marks a rule as a rule of the entry x; from is the name of the entry. It returns false
+// if the rule and the entry have no server in common.
 func (x *Extension) bindRule(r *ruleSource, from string) bool {
 	r.from = from
 	if x.servers == nil {
@@ -321,7 +350,7 @@ func (m *merger) addOwn(entry int) {
 }
 
 // addExtension adds the rules of an entry. An own rule that names a rule of the entry in its key
-// above goes directly above that rule.
+// "above" goes directly above that rule.
 func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	m.addOwn(entry)
 	anchors, from := anchorNames{}, x.String()
@@ -338,7 +367,7 @@ func (m *merger) addExtension(x *Extension, entry int, rules []ruleSource) {
 	}
 }
 
-// addAnchored adds the own rules whose key above names the extended rule r.
+// addAnchored adds the own rules whose key "above" names the extended rule r.
 func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	if m.anchored == nil {
 		return
@@ -351,7 +380,7 @@ func (m *merger) addAnchored(r *ruleSource, anchors anchorNames) {
 	}
 }
 
-// checkAnchors reports each own rule whose key above names no rule, or more than one.
+// checkAnchors reports each own rule whose key "above" names no rule, or more than one.
 func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	for i := range m.named {
 		r := &m.own[i]
@@ -373,7 +402,7 @@ func (m *merger) checkAnchors(extends []Extension) (errs Errors) {
 	return errs
 }
 
-// anchorNames names the rules of one [[extends]] for the key above. It counts how many rules have
+// anchorNames names the rules of one [[extends]] for the key "above". It counts how many rules have
 // each description.
 type anchorNames map[string]int
 
@@ -390,8 +419,8 @@ func (a anchorNames) nameRule(r *ruleSource) string {
 	return r.Description
 }
 
-// listAnchors returns the name of each rule for the key above, by the rule's index. The name is ""
-// if the key cannot name the rule. listAnchors returns nil if all names are "".
+// listAnchors returns the name of each rule for the key "above", by the rule's index. The name is
+// "" if the key cannot name the rule. listAnchors returns nil if all names are "".
 func (p *Policy) listAnchors() []string {
 	var all []string
 	var names anchorNames
@@ -412,7 +441,7 @@ func (p *Policy) listAnchors() []string {
 	return all
 }
 
-// anchorOf returns the name by which the key above names the rule with this index.
+// anchorOf returns the name by which the key "above" names the rule with this index.
 func (p *Policy) anchorOf(index int) string {
 	if all := p.listAnchors(); all != nil {
 		return all[index]
@@ -420,7 +449,8 @@ func (p *Policy) anchorOf(index int) string {
 	return ""
 }
 
-// mayMeet reports whether one server's name may match a glob in some and also a glob in others.
+// mayMeet reports whether there may be a server whose name matches a glob of the first list and a
+// glob of the second list.
 func mayMeet(some, others []string) bool {
 	isGlob := func(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 	return slices.ContainsFunc(some, func(a string) bool {
@@ -429,7 +459,8 @@ func mayMeet(some, others []string) bool {
 }
 
 // withoutClosing returns rules without the last rule, if the last rule denies every tool: no rule
-// after it would ever match. A policy that is not a layer also denies a call without a match.
+// after it would ever match. A policy that is not a layer does not need this last rule, because it
+// denies every call without a match.
 func withoutClosing(rules []ruleSource) []ruleSource {
 	n := len(rules)
 	if n == 0 {

@@ -6,8 +6,8 @@ import "time"
 // fills them: the gate from its session, a fixture from its file, replay from the record. A
 // JSON tag is the name under which a record keeps the fact.
 type Facts struct {
-	// At is the time of the call, for rules with a when. It is zero if the time is not known; a
-	// rule with a when then matches at most with Maybe. For a recorded call At is the time of the
+	// At is the time of the call, for rules with the key "when". It is zero if the time is not
+	// known; then such a rule matches at most with Maybe. For a recorded call At is the time of the
 	// record.
 	At time.Time `json:"-"`
 
@@ -43,7 +43,7 @@ type Facts struct {
 	Seen Seen `json:"-"`
 }
 
-// WithIdentity returns a copy of f that has the Who, Roles, Groups and Env of other.
+// WithIdentity returns a copy of f in which the fields Who, Roles, Groups and Env come from other.
 func (f *Facts) WithIdentity(other *Facts) Facts {
 	all := *f
 	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env

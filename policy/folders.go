@@ -192,7 +192,7 @@ func readFolder(text string) (folder, msg, hint string) {
 	return folder, "", ""
 }
 
-// findFolders returns the list with a name, or nil.
+// findFolders returns the list with the given name, or nil.
 func (p *parser) findFolders(name string) *FolderList { return findList(p.knownLists(), name) }
 
 func findList(lists []FolderList, name string) *FolderList {
@@ -204,8 +204,8 @@ func findList(lists []FolderList, name string) *FolderList {
 	return nil
 }
 
-// useFolders returns the folders of the list with a name, and notes that the current rule uses the
-// list. If there is no list with that name, msg and hint describe the mistake.
+// useFolders returns the folders of the list with the given name, and notes that the current rule
+// uses the list. If there is no list with that name, msg and hint describe the mistake.
 func (p *parser) useFolders(name string) (folders []string, msg, hint string) {
 	l := p.findFolders(name)
 	switch {
@@ -374,7 +374,7 @@ func (p *parser) refuseNames(key string, texts []string, at []toml.KeyPart, v to
 }
 
 // knownLists returns all lists that the file may use. The owner's lists come first, so that
-// findList finds them first. Every rule holds the same lists.
+// findList finds them first. Every rule keeps the returned slice.
 func (p *parser) knownLists() []FolderList {
 	if len(p.ownersFolders) == 0 {
 		return p.folders

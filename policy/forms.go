@@ -26,9 +26,9 @@ type Form struct {
 	Globs      []string // at least one must match
 	Rest       string   // the part REST of a glob **/REST; a relative path that matches REST may match the glob
 	Also       []string // additional globs that the author of a deny or a prompt may mean
-	// Odd means that the comparison is not with the text itself: decoding produced wildcards in
-	// the glob, so wildcards in the text are quoted too, or a file: URI became a path, so only
-	// paths match.
+	// Odd means that the comparison is not with the text itself. There are two cases: decoding
+	// produced wildcards in the glob, and then wildcards in the text are quoted too; or a file: URI
+	// became a path, and then only paths match.
 	Odd bool
 }
 
@@ -48,7 +48,7 @@ func (p *Policy) GlobForms(text string) (Forms, error) {
 		f.Forms = append(f.Forms, pat.others[i].toForm())
 	}
 	for i := range f.Forms {
-		if pat.local { // the glob may match any path and surely matches none
+		if pat.local { // for every path it is uncertain whether the glob matches
 			f.Forms[i].Globs, f.Forms[i].Odd = append(f.Forms[i].Globs, "**"), true
 		}
 	}

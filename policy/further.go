@@ -31,14 +31,14 @@ type further struct {
 	named         []*argNames // arguments named by conditions and by args_only
 }
 
-// furtherArgs holds the arguments of a call at one node of the tree of argument names, for rules
-// that do not name these arguments.
+// furtherArgs holds what a call has for one argument, which is a node of the tree of argument names.
+// Rules that do not name this argument need it.
 type furtherArgs struct {
 	node *argNames
-	// A built-in tool can have two names for one argument: the node of the other name; nil if rules
-	// use only one of the names.
+	// The node of the argument's other name, because a built-in tool can have two names for one
+	// argument; nil if rules use only one of the names.
 	twin   *argNames
-	there  bool              // the call has the argument itself
+	there  bool              // the call has a value for the argument itself, and not only for its members
 	any    bool              // the argument has members that no rule names
 	why    reading.Suspicion // the strongest suspicion that was found
 	name   string            // name of a member that no rule names: the first suspicious one, or else the first
@@ -111,8 +111,8 @@ func (v *view) isSuspicious(b *furtherArgs) bool {
 	return b.why != reading.Innocent
 }
 
-// judgeFurther judges all arguments of a call that a rule does not name. It also returns the entry
-// with the worst result; nil if every result is where.Yes.
+// judgeFurther judges all those arguments of a call that a rule does not name. It also returns the
+// entry with the worst result; nil if every result is where.Yes.
 func (v *view) judgeFurther(r *rule) (m where.Match, at *furtherArgs) {
 	m = where.Yes
 	v.left.Spend(patternEffort * len(v.found) * (1 + len(r.further.named)))
@@ -124,7 +124,8 @@ func (v *view) judgeFurther(r *rule) (m where.Match, at *furtherArgs) {
 	return m, at
 }
 
-// watchesFurther sets watch and only from the rules that may match the call, and returns watch.
+// watchesFurther looks at the rules that may match the call, and sets two fields of the scanner:
+// watch and only. It returns the field watch.
 func (v *view) watchesFurther() bool {
 	v.watch, v.only = false, false
 	for _, b := range v.buckets {
@@ -133,7 +134,7 @@ func (v *view) watchesFurther() bool {
 	return v.watch
 }
 
-// resetFound clears found for the next call.
+// resetFound clears the field found for the next call.
 func (sc *scanner) resetFound() {
 	for i := range sc.found {
 		sc.marks[sc.found[i].node.id] = 0
@@ -142,7 +143,7 @@ func (sc *scanner) resetFound() {
 	sc.found = sc.found[:0]
 }
 
-// furtherArgsAt returns the entry of n in found. It adds a missing entry.
+// furtherArgsAt returns the entry for the node n in the field found. It adds a missing entry.
 func (sc *scanner) furtherArgsAt(n *argNames) *furtherArgs {
 	for len(sc.marks) <= int(n.id) {
 		sc.marks = append(sc.marks, 0)
@@ -237,7 +238,8 @@ func (sc *scanner) suspectValue(name string) (why reading.Suspicion, ok bool) {
 		}
 		sc.weighed += len(text)
 		if sc.folder != nil && reading.IsWorkFolder(name) && sc.folder.IsNamedBy(text) {
-			// Innocent: without this argument, relative paths would start at the same folder.
+			// The argument names the folder at which relative paths start anyway, so it changes
+			// nothing.
 			return reading.Innocent, true
 		}
 		if why = reading.SuspectText(class, text, sc.windows); why == reading.Innocent && holdsJSON(text) {

@@ -126,7 +126,7 @@ func (g *callNames) matchCall(c *Call) where.Match {
 	return where.No
 }
 
-// meet adds a name that the first glob matches to the names of the call.
+// meet adds to the call's names a name that the first glob matches.
 func (g *callNames) meet(c *Call) {
 	list := g.set(&c.Facts).List()
 	if name := exampleOf(g.globs); IsIdentityName(name) && !slices.ContainsFunc(list, g.globs.matchText) {
@@ -186,7 +186,8 @@ func (e environment) checkEnvironment(o Options) Errors {
 const Organisation = "organisation"
 
 // Environment returns the environment that the policy or its layers name; "" if they name none, or
-// different ones. also holds more names, which count in the same way. An empty name does not count.
+// different ones. The parameter named also holds further names, which are treated like the names of
+// layers. Empty names are ignored.
 func (p *Policy) Environment(also ...string) (env string) {
 	all := append([]string{p.environment}, also...)
 	for _, layer := range p.options.Above {

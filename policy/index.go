@@ -20,7 +20,7 @@ type index struct {
 
 // bucket holds the rules that have the same key in the index, in ascending order.
 type bucket struct {
-	rules   []int32 // rules that are not in args
+	rules   []int32 // rules that are not in the field args
 	args    []argIndex
 	slots   []int32 // the slots of all conditions in the bucket, in ascending order
 	watches bool    // a rule in the bucket judges arguments that it does not name
@@ -35,8 +35,9 @@ type argIndex struct {
 	ends   trie
 }
 
-// fewInner is the largest number of globs with wildcards at both ends that are not indexed. Judging
-// so few globs is cheaper than a lookup at each position of the name.
+// fewInner is about globs with wildcards at both ends. If a subject has at most fewInner such
+// globs, they are not indexed: judging so few globs is cheaper than a lookup at each position of
+// the name.
 const fewInner = 16
 
 // longName is a length in bytes. For a longer text, such as a sampling request, matching the globs
@@ -162,8 +163,8 @@ func (x *index) lookupName(name string, v *view) {
 	}
 }
 
-// addRule adds a rule to the bucket: under the argument with the longest literal end, or to
-// rules if no argument has one.
+// addRule adds a rule to the bucket: in the field args, under the argument with the longest literal
+// end, or in the field rules if no argument has a literal end.
 func (b *bucket) addRule(id int32, r *rule) {
 	b.watches, b.only = b.watches || r.further.watches, b.only || r.further.only
 	var at *condition
@@ -196,7 +197,8 @@ func (b *bucket) addRule(id int32, r *rule) {
 // arguments.
 const fewInBucket = 4
 
-// dropFewArgs moves the rules in args to rules if the bucket has only few rules.
+// dropFewArgs moves all rules from the field args to the field rules if the bucket has only few
+// rules.
 func (b *bucket) dropFewArgs() {
 	if len(b.args) == 0 {
 		return
@@ -221,8 +223,8 @@ func (b *bucket) argIndexFor(slot int32) *argIndex {
 	return &b.args[len(b.args)-1]
 }
 
-// end is a literal text at one end of a value, used as a key for a condition. It holds the number
-// of bytes, and whether they are at the end or at the beginning of the value.
+// end describes the literal text that is the key for a condition in the index: the length of the
+// text in bytes, and whether the text is at the end or at the beginning of a value.
 type end struct {
 	size   int
 	suffix bool

@@ -12,8 +12,8 @@ import (
 var errMoved = errors.New("the policy has changed since it was read; nothing is written")
 
 // PlaceAbove returns the text of one or more rules in the form that must be written above rule r of
-// the policy. If r comes from an extended text, or has the key above itself, the new rules get the
-// key above.
+// the policy. If r comes from an extended text, or has the key "above" itself, the new rules get
+// the key "above".
 func (p *Policy) PlaceAbove(r Rule, text string) (string, error) {
 	if r.Index < 0 || r.Index >= len(p.sources) || p.sources[r.Index].Rule != r {
 		return "", errMoved
@@ -28,7 +28,7 @@ func (p *Policy) PlaceAbove(r Rule, text string) (string, error) {
 // policy. The rules go above the comment lines directly above r. Every byte of src stays. The new
 // text gets src's line ends and indentation. The new text must consist of whole lines without
 // multi-line strings; NarrowRule writes such a text. If r is a rule that the policy extends, the
-// new text goes below the [[extends]], and the new rules get the key above.
+// new text goes below the [[extends]], and the new rules get the key "above".
 //
 // The error means that r is not in src, or that the result is not a valid policy.
 func (p *Policy) InsertAbove(src []byte, r Rule, text string) ([]byte, error) {

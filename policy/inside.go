@@ -15,7 +15,7 @@ func (p *pattern) coversPattern(q *pattern) bool {
 		return true
 	}
 	if p.pathLike != q.pathLike || p.local != q.local || q.spells && !p.spells {
-		return false // one pattern is compared with a text with which the other pattern is not compared
+		return false // a text is compared with only one of the two patterns
 	}
 	either := p.effects | q.effects
 	for h := reading.Transforms(0); ; h++ {
@@ -38,9 +38,9 @@ func (f *guise) coversGuise(g *guise) bool {
 	return coversGlob(f.glob, g.glob) || f.home != nil && coversGlob(f.home, g.glob)
 }
 
-// coversGlob reports whether outer matches whatever inner matches. If a glob ends in stars, a
-// matching text still matches with more characters at its end. So it is enough that outer ends in
-// such stars and matches the text in front of inner's stars.
+// coversGlob reports whether outer matches every text that inner matches. A glob that ends in stars
+// still matches a text after further characters are added to the end of the text. So if outer ends
+// in such stars, it is enough that outer matches the part of inner in front of inner's last stars.
 func coversGlob(outer, inner *glob.Pattern) bool {
 	o, i := outer.String(), inner.String()
 	text, ends := strings.TrimRight(i, "*"), 0

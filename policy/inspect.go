@@ -26,8 +26,8 @@ type Source struct {
 	// From is the entry of extends that the rule comes from; "" for a rule of the file itself. For
 	// a rule of an entry, Start and End are offsets in the text of the entry.
 	From string
-	// Anchor is the name by which the key above names an extended rule. It is "" for a rule of the
-	// file itself, and for a rule that the key above cannot name.
+	// Anchor is the name by which the key "above" names an extended rule. It is "" for a rule of
+	// the file itself, and for a rule that the key "above" cannot name.
 	Anchor string
 	// Start and End are the offsets of the rule in the file, including its [[rule]] header.
 	Start, End int
@@ -37,10 +37,11 @@ type Source struct {
 }
 
 // TakesRulesAbove reports whether a rule of the file can stand directly above this rule. It can if
-// this rule is the file's own, or if the key above can name this rule.
+// this rule is the file's own, or if the key "above" can name this rule.
 func (s *Source) TakesRulesAbove() bool { return s.From == "" || s.Anchor != "" }
 
-// EndOfOwn returns the index after the last rule of the file itself in the list of all rules.
+// EndOfOwn looks for the last rule of the file itself in the list of all rules, and returns the
+// index after this rule.
 func EndOfOwn(sources []Source) int {
 	for i := len(sources); i > 0; i-- {
 		if sources[i-1].From == "" {
@@ -59,8 +60,8 @@ func (s *Source) RefusesTheRest() bool {
 		slices.ContainsFunc(s.Names, func(g string) bool { return strings.Trim(g, "*") == "" })
 }
 
-// AfterKinds returns the kinds of data in the rule's key after: the session must have seen them. It
-// returns 0 if the rule has no such key.
+// AfterKinds returns the kinds of data that the session must have seen, from the rule's key
+// "after". It returns 0 if the rule has no such key.
 func (s *Source) AfterKinds() (kinds Seen) {
 	for _, c := range s.Calls {
 		if after, ok := c.test.(*afterSeen); ok {
@@ -90,7 +91,7 @@ type ArgSource struct {
 
 // WhereSource is one typed constraint: where.<path>.<key> = <text>.
 type WhereSource struct {
-	Path       []string // the argument's path below where
+	Path       []string // the argument's path below "where"
 	Key        string   // the constraint: under, host, sql, ...
 	Text       string   // the constraint's value, as TOML
 	Pos        Position
@@ -184,5 +185,5 @@ func (s Subject) RuleKey() string {
 	return subjectKey(s)
 }
 
-// SubjectOf returns the subject with a rule key; NoSubject if no subject has the key.
+// SubjectOf returns the subject with the given rule key; NoSubject if no subject has this key.
 func SubjectOf(key string) Subject { return Subject(slices.Index(subjectKeys, key) + 1) }

@@ -176,7 +176,7 @@ func KeyOrder() []string {
 	return order
 }
 
-// findKey returns the key with a name, or noKey.
+// findKey returns the key with the given name, or noKey.
 func findKey(name string) ruleKey {
 	for i := range keys {
 		if name == keys[i].name {

@@ -117,8 +117,9 @@ func (p *parser) readFind(k ruleKey, e toml.Expression) {
 	p.currentRule().setCondition(k, Stated{Text: policytext.OneOrList(policytext.QuoteAll(words)), test: &found{words: words, pos: p.positionOf(e.Key[0].Start)}})
 }
 
-// checkFind reports a kind that no detector finds in what the rule judges. In a rule about calls
-// checkFind also reports the action allow, and a subject whose calls no detector reads.
+// checkFind reports a kind that detectors never find in the messages that the rule judges
+// (onlyOn). In a rule about calls checkFind also reports the action allow, and a subject whose
+// calls no detector reads.
 func (p *parser) checkFind(r *ruleSource) {
 	at := p.given[foundKey] - 1
 	if at < 0 {

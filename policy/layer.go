@@ -36,8 +36,8 @@ func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left)
 }
 
 // overrulesDecision reports whether d, the answer of a layer, replaces other. If both answers ask a
-// person, d replaces other unless other asks more strictly. Then the Decision names the layer's
-// rule, because an answer about the other rule would not be enough.
+// person, d replaces other if it asks at least as strictly as other. The final Decision then names
+// the layer's rule, because a person's answer about the other rule would not satisfy the layer.
 func (d *Decision) overrulesDecision(other *Decision) bool {
 	if d.Action != other.Action {
 		return d.Action < other.Action

@@ -75,8 +75,8 @@ func (p *Policy) NarrowRule(r Rule, c *Call, s Scope, a Action) (*Narrowed, erro
 	return p.narrowRule(r, c, s, a)
 }
 
-// Grant returns the allow rule that NarrowRule would write, for an answer that is not kept in the
-// policy. For Grant, the rule that asked may also come from an extended text.
+// Grant returns the same allow rule as NarrowRule, for an answer that is not written into the policy.
+// NarrowRule refuses a rule r from an extended text; Grant accepts it.
 func (p *Policy) Grant(r Rule, c *Call, s Scope) (*Narrowed, error) {
 	return p.narrowRule(r, c, s, Allow)
 }
@@ -152,7 +152,7 @@ type narrower struct {
 	home  string
 	scope Scope
 
-	anchor string // the name of the rule that asked, for the key above
+	anchor string // the name of the rule that asked, for the key "above"
 	rule   ruleSource
 	limits []Limit
 	open   []string
@@ -172,7 +172,7 @@ func (n *narrower) narrowKeys() error {
 	return nil
 }
 
-// keepPlace gives the new rule the key above, if the rule that asked is an extended rule.
+// keepPlace gives the new rule the key "above", if the rule that asked is an extended rule.
 func (n *narrower) keepPlace() error {
 	if n.asked.from != "" {
 		n.rule.above = n.anchor

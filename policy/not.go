@@ -27,7 +27,7 @@ type except struct{ callTest }
 
 func (e except) matchCall(c *Call) where.Match { return where.Yes - e.callTest.matchCall(c) }
 
-// oppositeAction returns an action for which an uncertain result counts in the opposite way: Deny
+// oppositeAction returns an action under which an uncertain result has the opposite effect: Deny
 // for Allow, and Allow for every other action.
 func oppositeAction(a Action) Action {
 	if a == Allow {
@@ -55,7 +55,7 @@ func (c *compiler) compileExceptions(r *rule, src *ruleSource) {
 	}
 }
 
-// readNot reads a pair whose key begins with not.
+// readNot reads a pair whose key begins with "not".
 func (p *parser) readNot(e toml.Expression) {
 	p.markGiven(notKey, e.Key[0])
 	if len(e.Key) > 1 || e.Value.IsTable() {
@@ -65,7 +65,7 @@ func (p *parser) readNot(e toml.Expression) {
 	p.wrongType(label{key: notKey}, "a table", e.Key, e.Value, `write not.args.path = "**/.git/**"`)
 }
 
-// readException reads a pair below not, or a table of pairs.
+// readException reads a pair below the key "not", or a table of pairs.
 func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	start, end, name := at[0].Start, at[len(at)-1].End, label{notKey, path}
 	if v.IsTable() {
@@ -110,7 +110,7 @@ func (p *parser) readException(path []string, at []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// exceptionNames returns the keys that are possible below the key not.
+// exceptionNames returns the keys that are possible below the key "not".
 func exceptionNames() (names []string) {
 	for i := range keys {
 		if k := ruleKey(i); k.isSubject() || k == argsKey || keys[i].call != nil && keys[i].call.Glob {

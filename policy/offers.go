@@ -29,7 +29,7 @@ func (p *Policy) offersEntry(c *Call) bool {
 	name := c.Names[0]
 	v := view{policy: p, call: c, left: effort.Max}
 	all, known := v.uriReadings(name)
-	all = all[:min(len(all), 64)] // 64 readings are enough, because an allow must match every reading
+	all = all[:min(len(all), 64)] // the first 64 readings are enough: an allow that does not match all of them cannot match the call
 	for i := range p.rules {
 		r := &p.rules[i]
 		if src := &p.sources[i]; src.On != OnCall || src.subject != c.Subject || r.action.AltersContent() || !v.matchesName(r, name) {
@@ -57,9 +57,9 @@ func (p *Policy) offersEntry(c *Call) bool {
 	return p.passesUnmatched()
 }
 
-// uriReadings returns the readings of a resource's URI. known is false for other subjects
-// (their conditions are on arguments), for a URI template, and if the policy is for Windows:
-// the call's server may run there, where paths are compared in another way.
+// uriReadings returns the readings of a resource's URI. known is false for other subjects, because
+// their conditions are on arguments. known is also false for a URI template, and if the policy is
+// for Windows: paths are compared in another way on Windows, and the call's server may run there.
 func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	if v.call.Subject != ResourceSubject || strings.Contains(name, "{") || v.policy.options.OS == Windows {
 		return make([]reading.Reading, 1), false

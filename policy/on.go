@@ -15,7 +15,7 @@ const (
 	OnCall   On = iota
 	OnReply     // the reply to a call
 	OnList      // one entry of a list: an offered tool, prompt or resource
-	OnUpload    // content in a request to the agent's model service: the result of a call, or words
+	OnUpload    // content in a request to the agent's model service: the result of a call, or words (WordsMethod)
 
 	OnCount = iota // number of the values above
 )

@@ -54,7 +54,7 @@ func (p *parser) readPacks(e toml.Expression) {
 // load.
 func PackFiles(file string, src []byte) []PackFile {
 	if !bytes.Contains(src, []byte("packs")) && bytes.IndexByte(src, '\\') < 0 {
-		return nil // the text cannot have the key packs, not even with escapes
+		return nil // the text has no key packs: it has neither this word nor a backslash, with which it could write the word in escapes
 	}
 	p := parser{file: file, doc: toml.New(src)}
 	defer p.doc.Close()

@@ -31,7 +31,7 @@ type fileSource struct {
 	environment environment // the zero value if the file has no key env
 
 	packFiles []PackFile
-	anchored  bool // at least one rule has the key above
+	anchored  bool // at least one rule has the key "above"
 }
 
 // parseFile reads the whole file of a policy: rules, limits, extends and the other tables. A list
@@ -68,7 +68,7 @@ type parser struct {
 	extended  bool     // the file has the key extends, as a list
 	extending bool     // the parser is reading the last [[extends]] in extends
 	packed    bool     // the file has the key packs
-	prefix    []string // in an argsScope, whereScope or notScope: the path in the header after args, where or not
+	prefix    []string // in an argsScope, whereScope or notScope: the path in the header after "args", "where" or "not"
 	table     ruleKey  // the key whose table is read, in a partsScope
 	tables    bool     // a rule has a table in it, so FirstConflict must be asked
 
@@ -78,8 +78,8 @@ type parser struct {
 	broken    bool   // part of the rule is invalid TOML, so missing keys are not reported
 	given     []int  // by ruleKey: offset of the key, plus 1; 0 if the rule does not have the key
 	arguments int    // number of conditions on arguments, including invalid ones
-	typed     int    // number of conditions below where, including invalid ones
-	whole     []bool // by ruleKey, for when and limit: the rule has the key as one value
+	typed     int    // number of conditions below "where", including invalid ones
+	whole     []bool // by ruleKey, for "when" and "limit": the rule has the whole key as one pair, not as dotted keys such as when.days
 	when      whenParts
 	limit     limitParts // the parts of the rule's limit, or of a [[limit]]
 
@@ -89,7 +89,7 @@ type parser struct {
 
 	limiting bool // the parser is reading the last [[limit]] in limits
 
-	named       []string          // the keys so far in the table that is read, the last in trusts or cages
+	named       []string          // the keys that the current table has so far; it is the last table in trusts or cages
 	cageHeaders []toml.Expression // the header of each table in cages, in the same order
 	flowing     int               // offset of the header [flow], plus 1; 0 if there is none
 	levelled    bool              // [flow] has a level
@@ -115,7 +115,7 @@ const (
 	foldersScope       // [folders]
 	cageScope          // [server.NAME.sandbox]
 	extendsScope       // [[extends]]
-	refusedScope       // the pairs after an invalid header: they are not reported, because the header was
+	refusedScope       // the pairs after an invalid header: they are not reported, because the header is reported
 )
 
 // readExpressions reads the text expression by expression. After invalid TOML it continues at the

@@ -13,7 +13,7 @@ import (
 // frame.
 const maxArgDepth = 64
 
-// readArgs reads a pair whose key begins with args.
+// readArgs reads a pair whose key begins with "args".
 func (p *parser) readArgs(e toml.Expression) {
 	p.markGiven(argsKey, e.Key[0])
 	if len(e.Key) > 1 {
@@ -102,7 +102,7 @@ func (p *parser) checkArgs(r *ruleSource) {
 }
 
 // checkArguments reports an argument that has two conditions, and an argument that has a condition
-// and also one on its own member.
+// while one of its members also has a condition.
 func (p *parser) checkArguments(args []argSource) {
 	if len(args) < 2 {
 		return
@@ -126,7 +126,7 @@ func (p *parser) failArgument(b argSource, msg string, a argSource) {
 		Hint: fmt.Sprintf("%s is on line %d; a list of globs says that one must match", argName(a.path), a.pos.Line)})
 }
 
-// argPath returns the path below args for a key after the header's path.
+// argPath joins prefix, the path from the header, and the names of a key to a path below args.
 func argPath(prefix []string, key []toml.KeyPart) []string {
 	path := make([]string, 0, len(prefix)+len(key))
 	path = append(path, prefix...)

@@ -80,8 +80,8 @@ func (p *parser) readCageExec(t *CageTable, e toml.Expression) {
 	t.text += "\nexec = " + e.Value.Text()
 }
 
-// readCageList reads a list of strings. For each string, read returns the form that the cage uses,
-// or an error message and a hint if the cage cannot do this.
+// readCageList reads a list of strings. The function read converts each string to the form that the
+// cage uses. If a cage cannot use the string, read returns an error message and a hint.
 func (p *parser) readCageList(t *CageTable, e toml.Expression, read func(string) (entry, msg, hint string)) []string {
 	key := e.Key[0].Name
 	if !e.Value.IsList() {

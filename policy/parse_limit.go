@@ -61,7 +61,7 @@ func (p *parser) limitPart(word string, name label, at []toml.KeyPart, v toml.Va
 	case "per":
 		words := perWords
 		if p.limiting {
-			words = words[PerTool:] // without per, the limit counts all calls together
+			words = words[PerTool:] // without the key "per", the limit counts all calls together
 		}
 		p.limit.Per = Per(len(perWords) - len(words) + choose(words))
 	default:

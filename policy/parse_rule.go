@@ -64,7 +64,8 @@ func (p *parser) readDescription(k ruleKey, e toml.Expression) {
 	p.currentRule().Description = e.Value.Text()
 }
 
-// readAbove reads the key above: the description of the extended rule above which this rule stands.
+// readAbove reads the key "above": the description of the extended rule above which this rule
+// stands.
 func (p *parser) readAbove(k ruleKey, e toml.Expression) {
 	r := p.currentRule()
 	switch {

@@ -18,19 +18,19 @@ var (
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-// whenParts holds what the parser has read so far of the current rule's key when.
+// whenParts holds what the parser has read so far of the current rule's key "when".
 type whenParts struct {
 	When
 	texts map[string]string // each part as TOML, by name
 	days  bool              // the rule has days, valid or not
-	tried bool              // the rule has at least one part of when, valid or not
+	tried bool              // the rule has at least one part of "when", valid or not
 }
 
 func (p *parser) whenPair(e toml.Expression)  { p.readParts(whenKey, e) }
 func (p *parser) limitPair(e toml.Expression) { p.readParts(limitKey, e) }
 
-// readParts reads a pair whose key is "when" or "limit", with a table as its value, or a dotted key
-// such as when.days.
+// readParts reads a pair that belongs to "when" or "limit": the key itself with a table as its
+// value, or a dotted key such as when.days.
 func (p *parser) readParts(k ruleKey, e toml.Expression) {
 	name := ruleKeys[k]
 	first := e.Key[0]
@@ -59,14 +59,14 @@ func (p *parser) readParts(k ruleKey, e toml.Expression) {
 	p.markGiven(k, first)
 }
 
-// rejectTable reports a table inside when or limit.
+// rejectTable reports a table inside "when" or "limit".
 func (p *parser) rejectTable(k ruleKey, start, end int) {
 	p.when.tried = p.when.tried || k == whenKey
 	p.storePart("rate", "")
 	p.fail(start, end, ruleKeys[k]+" has no tables in it", "")
 }
 
-// readPart reads one part of when or limit.
+// readPart reads one part of "when" or "limit".
 func (p *parser) readPart(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	word := key[0].Name
 	names, known := whenNames, p.when.texts
@@ -91,7 +91,7 @@ func (p *parser) readPart(k ruleKey, key []toml.KeyPart, v toml.Value) {
 	}
 }
 
-// whenPart reads one part of when and returns it as TOML; "" if the part is invalid.
+// whenPart reads one part of "when" and returns it as TOML; "" if the part is invalid.
 func (p *parser) whenPart(word string, name label, at []toml.KeyPart, v toml.Value) string {
 	w := &p.when.When
 	switch word {
@@ -219,7 +219,7 @@ func (p *parser) dayRange(name label, v toml.Value) string {
 	}
 }
 
-// closeWhen checks the complete when of a rule, and fills in missing parts.
+// closeWhen checks the complete key "when" of a rule, and fills in missing parts.
 func (p *parser) closeWhen(r *ruleSource) {
 	at := p.given[whenKey] - 1
 	if at < 0 {

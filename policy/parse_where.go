@@ -33,10 +33,10 @@ type constraintKey struct {
 	// the first key.
 	settings []string
 	make     func(value any, o *Options) (where.Constraint, error)
-	// local reports whether a constraint depends on Options (the home, the disk). compileConstraint
-	// must build such a constraint again. If local is nil, no constraint of the key depends on
-	// Options. For servers on Windows, compileConstraint builds every constraint of a key with
-	// local again.
+	// local reports whether a constraint depends on Options (the home, the disk). If so,
+	// compileConstraint must build the constraint again. If local is nil, no constraint with this
+	// key depends on Options. For servers on Windows, compileConstraint builds a constraint again
+	// whenever local is not nil.
 	local       func(where.Constraint) bool
 	path, whole bool // see the fields of the same name in constraint
 }
@@ -120,7 +120,7 @@ func (k *constraintKey) isTableValue(v toml.Value) bool {
 
 func whereName(path []string) string { return policytext.DottedKey("where", path...) }
 
-// readWhere reads a pair whose key begins with where.
+// readWhere reads a pair whose key begins with "where".
 func (p *parser) readWhere(e toml.Expression) {
 	p.markGiven(whereKey, e.Key[0])
 	switch {
@@ -134,7 +134,7 @@ func (p *parser) readWhere(e toml.Expression) {
 	}
 }
 
-// readConstraint reads a pair below where. The last name of the path is the constraint, and the
+// readConstraint reads a pair below "where". The last name of the path is the constraint, and the
 // names before it lead to the argument. If the value is a table, its keys belong to the path too,
 // unless the constraint accepts a table.
 func (p *parser) readConstraint(path []string, at []toml.KeyPart, v toml.Value) {

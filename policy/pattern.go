@@ -25,7 +25,7 @@ type pattern struct {
 	spells    bool               // the glob is about texts that hold JSON
 	blank     bool               // the glob has blanks in it
 	boolean   bool               // the glob is true or false; a server may also read other words as true or false
-	aliased   bool               // at least one guise has globs in also
+	aliased   bool               // at least one guise has further globs, in the field named also
 	closes    bool               // the glob is in a deny or a prompt rule
 	local     bool               // the glob begins at the folder where relative paths start
 }
@@ -74,7 +74,7 @@ func newPattern(text, home string, closes bool) (*pattern, error) {
 
 func checkBaseWord(text string) error {
 	if strings.IndexByte(text, reading.BaseWord[0]) < 0 {
-		return nil // true of most globs: no transformation changes them
+		return nil // most globs end here: they have no $ and so no BaseWord
 	}
 	if strings.Contains(strings.TrimPrefix(text, reading.BaseWord), reading.BaseWord) || strings.HasPrefix(text, reading.BaseWord) && !reading.FromBase(text) {
 		return errBaseWord
@@ -125,8 +125,8 @@ func (f *guise) matchText(s string, left *effort.Left) bool {
 	return ok && (left.MatchGlob(f.glob, s) || f.home != nil && left.MatchGlob(f.home, s))
 }
 
-// prepareText returns the text that is compared with the guise instead of s. It returns false if
-// the reading cannot match.
+// prepareText returns s in the form in which it is compared with the guise. It returns false if s
+// cannot match.
 func (f *guise) prepareText(s string) (string, bool) {
 	if f.file && !(strings.HasPrefix(s, "/") || reading.HasDrive(s)) {
 		return "", false
@@ -241,7 +241,7 @@ type condition struct {
 // matchReading judges one reading for a rule with the action a. A refused reading is one whose
 // meaning is not certain. It never matches an allow and always matches a deny or a prompt. There is
 // an exception: if the refused value may be only a text (PathOnly), or lies in the JSON of a text,
-// then this is true only for a condition about paths.
+// only conditions about paths treat the reading as refused.
 func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):

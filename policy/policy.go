@@ -17,16 +17,16 @@ var views = sync.Pool{New: func() any { return new(view) }}
 
 // Options holds what a policy must know about its machine and about the calls that it will judge.
 type Options struct {
-	Home string    // the owner's home folder, for ~; if "", a match of a path with ~ is only Maybe
-	Disk disk.Disk // where.<name>.under looks at the disk; if nil, each of its answers is Maybe
+	Home string    // the owner's home folder, which ~ stands for; if it is "", a match of a path with ~ is only Maybe
+	Disk disk.Disk // the disk that where.<name>.under looks at; if it is nil, every answer of under is Maybe
 
 	// OS is the system of the policy's machine. If OS is not Windows, proofs about the rules ignore
 	// Windows. Each call states the system of its own server.
 	OS string
 
 	// Extend reads an entry of extends. It compares the text with the entry's hash, if there is
-	// one. It returns the text, and the file name for positions. If Extend is nil, a file with
-	// extends is not loaded.
+	// one. It returns the text, and the file name for positions. It must be safe for concurrent use.
+	// If Extend is nil, a file with extends is not loaded.
 	Extend func(Extension) (name string, src []byte, err error)
 
 	// Pack reads and checks an entry of packs. If Pack is nil, a file with packs is not loaded.
@@ -70,12 +70,12 @@ type Policy struct {
 	readers     []argReader                  // by slot
 	file        string
 	revision    string
-	timed       bool     // a rule has a when; includes the rules of layers, and rules about replies and lists
-	labelled    bool     // a rule has an after
+	timed       bool     // a rule has the key "when"; includes the rules of layers, and rules about replies and lists
+	labelled    bool     // a rule has the key "after"
 	identity    []string // the keys of conditions on the caller or the environment, such as "group"
 	environment string   // the value of the policy's own key env; "" if the policy has none
 	hinted      bool     // a rule has a condition on the call that a fixture may leave undecided
-	asksDisk    bool     // a rule has an under, or a command that depends on the disk
+	asksDisk    bool     // a rule has the constraint "under", or a command that depends on the disk
 	options     Options
 	windows     lazy             // the same policy for servers on Windows
 	screens     [OnCount]*Policy // the same policy for replies, lists and uploads; nil if no rule is about them

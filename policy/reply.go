@@ -15,23 +15,18 @@ import (
 // Rules about replies, list entries and uploads (on = "reply", "list", "upload") are compiled into
 // separate policies. Each of these policies passes the content that matches none of its rules.
 
-// compileScreens compiles the separate policies for replies, for lists and for uploads. It compiles
-// such a policy only if there are rules for it.
-func (p *Policy) compileScreens() (errs Errors) {
-	for on := OnReply; on < OnCount; on++ {
-		o := p.options
-		o.judges, o.Above = on, nil
-		for _, layer := range p.options.Above {
-			if q := layer.screens[on]; q != nil {
-				o.Above = append(o.Above, q)
-			}
+// compileScreen compiles the separate policy for replies, for lists or for uploads, if there are rules
+// for it.
+func (p *Policy) compileScreen(on On) (errs Errors) {
+	o := p.options
+	o.judges, o.Above = on, nil
+	for _, layer := range p.options.Above {
+		if q := layer.screens[on]; q != nil {
+			o.Above = append(o.Above, q)
 		}
-		if len(o.Above) == 0 && !p.hasRulesOn(on) {
-			continue
-		}
-		q, wrong := compileSources(p.sources, o)
-		p.screens[on] = q
-		errs = append(errs, wrong...)
+	}
+	if len(o.Above) > 0 || p.hasRulesOn(on) {
+		p.screens[on], errs = compileSources(p.sources, o)
 	}
 	return errs
 }
@@ -79,10 +74,11 @@ func (p *Policy) screenFingerprints(on On) (all []string) {
 }
 
 // Screens returns the kinds of findings that the rules name in find, including the rules of the
-// layers. The detectors need to look only for these kinds. ruled is true if calls have a rule with
-// find, if replies have any rule, or if lists have any rule, a pinned server or the option
-// HideDenied. If the policy was read for some calls (Options.Calls), a rule about calls counts only
-// if it can match one of these calls.
+// layers. The detectors need to look only for these kinds. For calls, ruled is true if there is a
+// rule with find. For replies and uploads, ruled is true if there is any rule. For lists, ruled is
+// true if there is any rule, a pinned server or the option HideDenied. If the policy was read for
+// some calls (Options.Calls), a rule about calls is left out unless it can match one of these
+// calls.
 //
 // The kinds belong to the policy, so the caller must not change them.
 func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
@@ -90,7 +86,7 @@ func (p *Policy) Screens(on On) (kinds []string, ruled bool) {
 	return s.kinds, s.ruled
 }
 
-// search holds the kinds that the rules with one On name, and these rules. It is built once,
+// search holds the rules with the same On, and the kinds that these rules name. It is built once,
 // because every message needs it.
 type search struct {
 	once   sync.Once
@@ -100,8 +96,8 @@ type search struct {
 	wholes concerns // the rules without a find
 }
 
-// concern is a rule with the compiled globs on its subject. The globs are enough to see that the
-// rule does not match a call.
+// concern is a rule with the compiled globs on its subject. The globs are enough to exclude most
+// calls that the rule does not match.
 type concern struct {
 	source *ruleSource
 	names  anyOf
@@ -130,8 +126,8 @@ func (cs *concerns) forServer(c *Call) (list []concern, kept bool) {
 	if before != nil {
 		maps.Copy(after, *before)
 	}
-	// If another call has stored its list first, this list is lost, and a later call computes it
-	// again.
+	// If another goroutine has stored a list first, this list is lost, and a later forServer
+	// computes it again.
 	cs.served.CompareAndSwap(before, &after)
 	return list, true
 }
@@ -271,9 +267,9 @@ func (p *Policy) DecideReply(on On, calls []Call, kinds []string) Decision {
 }
 
 // AlterReply returns every change that a rule about replies, in the policy or in a layer, may make
-// to the reply to these calls. kinds are the kinds of finds in the reply. Neither other rules nor
-// arguments exclude a change. It is for a reply that a person allows: text that a rule would remove
-// must not go through.
+// to the reply to these calls. kinds are the kinds of finds in the reply. A change is in the result
+// even if another rule decides first, or if the rule has conditions on arguments. AlterReply is for
+// a reply that a person allows: text that a rule would remove must not go through.
 func (p *Policy) AlterReply(calls []Call, kinds []string) (all []Alteration) {
 	q := p.screens[OnReply]
 	if q == nil {
@@ -356,8 +352,8 @@ func (r *rule) mayConcern(c *Call) bool {
 	return !slices.ContainsFunc(r.calls, func(t callTest) bool { return t.matchCall(c) == where.No })
 }
 
-// mayName reports whether a rule may match the names in a call. It returns false only if the
-// subject, or the tool, prompt or method, is another one.
+// mayName reports whether a rule may match the names in a call. It returns false only if the rule
+// is about another subject, or about another tool, prompt or method.
 func (v *view) mayName(r *rule, src *ruleSource) bool {
 	c := v.call
 	if c.Subject == NoSubject || len(c.Names) == 0 {

@@ -5,23 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// Spelling tells how a tool's name in a call may differ from the server's own name. A client
-// may replace some characters and cut long names, so that two names look alike.
+// Spelling tells how a tool's name in a call may differ from the server's own name. A client may
+// replace some characters and cut long names. Then two different names can look alike.
 type Spelling uint8
 
 // The values of Spelling.
 const (
-	AsWritten Spelling = iota // the name is the server's own name
-	Dotless                   // a "_" may stand for a "." in the server's name
-	Cut                       // like Dotless, and the server's name may be longer
-	// A capital may stand for a small letter in the server's name, and a small letter for a
+	AsWritten Spelling = iota // the name is the tool's original name
+	Dotless                   // a "_" may stand for a "." in the tool's original name
+	Cut                       // like Dotless, and the tool's original name may be longer
+	// A capital may stand for a small letter in the tool's original name, and a small letter for a
 	// capital.
 	Folded
 )
 
-// listRespellings returns the names by which rules know the call's tool, if the client may have
-// changed the server's name. The policy judges the call also under each of these names, so that a
-// deny of the server's own name applies.
+// listRespellings returns the names in rules that the client may have changed to the name of the
+// call's tool. The policy judges the call also under each of these names, so that a deny rule with
+// the tool's original name applies.
 func (p *Policy) listRespellings(c *Call) (names []string) {
 	if c.Spelling == AsWritten || c.Subject != ToolSubject {
 		return nil
@@ -42,7 +42,8 @@ func (p *Policy) listRespellings(c *Call) (names []string) {
 	return names
 }
 
-// respellName finds a name that the glob matches and that the client may have changed to name.
+// respellName finds a name that the glob matches and that the client may have changed to the given
+// name.
 func respellName(glob, name string, s Spelling) (other string, found bool) {
 	if s == AsWritten {
 		return "", false

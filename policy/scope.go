@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Scope tells how many calls a rule covers that keeps a person's answer, besides the answered call.
-// The zero value is the narrowest scope.
+// Scope tells which calls, besides the answered call, are covered by a rule that stores a person's
+// answer. The zero value is the narrowest scope.
 type Scope uint8
 
 // The scopes; the narrowest is first.

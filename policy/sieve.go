@@ -15,8 +15,8 @@ import (
 type sieve struct {
 	patterns []*pattern // the patterns of all these conditions; those of each condition begin at a multiple of 64
 	once     sync.Once
-	// One bit for each pattern: set if the pattern is always compared, because more than the bytes
-	// of a text decides.
+	// One bit for each pattern: set if the pattern is always compared, because the text alone does
+	// not decide whether the pattern matches.
 	always []uint64
 	// One bit for the hash of each key; for most bytes of a text this table already excludes a key.
 	some    [1 << 6]uint64
@@ -28,13 +28,14 @@ type triple uint32
 
 func (t triple) hashOf() uint32 { return uint32(t) * 0x9e3779b1 >> 20 }
 
-// A condition is put into a sieve if the number of its patterns lies between these bounds.
+// A condition is put into a sieve if it has at least fewPatterns and at most manyPatterns patterns.
 const (
 	fewPatterns  = 8
 	manyPatterns = 256
 )
 
-// addPatterns adds the patterns of a condition and returns the index of the first one divided by 64.
+// addPatterns adds the patterns of a condition. It returns the index of the first added pattern,
+// divided by 64.
 func (s *sieve) addPatterns(patterns []*pattern) (word int) {
 	word = len(s.patterns) / 64
 	s.patterns = append(s.patterns, patterns...)
@@ -157,7 +158,7 @@ func (p *picks) addReading(r *reading.Reading) {
 	}
 }
 
-// addText adds the patterns that could match the text, or the text with end after it.
+// addText adds the patterns that could match the text, or the text followed by the parameter end.
 func (p *picks) addText(text, end string) {
 	if len(text) < 2 {
 		text, end = text+end, ""

@@ -21,7 +21,7 @@ type ruleSource struct {
 	// How many [[extends]] are above the rule in the file; includes the [[extends]] that the rule
 	// comes from; 0 for a rule from a list.
 	entries int
-	// The value of the key above: name of an extended rule (anchorNames); "" if the rule has no
+	// The value of the key "above": name of an extended rule (anchorNames); "" if the rule has no
 	// such key.
 	above string
 }
@@ -34,7 +34,7 @@ func (r *ruleSource) hasConditions() bool {
 // watchesUnnamedArgs reports whether the rule judges arguments that it does not name.
 func (r *ruleSource) watchesUnnamedArgs() bool {
 	if r.Action != Allow && !r.further.Only {
-		return false // true of most rules, which deny
+		return false // this is the case for most rules, because they deny
 	}
 	return r.further.watchesUnnamedArgs(r.Action, r.argumentPaths())
 }

@@ -20,8 +20,8 @@ func startOf(c *Call) string {
 
 // bindFolder adds the call's folder as a condition to an allow about commands or relative paths,
 // because the same text names another program or file in another folder. If the folder is not
-// known, a command with a relative word is an error. Relative paths are accepted then, because a
-// server on another machine has its own folders.
+// known, a command with a relative word is an error. A relative path is accepted even if the folder
+// is not known, because a server on another machine has its own folders.
 func (n *narrower) bindFolder() error {
 	if n.rule.Action != Allow || n.call.Subject != ToolSubject || n.scope == Tool {
 		return nil
@@ -40,8 +40,8 @@ func (n *narrower) bindFolder() error {
 	return nil
 }
 
-// dependsOnFolder reports whether the call would mean something else in another folder. It also
-// returns the first word of a command because of which it would; "" if there is no such word.
+// dependsOnFolder reports whether the call would mean something else in another folder. If this is
+// because of a word in a command, relative is the first such word; otherwise it is "".
 func (n *narrower) dependsOnFolder() (binds bool, relative string) {
 	tool := n.call.Names[0]
 	binds = startsWork(tool)

@@ -31,7 +31,7 @@ type Step struct {
 	Reached bool
 	// At is the condition that did not match or could not be decided. If the walk judged the rule
 	// several times, At is from the attempt that came closest to a match. At is zero if the rule
-	// matches, and if no rule was judged.
+	// matches, or if no rule was judged because the call is malformed.
 	At Condition
 	// Took is a reading that the rule matched, with Yes or Maybe. It is nil if no argument with a
 	// condition of the rule has more than one reading.
@@ -58,7 +58,7 @@ type Condition struct {
 	Kind ConditionKind
 	Not  bool     // the condition is an exception: none of the globs in Want may match
 	Key  string   // the key of a CallCondition
-	Path []string // for a condition on an argument: the names below args or where
+	Path []string // for a condition on an argument: the names below "args" or "where"
 	Want []string // the globs as written, one of which must match; or the subject's key; or the TOML of a constraint, an args_only, or a call key that takes no glob
 	// Got is the text that was compared with a name or a condition on the call; "" if the call does
 	// not have it. For a further argument Got is the reason why the argument is suspicious

@@ -6,11 +6,11 @@ import (
 	"github.com/clawai/clawai/policy/reading"
 )
 
-// ArgumentValue is one value of an argument, or the URI of a resource. A trace has it if a rule
-// that may match the call has a condition on it.
+// ArgumentValue is one value of an argument, or the URI of a resource. A trace lists such a
+// value if a rule that may match the call has a condition on the argument or on the URI.
 type ArgumentValue struct {
 	Path     []string  // the names below args; nil for the URI of a resource
-	Readings []Reading // at least one reading; of readings with the same text and refusal only the first
+	Readings []Reading // at least one; if readings have the same text and refusal, the list has only the first of them
 }
 
 // Reading is one way in which a server could understand a value.
@@ -19,7 +19,7 @@ type Reading struct {
 	Sent    string   // the text as sent
 	How     []string // the steps that made Text, in words and in order; nil if Text is as sent
 	Absent  bool     // a server may find no value for the argument
-	Refused string   // for a refused reading, which no allow and every deny and prompt matches: the reason; else ""
+	Refused string   // why the reading is refused; "" if it is not. A refused reading matches no allow rule, and every deny and prompt rule
 }
 
 // maxTraced is the largest number of readings of one call that a trace shows.
@@ -75,7 +75,7 @@ func (t *tracer) addValues(v *view) {
 	}
 }
 
-// collectPaths sets bySlot to the path of each slot in the tree n.
+// collectPaths stores in bySlot the path of each slot in the tree n.
 func (n *argNames) collectPaths(above []string, bySlot map[int32][]string) {
 	if n.slot != 0 {
 		bySlot[n.slot] = above

@@ -99,8 +99,8 @@ func (t *trie) collectLists(s string, lists [][]int32) [][]int32 {
 	}
 }
 
-// matchesLabel reports whether s has the label at the offset at, counted from the end at which the
-// trie starts.
+// matchesLabel reports whether s has the label at the given offset. The offset is counted from the
+// end of s at which the trie starts.
 func (t *trie) matchesLabel(s string, at int, label string) bool {
 	if len(s)-at < len(label) {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// Trust tells how far a property applies to a tool or a server, from the laxest to the strictest.
-// The zero value means that no table sets the property.
+// Trust tells how far a property applies to a tool or a server. The values are ordered, the laxest
+// first. The zero value means that no table sets the property.
 type Trust uint8
 
 // The values of Trust. Private is only for secret_data.
@@ -20,8 +20,8 @@ const (
 	Forbidden
 )
 
-// Traits are properties of a server's tools that concern people other than the owner, or data that
-// other people should not get.
+// Traits are properties of a server's tools. They concern people other than the owner, or data that
+// such people should not get.
 type Traits struct {
 	PublicSource    Trust // the tool returns text that may come from anyone
 	SecretData      Trust // the tool returns data that people other than the owner must not get
@@ -72,8 +72,8 @@ type TrustTable struct {
 	text string // the table as TOML
 }
 
-// Pin tells how strictly a server's lists must equal the approved lists (docs/pins.md), from the
-// laxest. The zero value means that no table sets a pin.
+// Pin tells how strictly a server's lists must equal the approved lists (docs/pins.md). The values
+// are ordered, the laxest first. The zero value means that no table sets a pin.
 type Pin uint8
 
 // The values of Pin.
@@ -91,8 +91,9 @@ var pinWords = []string{"", "off", "record", "first", "ask", "lock"}
 // String returns the word that policies use.
 func (p Pin) String() string { return pinWords[p] }
 
-// Pin returns the pin in the first table of a server that has a pin. If a layer's pin is stricter,
-// Pin returns the layer's pin. A server whose name is not known has no pin.
+// Pin returns the pin of a server: the pin in the first of the server's tables that set one. If a
+// layer's pin is stricter, Pin returns the layer's pin. A server whose name is not known has no
+// pin.
 func (p *Policy) Pin(server string) (pin Pin) {
 	for _, q := range append([]*Policy{p}, p.options.Above...) {
 		at := slices.IndexFunc(q.trusts, func(t TrustTable) bool { return t.Server == server && t.Pin > 0 && server != "" })
@@ -110,8 +111,8 @@ func (p *Policy) HasPins() bool {
 	})
 }
 
-// Level tells what happens to calls that could carry out data that a session has seen. With the
-// zero value no call is checked.
+// Level tells what happens to calls that could send data away after a session has seen the data.
+// With the zero value no call is checked.
 type Level uint8
 
 // The levels; the laxest is first.
@@ -154,8 +155,9 @@ type ToolTraits struct {
 	Weighs  []string // nil if no table of the policy or of its layers has the key
 }
 
-// ToolTrust returns the traits that the tables give to a tool. All names are readings of the same
-// call, and the strictest value wins. Without names it returns the traits of the server as a whole.
+// ToolTrust returns the traits that the tables give to a tool. names holds the names that one call
+// may mean, and the strictest value wins. Without names it returns the traits of the server as a
+// whole.
 func (p *Policy) ToolTrust(server string, names []string) ToolTraits {
 	s := p.ownToolTrust(server, names)
 	for _, layer := range p.options.Above {
@@ -192,7 +194,7 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 			continue
 		}
 		s.Weighs = append(s.Weighs, said.Weighs...)
-		for j, to := range s.Own.trustFields() { // a trait has a value only if it has one in every reading
+		for j, to := range s.Own.trustFields() { // a trait is set only if every reading of the call sets it
 			if *to != Unsaid && *said.Own.trustFields()[j] != Unsaid {
 				*to = max(*to, *said.Own.trustFields()[j])
 			} else {
@@ -203,8 +205,8 @@ func (p *Policy) ownToolTrust(server string, names []string) (s ToolTraits) {
 	return s
 }
 
-// trustOf returns the values for a tool. Each value is from the first table of the tool that has
-// the value, or else from the server's table.
+// trustOf returns the values for a tool. Each value is from the first of the tool's tables that has
+// the value, or else from the first such table of the server.
 func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	for _, whole := range []bool{false, true} {
 		for i := range p.trusts {
@@ -225,7 +227,7 @@ func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 }
 
 // compareTrust compares the tables about servers in p and next. lost is the number of tables that
-// next does not have; a lower flow level in next counts as one more. same reports whether both
+// next does not have; a laxer flow level in next adds one to this number. same reports whether both
 // policies have the same tables.
 func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {

@@ -33,7 +33,8 @@ type view struct {
 	answers  map[asked]where.Match // cached answers of constraints
 	spelled  map[textAsked]bool    // cached answers of conditions about texts that hold JSON
 	noted    []int32               // the rules that matched and have a limit, or alter content
-	// everySlot is the slot of the conditions on "*"; 0 if no rule that may match has one.
+	// everySlot is the slot of the conditions on "*"; 0 if no rule that may match the call has such
+	// a condition.
 	everySlot int32
 	trace     *tracer // nil if there is no trace
 }
@@ -41,7 +42,8 @@ type view struct {
 // unit is a range of view.readings: the readings of one string. The rules judge them together.
 type unit struct{ lo, hi int }
 
-// span is the units of the values of one slot. The readings of these units are adjacent.
+// span holds the units of all values of one slot, as ranges. The readings of these units are
+// adjacent.
 type span struct {
 	slot   int32
 	units  [2]int // range of view.units
@@ -311,8 +313,9 @@ const ruleEffort = 32
 
 // walkRules judges the readings of one unit, from the first rule to the last. At first all readings
 // are undecided. A rule decides the readings that it matches with Yes, and they are no longer
-// undecided. If a rule matches a reading with Maybe, the rule's action counts, and the reading
-// stays undecided. The readings that are undecided at the end matched no rule with Yes.
+// undecided. If a rule matches a reading with Maybe, the rule's action can make the result
+// stricter, and the reading stays undecided. The readings that are undecided at the end matched no
+// rule with Yes.
 func (v *view) walkRules(name string, main *span, u *unit) outcome {
 	pending, readings := uint64(1), []reading.Reading(nil)
 	if u != nil {
@@ -432,8 +435,9 @@ func (v *view) matchRule(r *rule, main *span, readings []reading.Reading, pendin
 	return sure, perhaps
 }
 
-// narrowReadings removes the readings that do not meet a condition from sure and perhaps, the
-// readings that a rule matches or may match.
+// narrowReadings judges the readings by one condition. sure holds the readings that the rule
+// matches so far, and perhaps holds those that it may match. A reading that does not meet the
+// condition is removed from both. A reading that may meet the condition moves from sure to perhaps.
 func (v *view) narrowReadings(c *condition, readings []reading.Reading, sure, perhaps uint64, a Action) (uint64, uint64) {
 	for left := sure | perhaps; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)

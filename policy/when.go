@@ -11,7 +11,7 @@ type When struct {
 	Days          [7]bool        // days on which a period begins, indexed by time.Weekday
 	Zone          *time.Location // time zone of From, To and Days
 	After, Before time.Time      // the rule applies only from After and until Before; a zero time is no bound
-	Text          string         // the value of the key when, as TOML
+	Text          string         // the value of the key "when", as TOML
 }
 
 // ContainsTime reports whether t lies in w.

@@ -44,7 +44,7 @@ func (rc *receiver) handleBatch(ctx context.Context, f *frame.Frame) {
 // handleRequestBatch checks every element of an array of requests and notifications. Then it adds
 // the array to the group as one exchange.
 func (rc *receiver) handleRequestBatch(ctx context.Context, f *frame.Frame) {
-	rc.judgeGroup(ctx) // judged first, because the array may cancel a request of the same read or repeat its id
+	rc.judgeGroup(ctx) // the group is judged first, because the array may cancel a request that came in the same read, or repeat its id
 	b := &requestBatch{rc: rc, burst: rc.burst}
 	rc.beginBatch(&b.x, f, b)
 	var methods []string
@@ -74,7 +74,8 @@ func (rc *receiver) beginBatch(x *gate.Exchange, f *frame.Frame, out gate.Outlet
 	x.Event.Method = "batch"
 }
 
-// unscreenedElement refuses an array that contains a message with text for the rules about replies.
+// unscreenedElement is the refusal of an array in which a message has text for the rules about
+// replies. Such a message must come outside an array.
 var unscreenedElement = &frame.Refusal{Code: "unscreened_batch", Reason: "the owner's rules look at what a server sends; this must come in a message of its own"}
 
 // addElement reads one element of the array and adds its calls.
@@ -133,7 +134,7 @@ func (rc *receiver) handleResponseBatch(ctx context.Context, f *frame.Frame) {
 		}
 		resp.request = req
 		b.responses = append(b.responses, resp)
-		if req.form != nil { // calls of MCP 2026-07-28 can have forms, and this version has no arrays
+		if req.form != nil { // only calls of MCP 2026-07-28 have forms, and that version has no arrays
 			refusal = &frame.Refusal{Code: frame.CodeBatch, Reason: "the call's version has no arrays"}
 		}
 		if why := resp.readFrame(e); why != nil {

@@ -1,6 +1,6 @@
 // Package proxy moves frames between one client and one server. Every frame passes the gate. The
-// package keeps a table of the requests in flight. By this table it knows which responses,
-// cancellations and progress messages may follow.
+// package keeps a table of the requests in flight. The table shows which responses, cancellations
+// and progress messages may follow.
 //
 // The package reads and writes plain streams. A transport, for example proxy/stdio, starts the
 // server. The gate decides about every frame; the package makes no decisions. The package rewrites

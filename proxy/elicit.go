@@ -45,7 +45,7 @@ func (req *request) Named() (name, version string) {
 }
 
 // Back returns a channel that is closed when the caller can be answered. After Back was called, the
-// caller gets no form.
+// caller gets no form any more.
 func (req *request) Back() <-chan struct{} {
 	if away := req.rc.s.table.closeForm(req); away != nil {
 		return away
@@ -57,7 +57,7 @@ func (req *request) Back() <-chan struct{} {
 // nil if the client has no forms.
 func (resp *response) Client() gate.Client {
 	if resp.request.message.Modern {
-		return nil // the caller waits for this answer, so it cannot get a form
+		return nil // no form is possible, because the caller waits for this answer
 	}
 	return resp.rc.legacyClient(resp.x.Event.Digest)
 }
@@ -77,8 +77,8 @@ func closedChannel() <-chan struct{} {
 	return ch
 }
 
-// legacyClient returns the client that sent initialize, so that the gate can ask it about a
-// message. digest is the digest of the message. It returns nil if the client has no forms.
+// legacyClient returns the client that sent initialize, so that the gate can ask this client about
+// a message. It returns nil if the client has no forms. digest is the digest of the message.
 func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	to := rc.back
 	if rc.from == mcp.ServerToClient {
@@ -90,8 +90,8 @@ func (rc *receiver) legacyClient(digest [32]byte) gate.Client {
 	return nil
 }
 
-// requestElicitor asks a client with an elicitation request of the proxy itself (MCP 2025-06-18 and
-// 2025-11-25 client/elicitation).
+// requestElicitor asks a client by an elicitation request that the proxy itself sends (MCP
+// 2025-06-18 and 2025-11-25 client/elicitation).
 type requestElicitor struct {
 	rc     *receiver
 	to     Sink
@@ -163,7 +163,7 @@ func (s *session) noteElicitation(ev *event.Event) error {
 }
 
 // deliverElicitResult records the client's answer f and passes it to the goroutine that asked. If
-// the record fails, the answer counts as an error.
+// the answer cannot be recorded, that goroutine also gets an error.
 func (rc *receiver) deliverElicitResult(a *elicitation, f *frame.Frame, got mcp.Elicited, err error) {
 	ev := &event.Event{
 		ID: f.ID, Direction: rc.from.String(), Bytes: len(f.Raw), Code: got.Action, Digest: a.digest, Ref: a.record,

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// describeFrame sets the fields of a frame's event that the proxy knows. It writes to the event in
-// place, because an event is too large to copy.
+// describeFrame sets those fields of a frame's event whose values the proxy knows. It writes to the
+// event in place, because an event is too large to copy.
 func (rc *receiver) describeFrame(ev *event.Event, f *frame.Frame, calls []policy.Call) {
 	ev.Server, ev.ServerGuess, ev.Direction = rc.s.o.Name, rc.s.o.Guess, rc.from.String()
 	ev.Method, ev.ID = f.Method, f.ID

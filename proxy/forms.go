@@ -72,7 +72,7 @@ func (req *request) isStale(key string) bool {
 // renameToken stores the progress token of a retry. It replaces the token of the first request.
 func (p *pending) renameToken(req *request, to caller) {
 	if req.form == nil {
-		delete(p.newTokens, req.progressKey) // an earlier call with the same token may have set it
+		delete(p.newTokens, req.progressKey) // an earlier request with the same token may have left an entry
 		return
 	}
 	p.newTokens[req.progressKey] = to.token
@@ -179,8 +179,8 @@ func (p *pending) addRequest(key string, req *request) {
 	p.peak = max(p.peak, len(p.requests))
 }
 
-// forwardedID returns the id under which the other side knows a request. It returns nil if that is
-// the id of the caller.
+// forwardedID returns the id under which the other side knows a request. It returns nil if the
+// other side knows the request by the caller's own id.
 func (t *table) forwardedID(from mcp.Direction, key string) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -33,7 +33,7 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 		return
 	}
 	if f.Method == cancelledMethod || rc.responses {
-		rc.judgeGroup(ctx) // judged first, because the request in the notification may be in the same read
+		rc.judgeGroup(ctx) // the group is judged first, because the request that the notification names may have come in the same read
 	}
 	if why := n.checkReference(f); why != "" {
 		if why != withdrawnCall { // the gate itself records a withdrawn call
@@ -44,7 +44,7 @@ func (rc *receiver) handleNotification(ctx context.Context, f *frame.Frame) {
 	rc.enqueueExchange(ctx, &n.x, false)
 }
 
-// readFrame finds the calls in a notification that the rules judge.
+// readFrame finds the calls that the rules judge in a notification.
 func (n *notification) readFrame(f *frame.Frame) *frame.Refusal {
 	rc := n.rc
 	m, refusal := mcp.Read(f, rc.from, rc.s.o.Name)

@@ -11,8 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
-// state is the state of a request. A request is in the table from its read until its answer is
-// sent.
+// state tells how far a request has come. A request is in the table from the time when it is read
+// until its answer is sent.
 type state uint8
 
 const (
@@ -43,7 +43,7 @@ type table struct {
 
 	holding atomic.Int32 // length of unnamed
 
-	withdrawing atomic.Int32 // number of goroutines that use an exchange from this table to withdraw it
+	withdrawing atomic.Int32 // number of goroutines that are withdrawing a request and may use its exchange
 }
 
 // If more than shrinkAbove requests are in flight, a request's frame is dropped when the request is
@@ -56,7 +56,7 @@ const (
 
 // pending holds the requests of one direction.
 type pending struct {
-	requests   map[string]*request // by scopedKey of the id; a request whose caller sent a retry is here under both ids
+	requests   map[string]*request // requests by scopedKey of the id; if the caller has sent a retry, the request is in the map under both ids
 	peak       int                 // maximum number of requests since the map was made
 	tokens     map[string]int      // number of forwarded requests for each progress token, by scopedKey of the token
 	newTokens  map[string][]byte   // progress tokens of retries, by the scopedKey of the first token; nil if the retry has none
@@ -81,7 +81,7 @@ func directionIndex(from mcp.Direction) int {
 // client answers it.
 const (
 	maxServerRequests     = 1024
-	maxServerRequestBytes = 64 << 20 // total bytes of their frames; above this total, further requests are refused
+	maxServerRequestBytes = 64 << 20 // total bytes of the frames of these requests; above this total, further requests are refused
 )
 
 // reserveIDs reserves the ids of all the requests, or none of them. It returns "" if it succeeds,
@@ -105,8 +105,8 @@ func (t *table) reserveIDs(cs ...*request) (why string) {
 	return ""
 }
 
-// isOverLimit reports whether count more requests are too many, or whether the kept frames are too
-// long.
+// isOverLimit reports whether `count` more requests would be too many, or whether the kept frames
+// are too long.
 func (p *pending) isOverLimit(count int) bool {
 	size := 0
 	for _, req := range p.requests {
@@ -300,7 +300,8 @@ func (t *table) wasAnswered(from mcp.Direction, key string) bool {
 	return t.pendingRequests(from).answered.hasKey(key)
 }
 
-// isOpen reports whether a request was forwarded and neither cancelled nor completely answered.
+// isOpen reports whether a request was forwarded, was not cancelled, and its answer has not been
+// forwarded yet.
 func (t *table) isOpen(from mcp.Direction, key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -333,8 +334,8 @@ func (t *table) onlyPending(from mcp.Direction, scope string) (id string) {
 	return id
 }
 
-// waitingID returns the id of the only forwarded request without an answer whose id has the same
-// frame.LooseID as token. It returns nil if no request matches or several do.
+// waitingID searches the forwarded requests without an answer for ids that have the same
+// frame.LooseID as token. It returns the id if there is exactly one, and nil otherwise.
 func (t *table) waitingID(from mcp.Direction, scope string, token []byte) (id []byte) {
 	loose := frame.LooseID(token)
 	if loose == "" {
@@ -384,7 +385,8 @@ func (t *table) requestScope(from mcp.Direction, id string) (scope string) {
 }
 
 // progressToken reports whether progress with this token belongs to a request in flight or to a
-// task. to is the token that the caller uses now, or nil if that is the same token.
+// task. The result `to` is the token that the caller uses now. It is nil if the caller still uses
+// the given token.
 func (t *table) progressToken(from mcp.Direction, token string) (to []byte, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

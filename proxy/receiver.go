@@ -18,19 +18,19 @@ type receiver struct {
 	s     *session
 	from  mcp.Direction // the sending side
 	in    *frame.Reader
-	out   Sink          // to the other side
-	back  Sink          // to the sender
+	out   Sink          // sink for frames to the other side
+	back  Sink          // sink for frames to the sender
 	ended chan struct{} // closed when readStream has returned
 	// scope separates the ids of clients that a server cannot distinguish; "" where there is one
 	// client.
 	scope string
 
 	group     []*gate.Exchange // exchanges of one read that have not been judged, in order
-	responses bool             // the group holds responses; false: requests and notifications
+	responses bool             // true if the group holds responses, false if it holds requests and notifications
 	passed    []*response      // responses of this read that were enqueued
 	frame     frame.Frame      // the frame being handled
 	repaired  bool             // the frame was repaired
-	known     *frame.Skeletons // of the stream's lines; nil for a stream of few lines
+	known     *frame.Skeletons // skeletons of the stream's lines; nil for a stream of few lines
 
 	// A burst is the frames of one read. Frames that the gate lets through at once are written
 	// after the whole burst has been judged.
@@ -113,7 +113,7 @@ func (rc *receiver) flushBurst(ctx context.Context) {
 func (rc *receiver) handleLine(ctx context.Context, line []byte) {
 	releaseLarge(line)
 	if rc.isTooLong(line) {
-		if !isArray(line) || !rc.takeApart(ctx, line) { // each answer alone may be short enough
+		if !isArray(line) || !rc.takeApart(ctx, line) { // an array that is too long may consist of answers that are each short enough
 			rc.refuseLong(line)
 		}
 		return
@@ -153,8 +153,8 @@ func (rc *receiver) handleFrame(ctx context.Context, f *frame.Frame) {
 	}
 }
 
-// enqueueExchange adds an exchange to the group. Responses and other frames go to different gate
-// calls, so when the kind changes, the present group is judged first, to keep the order.
+// enqueueExchange adds an exchange to the group. A group holds only responses or only other frames.
+// So when the kind changes, the present group is judged first, which keeps the order of the frames.
 func (rc *receiver) enqueueExchange(ctx context.Context, x *gate.Exchange, reply bool) {
 	if reply != rc.responses {
 		rc.judgeGroup(ctx)
@@ -184,7 +184,7 @@ func (rc *receiver) sendLine(b uint64, line []byte) error { return rc.writeLine(
 
 // writeLine queues a line of burst b on the sink `to`. That sink may belong to another receiver.
 func (rc *receiver) writeLine(b uint64, to Sink, line []byte) error {
-	if to == rc.back && rc.from == mcp.ServerToClient { // before the server can react to the line
+	if to == rc.back && rc.from == mcp.ServerToClient { // the notice is stored before the line is sent, because the server may react to the line at once
 		rc.s.table.addNotice("", rc.scope)
 	}
 	err := to.Add(line)

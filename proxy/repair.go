@@ -36,9 +36,10 @@ func (rc *receiver) repairAnswer(ctx context.Context, line []byte, refusal *fram
 	return true
 }
 
-// takeApart handles each answer in a refused array as a separate message. Most versions have no
-// arrays, and in the one version with arrays, a single bad answer would cost all the others.
-// takeApart refuses the elements that are not answers. It returns false if the array has no answer.
+// takeApart handles each answer in a refused array as a separate message. This is needed because
+// most versions have no arrays. In the one version with arrays, a single bad answer would otherwise
+// make the proxy refuse all the other answers. takeApart refuses the elements that are not answers.
+// It returns false if the array has no answer.
 func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 	elements := frame.SplitArray(line)
 	answers := 0
@@ -67,7 +68,7 @@ func (rc *receiver) takeApart(ctx context.Context, line []byte) bool {
 // isArray reports whether the first character of a line, after blanks, is '['.
 func isArray(line []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte{'['}) }
 
-// isAnswer reports whether an element can be nothing but a response.
+// isAnswer reports whether an element is certainly a response.
 func isAnswer(element []byte) bool {
 	trimmed := bytes.TrimSpace(element)
 	return len(trimmed) > 0 && trimmed[0] == '{' && answersOnly(trimmed)

@@ -81,7 +81,7 @@ func (rc *receiver) newRequest(f *frame.Frame) (*request, *frame.Refusal) {
 	return req, nil
 }
 
-// admitRequest finds the calls in a request that the rules judge. It returns a refusal if the
+// admitRequest finds the calls that the rules judge in a request. It returns a refusal if the
 // request must not be forwarded.
 func (req *request) admitRequest(f *frame.Frame) *frame.Refusal {
 	rc, m := req.rc, &req.message

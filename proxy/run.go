@@ -66,7 +66,7 @@ const (
 type session struct {
 	o         Options
 	table     table
-	receivers [2]*receiver // by direction
+	receivers [2]*receiver // the receivers, by the direction of their frames
 	failed    chan error
 	lists     atomic.Pointer[[]string] // kinds of lists for which the server announces changes (mcp.ListsTold); nil until initialize is answered
 	longest   atomic.Int64             // length of the longest line that the client reads; 0 means any length

@@ -61,7 +61,8 @@ func (st *Stream) handleBurst(ctx context.Context, handle func()) {
 	st.runGuarded(func() { st.rc.flushBurst(ctx) })
 }
 
-// runGuarded runs do and recovers from a panic in it, so that other messages are still handled.
+// runGuarded runs the function do and recovers from a panic in it, so that other messages are still
+// handled.
 func (st *Stream) runGuarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -79,8 +80,8 @@ func (st *Stream) WithdrawRequest(id []byte) { st.rc.cancelCall(st.rc.scopedKey(
 
 // ResponseSink returns the sink through which the caller of a request gets the answer. id is the id
 // token of the request. The sink is the back sink of the request's stream. If the caller has sent a
-// retry after a form, it is the back sink of the retry's stream. It is nil if the request is not in
-// flight or its caller is away.
+// retry after a form, it is the back sink of the retry's stream. The result is nil if the request
+// is not in flight or its caller is away.
 func (st *Stream) ResponseSink(id []byte) Sink {
 	return st.rc.s.table.responseSink(st.rc.from, st.rc.scopedKey(id))
 }
@@ -93,9 +94,10 @@ func (st *Stream) AwaitsAnswer(id []byte) bool {
 }
 
 // RequestScope returns the scope of the request with this id token. from is the side that sent the
-// request. It returns "" if no such request was forwarded and still waits for its answer, or if
-// requests of different scopes have this id. A transport needs the scope because messages about a
-// request of a client without a session come on a separate stream.
+// request. The request must have been forwarded and must still wait for its answer. RequestScope
+// returns "" if there is no such request, or if requests of different scopes have this id. A
+// transport needs the scope because messages about a request of a client without a session come on
+// a separate stream.
 func (x *Session) RequestScope(from mcp.Direction, id []byte) string {
 	return x.s.table.requestScope(from, frame.IDKey(id))
 }

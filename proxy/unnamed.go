@@ -63,7 +63,7 @@ func (rc *receiver) holdUnnamed(ctx context.Context, line []byte, refusal *frame
 	u := &unnamed{line: bytes.Clone(line), refusal: refusal}
 	u.rc = &receiver{s: rc.s, from: rc.from, scope: rc.scope, out: rc.out, back: rc.back}
 	rc.recordDrop(&event.Event{Code: refusal.Code, Reason: "an answer that does not say which request it is for", Bytes: len(line)})
-	rc.judgeGroup(ctx) // judged first, because an answer in the same read may show the request of this answer
+	rc.judgeGroup(ctx) // the group is judged first, because an answer in the same read may show the request of this answer
 	t := &rc.s.table
 	t.mu.Lock()
 	if len(t.unnamed) < maxUnnamed {
@@ -127,7 +127,8 @@ func (t *table) claimFailedReply(rc *receiver, id []byte) []*response {
 }
 
 // addNotice stores a notification or a response that is about to be written. It does not store a
-// notification if the server is known not to answer its method.
+// notification if earlier messages have shown that the server does not answer notifications of this
+// method.
 func (t *table) addNotice(method, scope string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -236,16 +237,16 @@ func (t *table) belongsTo(u *unnamed, n notice, calls []*request) bool {
 	return known
 }
 
-// methodFamily returns the part of a method before "/". A server with one method of a family is
-// taken to know all methods of the family.
+// methodFamily returns the part of a method before "/". If a server has one method of a family,
+// clawai assumes that it knows all methods of the family.
 func methodFamily(method string) string {
 	begin, _, _ := strings.Cut(method, "/")
 	return begin
 }
 
-// findCandidates returns the waiting requests among the first `before` messages to the server.
-// cancelledCount is the number of cancelled requests among them, because the server may answer
-// those too. The caller holds t.mu.
+// findCandidates returns the waiting requests among the first `before` messages to the server. It
+// also counts the cancelled requests among these messages (cancelledCount), because the server may
+// answer those too. The caller holds t.mu.
 func (t *table) findCandidates(from mcp.Direction, scope string, before uint64) (calls []*request, cancelledCount int) {
 	for key, req := range t.pendingRequests(from).requests {
 		switch {

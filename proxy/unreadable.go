@@ -63,8 +63,8 @@ func (s *session) setLongest(client string) {
 	}
 }
 
-// answersOnly reports whether a message has a result or an error and no method, or null as its
-// method.
+// answersOnly reports whether a message has a result or an error, and its method is missing or
+// null.
 func answersOnly(line []byte) bool {
 	members := gjson.GetManyBytes(line, "method", "result", "error")
 	return members[0].Type == gjson.Null && (members[1].Exists() || members[2].Exists())

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// SplitWritable splits the changes. writable are the changes whose file may be edited; refused has
-// the reason for each other change. So a person sees no difference that cannot be written.
+// SplitWritable splits the changes. The result writable has the changes whose file may be edited.
+// The result refused has the reason for each of the remaining changes. If a caller shows only the
+// changes in writable, each change that it shows can be made.
 func (o Options) SplitWritable(changes []Change) (writable []Change, refused []error) {
 	for _, c := range changes {
 		if err := o.checkFile(c); err != nil {
@@ -34,8 +35,8 @@ func (o Options) checkEditable(c Change) error {
 	return o.checkNotRunning(c)
 }
 
-// checkFile returns an error for a read-only file, and for a file outside the owner's folders to
-// which a symlink leads.
+// checkFile returns an error for a read-only file. It also returns an error if a symlink leads to
+// the file and the file is outside the owner's folders.
 func (o Options) checkFile(c Change) error {
 	if !o.Follow && !o.inOwnFolders(c) {
 		return fmt.Errorf("it is a symlink to %s, outside your home folder; give --follow to edit that file", c.Real)
@@ -98,7 +99,8 @@ func (o Options) checkNotRunning(c Change) error {
 	return nil
 }
 
-// mayRewrite reports whether a program runs, or may run, that would write the file from its memory.
+// mayRewrite reports whether a program that writes the file from its memory runs now. It also
+// returns true if the running programs cannot be listed.
 func (o Options) mayRewrite(c Change) bool {
 	var names []string
 	for _, e := range c.Edits {

@@ -25,12 +25,13 @@ type Options struct {
 	// WhileRunning allows edits while the client of the file runs. The client may then overwrite
 	// the edits.
 	WhileRunning bool
-	Running      func() ([]string, error) // returns the names of running programs; nil: RunningPrograms
-	LockWait     time.Duration            // maximum wait for each lock; 0: 5 s
-	// RecheckAfter is the wait before ApplyChanges checks a file again; 0 means 1.5 s. It checks a
-	// file again if the client runs and may overwrite the edit with its own copy in memory.
+	Running      func() ([]string, error) // returns the names of running programs; nil means RunningPrograms
+	LockWait     time.Duration            // maximum wait for each lock; 0 means 5 s
+	// RecheckAfter is the wait before ApplyChanges checks a file again; 0 means 1.5 s. ApplyChanges
+	// checks a file again if the client runs and may overwrite the edit with its own copy in
+	// memory.
 	RecheckAfter time.Duration
-	Now          func() time.Time // nil: time.Now
+	Now          func() time.Time // returns the time; nil means time.Now
 	// Replan plans a change again if somebody has written the file in the meantime. It returns
 	// false if the new edit would differ. If Replan is nil, such a change is refused.
 	Replan func(Change) (Change, bool)
@@ -95,9 +96,9 @@ func ApplyChanges(ctx context.Context, changes []Change, o Options) []error {
 // writing the file.
 const maxReplans = 3
 
-// applyWithReplans applies the changes of one file: changes[i] for each i in indexes. If the client
-// has written the file since it was read, and the file has only one change, it plans the change
-// again.
+// applyWithReplans applies the changes of one file: changes[i] for each i in indexes. If the file
+// has only one change, and the client has written the file after clawai read it, applyWithReplans
+// plans the change again.
 func applyWithReplans(ctx context.Context, changes []Change, indexes []int, o Options) error {
 	for replans := 0; ; replans++ {
 		parts := make([]Change, len(indexes))
@@ -210,7 +211,7 @@ func writeJournaled(c Change, parts []Change, o Options) error {
 	return errors.Join(err, appendJournal(parts, o, err))
 }
 
-// hasBytes reports whether the content of the file is exactly want.
+// hasBytes reports whether the content of the file is equal to the parameter want.
 func hasBytes(path string, want []byte) bool {
 	now, err := readRegularFile(path)
 	return err == nil && bytes.Equal(now, want)

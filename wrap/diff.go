@@ -139,8 +139,8 @@ func resync(before, after [][]byte, a, b int) (int, int) {
 	return len(before), len(after)
 }
 
-// sameLine reports whether line i of before equals line j of after, or both texts end there. Two
-// blank lines do not count as equal.
+// sameLine reports whether line i of before equals line j of after, or both texts end there. For
+// blank lines it returns false.
 func sameLine(before, after [][]byte, i, j int) bool {
 	if i >= len(before) || j >= len(after) {
 		return i == len(before) && j == len(after)
@@ -155,8 +155,9 @@ func lineAt(lines [][]byte, i int) []byte {
 	return nil
 }
 
-// writeLine writes one line. other is the same line on the other side of the change. If the line is
-// long, writeLine only writes the part that differs from other, with some text around it.
+// writeLine writes one line. The parameter other is the line that the other side of the change has
+// in its place. If the line is long, writeLine writes only the part that differs from the other
+// line, with some text around it.
 func writeLine(b *strings.Builder, sign byte, line, other []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	ended := len(text) < len(line)

@@ -126,7 +126,7 @@ func findHookBlocker(e client.Env, row client.HookRow) string {
 			continue
 		}
 		off, _ := client.ReadSettings(row, src)
-		if off != "" && !slices.Contains(own, path) { // for a setting in the hooks' own file, HookDiffers and applyOp report it
+		if off != "" && !slices.Contains(own, path) { // HookDiffers and applyOp report a setting in the hooks' own file
 			return fmt.Sprintf("%s runs no hook, as %s in %s", row.Name, off, path)
 		}
 	}

@@ -35,7 +35,7 @@ func (s HookState) StateText() string {
 func (s HookState) IsCovered() bool { return s == HookEnforced || s == HookOpen }
 
 // HookState returns the state of a client's hooks, and a reason if the state needs one, otherwise
-// "". all is the result of FindHooks.
+// "". The parameter all is the result of FindHooks.
 func (pl Planner) HookState(h Hooks, all []Hooks) (HookState, string) {
 	if len(h.Row.Through) > 0 {
 		return pl.sharedHookState(h, all)
@@ -93,7 +93,8 @@ func (pl Planner) sharedHookState(h Hooks, all []Hooks) (HookState, string) {
 }
 
 // openTargets returns the names of the agents that a session of the client may use and that do not
-// call our hook. covered has, for each client on this machine, whether it is covered.
+// call our hook. The map covered has an entry for each client on this machine: true if this client
+// calls our hook and obeys the answer.
 func openTargets(row client.HookRow, covered map[string]bool) string {
 	var open []string
 	for _, target := range row.Targets {
@@ -162,9 +163,9 @@ func (h Hooks) countOurs() (n int) {
 func hookKey(event string) []string { return []string{"hooks", event} }
 
 // PlanHooks plans the changes of an operation on hooks. If a file of one client cannot be edited,
-// errs gets an error for this client, and the other clients are still planned. If before has a
-// change of the same file, PlanHooks starts from the result of that change, because ApplyChanges
-// writes all changes of a file at once.
+// errs gets an error for this client, and the other clients are still planned. If the list before
+// has a change of the same file, PlanHooks starts from the result of that change, because
+// ApplyChanges writes all changes of a file at once.
 func (pl Planner) PlanHooks(op Op, all []Hooks, before []Change) (changes []Change, errs []error) {
 	program, err := pl.Program.HookPath()
 	if op == Wrap && err != nil {

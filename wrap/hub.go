@@ -83,8 +83,8 @@ func readOrNone(path string) ([]byte, error) {
 func (h *Hub) HasUnsettled(files []ConfigFile) bool { return len(h.settledMoves(files)) < len(h.moves) }
 
 // findMove returns the index of the move that belongs to the hub's entry in a file; -1 if the owner
-// wrote the entry. While a run adds servers to a hub, the entry has two moves. The later move
-// counts only after the client's file has none of its servers any more.
+// wrote the entry. While a run adds servers to a hub, the entry has two moves. The earlier move
+// belongs to the entry until all servers of the later move are gone from the client's file.
 func (h *Hub) findMove(p *ConfigFile, path []string) int {
 	first := -1
 	for i, m := range slices.Backward(h.moves) {
@@ -131,8 +131,8 @@ func (h *Hub) settledMoves(files []ConfigFile) (left []move) {
 	return left
 }
 
-// hasEntry reports whether the file has an entry with this key path for which accepts returns true.
-// If accepts is nil, every entry counts.
+// hasEntry reports whether the file has an entry with this key path. If the parameter accepts is
+// not nil, the entry e counts only if accepts(e) is true.
 func (p *ConfigFile) hasEntry(path []string, accepts func(client.Entry) bool) bool {
 	return slices.ContainsFunc(p.Entries, func(e client.Entry) bool {
 		return slices.Equal(e.KeyPath, path) && (accepts == nil || accepts(e))
@@ -194,8 +194,9 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig returns the configuration without the moved servers that are in no move of left. A
-// table that the owner has changed stays; changed has the name of its server.
+// pruneConfig returns the configuration after the end of some moves. The parameter left lists the
+// moves that stay, and pruneConfig removes the servers that are in none of them. A table that the
+// owner has changed stays, and the result changed has the name of its server.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {
@@ -268,8 +269,8 @@ func (h *Hub) PreviewConfig(op Op, changes []Change) *Change {
 	return &c
 }
 
-// LockRuns locks out other runs until unlock. A run keeps the lock from BeginMoves to SettleMoves,
-// because in this time the files look as if a run had been interrupted.
+// LockRuns locks out other runs until the caller calls unlock. A run keeps the lock from BeginMoves
+// to SettleMoves, because in this time the files look as if a run had been interrupted.
 func (h *Hub) LockRuns(ctx context.Context, o Options) (unlock func(), err error) {
 	return lockFile(ctx, o, movesPath(h.State)+" run")
 }

@@ -79,7 +79,7 @@ func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved [
 		refuse(moved[0].Name, err)
 		return src, nil, errs
 	}
-	h.src, h.moves = config, append(slices.Clip(h.moves), m) // keep the earlier move, which counts until the file is written
+	h.src, h.moves = config, append(slices.Clip(h.moves), m) // the earlier move stays in effect until the file is written
 	return after, moved, errs
 }
 
@@ -156,7 +156,8 @@ func (h *Hub) addServer(config []byte, server client.HubServer) ([]byte, error) 
 }
 
 // findChangedServer returns the server with this name from an earlier move, if config.toml has a
-// table for it; otherwise nil. earlier is the index of the move, or -1.
+// table for it; otherwise nil. The parameter earlier is the index of that move, or -1 if there is
+// no earlier move.
 func (h *Hub) findChangedServer(earlier int, name string) *movedServer {
 	entries, err := client.Read(client.HubRow(), h.src)
 	if earlier < 0 || err != nil || !slices.ContainsFunc(entries, func(e client.Entry) bool { return e.Name == name }) {

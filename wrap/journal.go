@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// journalEntry is the edit of one server in the journal. It is written before the file. An entry
-// with Failed cancels the entry before it for the same server.
+// journalEntry is the edit of one server in the journal. It is written before the client's file. An
+// entry with Failed cancels the entry before it for the same server.
 type journalEntry struct {
 	Time   time.Time `json:"time"`
 	Clawai string    `json:"clawai"` // version of clawai

@@ -14,13 +14,15 @@ import (
 
 const (
 	lockPoll = 50 * time.Millisecond
-	// deadLock is the age at which a client's lock counts as left over. Cline's library updates the
-	// time of its lock directory every 5 seconds, and ignores a lock that is 10 seconds old.
+	// deadLock is the age at which clawai removes a client's lock, because the client has probably
+	// left it behind. Cline's library updates the time of its lock directory every 5 seconds, and
+	// ignores a lock that is 10 seconds old.
 	deadLock = 20 * time.Second
 )
 
-// lockFile locks out other clawai processes that want to write the file, until unlock. The lock
-// file is in the state folder, so that the folder of the client's file has no extra files.
+// lockFile locks out other clawai processes that want to write the file, until the caller calls
+// unlock. The lock file is in the state folder, so that the folder of the client's file has no
+// extra files.
 func lockFile(ctx context.Context, o Options, real string) (unlock func(), err error) {
 	dir := filepath.Join(o.State, "wrap-locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -51,12 +51,14 @@ func ReadModelRoutes(state string) (*ModelRoutes, error) {
 	return r, nil
 }
 
-// LockModelRoutes locks out other clawai processes that want to write the routes, until unlock.
+// LockModelRoutes locks out other clawai processes that want to write the routes, until the caller
+// calls unlock.
 func LockModelRoutes(state string) (unlock func(), err error) {
 	return atomicfile.Lock(ModelRoutesFile(state))
 }
 
-// ForgetModelRoutes removes the routes in gone from the file in the state folder.
+// ForgetModelRoutes removes some routes from the file in the state folder. The parameter gone lists
+// them.
 func ForgetModelRoutes(state string, gone []string) error {
 	unlock, err := LockModelRoutes(state)
 	if err != nil {

@@ -62,8 +62,9 @@ func (f *ModelFile) readFile(e client.Env) {
 	f.Addresses, f.Err = client.ReadAddresses(f.Row, f.src)
 }
 
-// countsMore reports whether the file over hides the address in the client's own file. Files of a
-// project are also searched in the folders above the project, up to the home.
+// countsMore reports whether another file hides the address in the client's own file. The parameter
+// over is the path of the other file. A file in the home folder or above it hides nothing, because
+// the search for a project's files ends below the home folder.
 func (f *ModelFile) countsMore(e client.Env, over string) bool {
 	folder := filepath.Dir(over)
 	if strings.HasPrefix(filepath.Base(folder), ".") {
@@ -89,7 +90,7 @@ type ModelState string
 // Values of ModelState.
 const (
 	ModelLed        ModelState = "through clawai"
-	ModelDrifted    ModelState = "drifted"    // the address is another one than wrap writes
+	ModelDrifted    ModelState = "drifted"    // the address differs from the one that wrap writes
 	ModelBare       ModelState = "not led"    // the requests go directly to the service
 	ModelByHand     ModelState = "by hand"    // wrap edits no file of this client
 	ModelUnreadable ModelState = "unreadable" // the file cannot be read
@@ -194,7 +195,8 @@ func (r *ModelRoutes) editModelFile(op Op, f ModelFile) (after []byte, routes []
 	return after, routes, nil
 }
 
-// leadAddress returns the file with an address of our proxy at the place a.
+// leadAddress returns the file with an address of our proxy at the place that the parameter a
+// describes.
 func (r *ModelRoutes) leadAddress(f ModelFile, a client.ModelAddress, src []byte) ([]byte, error) {
 	service := a.Text
 	if a.Ours != nil {

@@ -79,7 +79,7 @@ func (pl Planner) ChangesTarget(op Op, t Target) bool {
 	if pl.Hub != nil && pl.Hub.Into {
 		return true
 	}
-	if pl.HTTPProxy.redirectsEntry(t.Entry) { // Problem does not matter here, because a redirected entry does not become a process
+	if pl.HTTPProxy.redirectsEntry(t.Entry) { // the field Problem does not matter here, because a redirected entry becomes no process
 		return pl.HTTPProxy.needsRedirect(t)
 	}
 	if t.Entry.Problem != nil {

@@ -8,8 +8,8 @@ import (
 )
 
 // RunningPrograms returns the names of the running programs. A process can have three names: the
-// kernel's name, which has at most 15 bytes, the base name of its executable, and the base name of
-// the first word of its command line.
+// kernel's name (at most 15 bytes), the base name of its executable, and the base name of the first
+// word of its command line.
 func RunningPrograms() ([]string, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

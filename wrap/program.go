@@ -88,9 +88,9 @@ type search struct {
 	same func(a, b string) bool // reports whether two paths lead to the same file
 }
 
-// findProgram tries the path that the user typed, then the folders of PATH, and last exe. It tries
-// exe last because exe may be in a folder that the next upgrade removes, while a link of a package
-// manager stays.
+// findProgram tries the path that the user typed, then the folders of PATH, and last the path in
+// the field exe. This path comes last, because it may be in a folder that the next upgrade removes,
+// while a link of a package manager stays.
 func (s search) findProgram() Program {
 	if s.isTemporary(s.exe) {
 		return Program{Err: fmt.Errorf("this clawai is a temporary binary (%s): what go run builds, or what lies in the folder for temporary files, is removed later, and a client that was told to start it would find nothing. Install one that stays, and run that: go install ./cmd/... in a checkout, or go install github.com/clawai/clawai/cmd/...@latest", s.exe)}

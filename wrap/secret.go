@@ -10,8 +10,8 @@ type Secrets interface {
 	// TakeSecret moves a secret into the vault. text is the reference for the file in place of the
 	// secret. If take is false, the secret stays in the file.
 	TakeSecret(t Target, s client.Secret) (text string, take bool, err error)
-	// ReturnToken returns the token for which a reference is now in the file. If give is false, the
-	// reference stays in the file.
+	// ReturnToken returns the token that a reference in the file has replaced. If give is false,
+	// the reference stays in the file.
 	ReturnToken(t Target, s client.Secret) (token string, give bool, err error)
 }
 
@@ -37,8 +37,9 @@ func (pl Planner) restoreSecrets(t Target, src []byte) ([]byte, error) {
 	return pl.exchangeTokens(t, src, client.FindReferences, func(s client.Secret) (string, bool, error) { return pl.Secrets.ReturnToken(t, s) })
 }
 
-// exchangeTokens replaces tokens in an entry. find lists the texts; replace returns the new token
-// of a text. If replace returns false, the text stays.
+// exchangeTokens replaces tokens in an entry. The parameter find is a function that lists the texts
+// of the entry. The parameter replace is a function that returns the new token of a text; if it
+// returns false, the text stays.
 func (pl Planner) exchangeTokens(t Target, src []byte, find func(client.Row, []byte, client.Entry) ([]client.Secret, error), replace func(client.Secret) (string, bool, error)) ([]byte, error) {
 	if pl.Secrets == nil {
 		return src, nil

@@ -27,7 +27,8 @@ type Planner struct {
 	Observe   bool // Wrap adds proxies that only record and block nothing
 	HTTPProxy HTTPProxy
 	Hub       *Hub // nil: the hub's configuration is unknown
-	// If nil, secrets in the files stay, and so do references to the vault.
+	// If Secrets is nil, the planned edits keep the secrets and the references to the vault that
+	// are in the files.
 	Secrets Secrets
 	Getenv  func(name string) string // returns a variable of the owner's environment; nil: unknown
 }
@@ -62,16 +63,17 @@ func (pl Planner) EntryState(p *ConfigFile, e client.Entry) (State, string) {
 }
 
 // GuardsEntry reports whether calls to a server go through a proxy of ours that enforces the
-// owner's rules. An entry in a project's file counts only if Wrap wrote it, because everybody who
-// can write in the project could write such an entry.
+// owner's rules. For an entry in a project's file, it returns true only if Wrap wrote the entry,
+// because everybody who can write in the project could write such an entry.
 func (pl Planner) GuardsEntry(p *ConfigFile, e client.Entry) bool {
 	state, _ := pl.EntryState(p, e)
 	own := p.Row.Scope != client.Project && p.Row.Scope != client.Workspace
 	return state == Wrapped && (own || pl.Journal.hasWrapped(p.Real, e))
 }
 
-// FindDifferences returns how an entry differs from what wrap would write, if the entry is, was or
-// looks wrapped. It returns nil if there is no difference, or if the entry was never wrapped.
+// FindDifferences returns how an entry that is or was wrapped differs from what wrap would write.
+// It also reports an entry that starts clawai in another way, and an entry that two programs may
+// read differently. It returns nil if it has nothing to report.
 func (pl Planner) FindDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	was := pl.Journal.hasWrapped(p.Real, e)
 	switch {

@@ -17,7 +17,7 @@ import (
 // HTTPProxy is the owner's proxy for clients that connect over HTTP (clawai proxy --listen). It
 // only connects to the servers in Upstreams.
 type HTTPProxy struct {
-	Base      string            // address of the proxy up to /mcp; "": Wrap turns remote servers into processes instead
+	Base      string            // address of the proxy up to /mcp; "" if Wrap turns remote servers into processes instead
 	Secret    string            // secret part of the path; "" if there is none yet
 	Upstreams map[string]string // original addresses of the servers, by name
 	Listeners map[string]string // ADDRESS:PORT of the proxy in the url of each server, by name

@@ -86,8 +86,9 @@ func listSettings(e client.Env, row client.HookRow) (all []Setting) {
 }
 
 // checkVariables returns a message for each variable that changes clawai's behaviour. It looks in
-// the entry and in the settings around it. It ignores a variable with the same value in pl.Getenv,
-// and PATH unless the client finds clawai through PATH.
+// the entry and in the settings around it. It ignores a variable that has the same value in
+// pl.Getenv. It also ignores PATH if the command is an absolute path, because the client then does
+// not search PATH for clawai.
 func (pl Planner) checkVariables(p *ConfigFile, e client.Entry, command string) (all []string) {
 	for _, v := range e.Env {
 		if what := pl.steeringReason(v, command); what != "" {

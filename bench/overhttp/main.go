@@ -89,7 +89,7 @@ func listen(h http.Handler) error {
 }
 
 // measure makes n calls and prints their median. Before that, it makes n/10 calls that open the
-// connections and do not count.
+// connections. The median does not include them.
 func measure(to, accept string, n int) error {
 	took := make([]time.Duration, 0, n)
 	for i := range n + n/10 {

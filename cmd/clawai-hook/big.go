@@ -35,7 +35,7 @@ func judgeByClawai(ctx context.Context, line *program.Line, payload []byte) clie
 		name += ".exe"
 	}
 	var out, errs bytes.Buffer
-	// The program is in our folder, and the words are our own arguments.
+	// The program lies in our own folder, and its arguments are those of this process.
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(self), name), slices.Concat([]string{"hook", program.HeldOption(payload)}, line.Words)...) //nolint:gosec
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -66,8 +66,8 @@ func runWithOpenInput(cmd *exec.Cmd, payload []byte) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// After an error, clawai has not read the whole payload. Then it gives no answer either, so the
-	// error needs no check here.
+	// If the write fails, clawai has not read the whole payload and gives no answer. The caller
+	// notices the missing answer, so the error needs no check here.
 	go func() { _, _ = in.Write(payload) }()
 	return cmd.Wait()
 }

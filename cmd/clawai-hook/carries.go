@@ -14,9 +14,9 @@ import (
 // because a hook gets no other content.
 type detectors struct{ gate.None }
 
-// coversPolicy reports whether the detectors can find everything that the rules about calls ask
-// for. The detectors cannot compare a call with a schema, because only clawai knows the servers'
-// schemas.
+// coversPolicy reports whether the detectors can find every kind of finding that the rules about
+// calls look for. The detectors cannot compare a call with a schema, because only clawai knows the
+// servers' schemas.
 func coversPolicy(p gate.Policy) bool {
 	kinds, _ := p.Screens(policy.OnCall)
 	return !slices.Contains(kinds, reply.Schema)
@@ -25,8 +25,8 @@ func coversPolicy(p gate.Policy) bool {
 var errNoDifference = errors.New("no rule about this call asks what it carries")
 
 // Carries returns the findings in the arguments of a call. If findings cannot change the decision,
-// Carries returns an error and does not search, because a search costs as much as the rest of the
-// call.
+// Carries returns an error and does not search, because a search takes as much time as the rest of
+// the judgement.
 func (detectors) Carries(c *policy.Call, p gate.Policy) ([]gate.Found, error) {
 	if !affectsDecision(c, p) {
 		return nil, errNoDifference

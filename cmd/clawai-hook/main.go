@@ -1,7 +1,11 @@
 // Command clawai-hook is the program that agents start before they run a tool. It judges like
-// clawai, but it starts much faster, because it contains no way to ask a person. In two cases it
-// lets clawai judge the same payload (clawai hook). The first case is a rule that asks a person.
-// The second case is an allowed tool of an MCP server, because that server may have a proxy.
+// clawai, but it starts much faster, because it lacks some parts of clawai. If the judgement needs
+// one of these parts, clawai-hook starts clawai (clawai hook), and clawai judges the same payload.
+// Examples are:
+//   - A rule asks a person, and the client has no dialog of its own for this.
+//   - The rules allow a tool of an MCP server. That server may have a proxy, and only clawai knows
+//     this.
+//   - The policy counts calls, uses the labels of the session, or does not load here.
 package main
 
 import (
@@ -46,7 +50,8 @@ func runHook(words []string) int {
 	})
 }
 
-// openDoor opens the gate of the hook. This gate can ask a person only by the client's own dialog.
+// openDoor opens the gate of the hook. This gate can ask a person only through the client's own
+// dialog.
 func openDoor(line *program.Line, project string, req *client.Request, ask hook.Dialog) (*hook.Door, error) {
 	o, err := line.Open(project, req.Session, req.Calls)
 	if err != nil {

@@ -3,8 +3,8 @@ package main
 import "golang.org/x/sys/unix"
 
 // hasElevatedPowers reports whether this process gained powers at its start. The kernel marks such
-// a process (AT_SECURE, getauxval(3)). If the mark cannot be read, it returns false, and
-// checkPowers compares only the ids.
+// a process (AT_SECURE, getauxval(3)). If the mark cannot be read, hasElevatedPowers returns false.
+// Then checkPowers compares only the user and group ids.
 func hasElevatedPowers() bool {
 	const secure = 23
 	pairs, err := unix.Auxv()

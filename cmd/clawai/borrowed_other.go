@@ -2,5 +2,6 @@
 
 package main
 
-// hasElevatedPowers returns false, because on other systems checkPowers needs only the ids.
+// hasElevatedPowers returns false, because on other systems it is enough that checkPowers compares
+// the user and group ids.
 func hasElevatedPowers() bool { return false }

@@ -84,7 +84,7 @@ func completeWords(w io.Writer, cmds []*cli.Command, words []string) {
 	}
 }
 
-// place says which part of a command line the word to complete belongs to.
+// place is the part of a command line that contains the word to complete.
 type place struct {
 	command     *cli.Command // nil for clawai itself
 	path        string       // the words that name the command, such as "log explain"
@@ -102,7 +102,7 @@ func readPlace(cmds []*cli.Command, typed []string) place {
 			continue
 		}
 		if i == 0 && word == "help" {
-			continue // the next words are the words of a command
+			continue // after help, the words name a command
 		}
 		if strings.HasPrefix(word, "-") {
 			if flag := at.findFlag(word); flag != nil && flag.TakesValue() {

@@ -20,9 +20,9 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// valuesOf maps an option to a function that returns the option's values. If an option has other
-// values in one command, another key has the words of that command before the option. An option
-// without an entry takes a file or any value.
+// valuesOf maps an option to a function that returns the option's values. If an option has
+// different values in one command, the map has a second key for them: the words of that command and
+// then the option. An option without an entry takes a file or any value.
 var valuesOf = map[string]func() []string{
 	"server":             serverNames,
 	"client":             clientNames,
@@ -82,7 +82,7 @@ func argumentValues(command string, n int) []string {
 
 // harmlessWords returns only the values that every shell reads as one plain word. A name can come
 // from a client's file or a server, and a shell could split or run such a name. The person must
-// type other names.
+// type all other names.
 func harmlessWords(values func() []string) []string {
 	if values == nil {
 		return nil

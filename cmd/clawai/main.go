@@ -15,7 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"syscall"
-	_ "time/tzdata" // rules with time zones need it on a system without a table of time zones
+	_ "time/tzdata" // rules with time zones need this package if the system has no table of time zones
 
 	"github.com/urfave/cli/v2"
 

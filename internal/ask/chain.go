@@ -13,7 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// ChainOptions configure a Chain. Without channels and queue it denies.
+// ChainOptions configure a Chain. A Chain that has no channel and no queue denies every call.
 type ChainOptions struct {
 	Channels   []Channel                        // in the order of asking
 	Team       Channel                          // asks the approvers that a rule names; only this channel can allow the calls of such a rule
@@ -34,7 +34,8 @@ type ChainOptions struct {
 type RuleWriter interface {
 	Offers(q gate.Question) (offers []view.Offer, whyNot string)
 	Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error)
-	// Bound returns which further calls a session answer with this scope allows.
+	// Bound returns the bound of a session answer with this scope: it decides which further calls
+	// the answer allows.
 	Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error)
 }
 
@@ -69,8 +70,8 @@ func NewChain(o ChainOptions) *Chain {
 	return &Chain{o: o, entries: map[uint64]*entry{}}
 }
 
-// Close waits until all goroutines of the chain have ended. No question may be open when Close is
-// called, or be asked later.
+// Close waits until all goroutines of the chain have ended. The caller must not call Close while
+// a question is open, and must not ask afterwards.
 func (l *Chain) Close() { l.busy.Wait() }
 
 // Errors that end a question without an answer.
@@ -79,8 +80,8 @@ var (
 	errUnanswered = errors.New("nobody answered in time")
 )
 
-// hintNext tells the agent and the record how to answer the next call when no person could be
-// asked.
+// hintNext is a text for the agent and the record if no person could be asked. It tells how the
+// owner can answer the next such call.
 const hintNext = "to answer such calls, the owner runs: clawai approve"
 
 // Ask returns the first answer. If there is no answer, it returns an error.
@@ -106,8 +107,9 @@ func (l *Chain) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	return l.awaitAnswer(ctx, q, p, l.askChannels(racing, q))
 }
 
-// withDeadline ends ctx at the deadline. If the deadline of ctx is earlier, ctx keeps it, so that
-// the caller sees its own deadline as the reason.
+// withDeadline returns a context that ends with ctx, or at deadline with the cause errUnanswered.
+// If the deadline of ctx is earlier, that cause is not set, so that the caller sees its own
+// deadline as the reason.
 func withDeadline(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !own.After(deadline) {
 		return context.WithCancel(ctx)
@@ -156,7 +158,7 @@ type answered struct {
 	err error
 }
 
-// askChannels asks at one channel after another until one returns an answer.
+// askChannels asks through one channel after another until a channel returns an answer.
 func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answered {
 	out := make(chan answered, 1)
 	l.busy.Go(func() {
@@ -190,7 +192,7 @@ func (l *Chain) askChannels(ctx context.Context, q gate.Question) <-chan answere
 	return out
 }
 
-// reasons holds one error for each channel that had no answer.
+// reasons holds one error for each channel that returned no answer.
 type reasons []error
 
 func (n reasons) Error() string {
@@ -206,7 +208,7 @@ func (n reasons) Error() string {
 
 func (n reasons) Unwrap() []error { return n }
 
-// askTeam asks at the team's centre.
+// askTeam sends the question to the team's centre and returns the answer.
 func askTeam(ctx context.Context, team Channel, q gate.Question) answered {
 	a, err := catchPanic(func() (gate.Answer, error) { return team.Ask(ctx, q) })
 	return answered{a, err}

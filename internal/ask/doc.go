@@ -3,7 +3,7 @@
 // without a question.
 //
 // The person sees what would be executed, in harmless form. Silence, end of file, a hang-up, a
-// window too small for the question, and every doubt deny. The package never uses a terminal that
-// another program owns. It never writes to standard output, because standard output carries the
-// protocol.
+// window too small for the question, and every doubt deny the call. The package never uses a
+// terminal that another program owns. It never writes to standard output, because standard output
+// carries the protocol.
 package ask

@@ -18,8 +18,8 @@ type QueueChannel struct {
 	look func() ([]string, error)
 }
 
-// NewQueueChannel returns the channel for one kind of answerer. look lists the kinds that are
-// present, like queue.Answerers.
+// NewQueueChannel returns the channel for one kind of answerer. The parameter look is a function
+// that lists the kinds that are present, like queue.Answerers.
 func NewQueueChannel(kind string, look func() ([]string, error)) *QueueChannel {
 	return &QueueChannel{kind: kind, look: look, Every: 5 * time.Second}
 }

@@ -59,7 +59,8 @@ func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 	return t, nil
 }
 
-// NewQueueClient returns a QueueClient that opens the queue with open at the first question.
+// NewQueueClient returns a QueueClient. At the first question it opens the queue with the function
+// open.
 func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
 func (l *QueueClient) putRequest(ctx context.Context, r queue.Request) (Ticket, error) {
@@ -127,8 +128,8 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	return p
 }
 
-// tryQueue calls ask and turns a panic into an error. It reports an error if the question is still
-// open.
+// tryQueue calls the function ask and turns a panic into an error. It passes an error to OnError if
+// the question is still open.
 func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -180,8 +181,8 @@ func (p *entry) ticketIfEnqueued() Ticket {
 }
 
 // resolveEntry ends the question in the queue. If the queue already has another answer, it returns
-// this answer and false, because the first answer counts. If the queue does not reply within
-// resolveTimeout, the answer a counts, and the queue gets it later.
+// this answer and false, because the first answer wins. If the queue does not reply within
+// resolveTimeout, the answer a is valid, and the queue gets it later.
 func (l *Chain) resolveEntry(p *entry, s queue.Status, a queue.Answer, outcome string) (first queue.Answer, ours bool) {
 	type resolution struct {
 		queue.Answer

@@ -31,7 +31,7 @@ type StderrRelay struct {
 	ours   *os.File
 
 	stage chan struct{}   // holds one element while a question or a chunk of text uses the terminal
-	open  context.Context // ends with Close, after which no question comes
+	open  context.Context // ends when Close is called; no question comes after that
 	over  context.CancelFunc
 	done  chan struct{} // closed when all text is written
 
@@ -150,7 +150,8 @@ func (a *StderrRelay) writeChunks() {
 // writeChunk writes one chunk while no question is open. If the terminal is gone, the chunk is
 // lost: the server must not wait, and without the relay its text would be lost too.
 func (a *StderrRelay) writeChunk(chunk []byte) {
-	// After Close both waits fail at once. The rest is then written even while a question is open.
+	// After Close, the waits for the stage and for the terminal fail at once. The rest of the text
+	// is then written even while a question is open.
 	if release, err := a.holdTerminal(a.open); err == nil {
 		defer release()
 	}

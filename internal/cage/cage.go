@@ -282,8 +282,8 @@ func (p *planner) readRest() error {
 	return p.denyHosts()
 }
 
-// hidePlaces applies the key hide of all tables. It also makes the places read-only that the
-// client's table forbids to write. It must run after all steps that open a place.
+// hidePlaces applies the key hide of all tables. It also makes a place read-only if the client's
+// table forbids to write it. It must run after all steps that open a place.
 func (p *planner) hidePlaces() error {
 	for _, t := range p.Tables {
 		for _, text := range t.Hide {
@@ -438,7 +438,8 @@ func narrow(all, by []place) (both []place) {
 	return both
 }
 
-// dropBelow returns the places of all that do not lie below a place of others.
+// dropBelow returns the places `all`, except those that are among `others` or lie below one of
+// them.
 func dropBelow(all, others []place) (rest []place) {
 	for _, a := range all {
 		if !isBelow(a.path, pathsOf(others)) {
@@ -457,7 +458,7 @@ func pathsOf(all []place) (paths []string) {
 	return paths
 }
 
-// contains reports whether a path is a place, or lies in it.
+// contains reports whether a path is the given place, or lies in it.
 func contains(place, path string) bool {
 	return path == place || place == "/" || strings.HasPrefix(path, place+"/")
 }

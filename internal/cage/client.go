@@ -14,7 +14,7 @@ import (
 
 // planClient adds the client's table to the tables of the policy. A place is open only if both the
 // policy and the client's table open the place. If the policy has no sandbox for the server, or
-// switches the sandbox off, only the client's table counts.
+// switches the sandbox off, only the client's table is used.
 func (p *planner) planClient() {
 	if p.Client == nil {
 		return
@@ -55,8 +55,8 @@ func (p *planner) needsPackageCache() bool {
 // isClientsAlone reports whether no policy has a table for the server.
 func (p *planner) isClientsAlone() bool { return p.plan.Client && len(p.Tables) == 1 }
 
-// opensDisk reports whether open is the whole disk and only the client's sandbox opens it. In that
-// case clawai may hide a single file of its own; in other cases a single file is an error.
+// opensDisk reports whether an open place is the whole disk and only the client's sandbox opens it.
+// In that case clawai may hide a single file of its own. In other cases such a file is an error.
 func (p *planner) opensDisk(open string) bool { return open == "/" && p.isClientsAlone() }
 
 // denyHosts reads the hosts that the client's table forbids, and makes the doors to the other hosts.

@@ -54,7 +54,7 @@ func findAliases(path string, mounts []mount) (whole, parts []string) {
 	return slices.DeleteFunc(whole, is), slices.DeleteFunc(parts, is)
 }
 
-// rebase replaces the folder from, at the start of a path, by the folder to.
+// rebase returns a path in which the folder `from` at its start is replaced by the folder `to`.
 func rebase(path, from, to string) string { return filepath.Join(to, strings.TrimPrefix(path, from)) }
 
 // aliasesOf returns the other paths that show the same file or folder.

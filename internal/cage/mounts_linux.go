@@ -15,7 +15,7 @@ func readMounts() ([]mount, error) {
 			text = append(text, 0)[:len(text)]
 		}
 		n, err := unix.Read(fd, text[len(text):cap(text)])
-		if err == unix.EINTR { //nolint:errorlint // a number of the system
+		if err == unix.EINTR { //nolint:errorlint // err is an error number of the system and is never wrapped
 			continue
 		}
 		if n <= 0 || err != nil {

@@ -45,7 +45,7 @@ func (p *planner) openProgram() error {
 	if !strings.Contains(program, "/") {
 		found, err := exec.LookPath(program)
 		if err != nil {
-			return nil //nolint:nilerr // the start of the server fails with the same error and reports it
+			return nil //nolint:nilerr // the start of the server will fail with the same error and report it
 		}
 		program = found
 	}
@@ -157,8 +157,9 @@ func (p *planner) isOpen(real string) bool {
 	return isBelow(real, slices.Concat(confine.System, p.plan.Spec.Read, p.plan.Spec.Write))
 }
 
-// noteClosed notes for the owner that the program at path stays closed. The reason is the file by,
-// which leads to the program: a server may have written that file.
+// noteClosed notes for the owner that the program at path stays closed. The parameter by is the
+// file that leads to the program. The program stays closed because a server may have written that
+// file.
 func (p *planner) noteClosed(path, by string) {
 	p.note("%s stays closed: %s is in a folder that a server with a sandbox may write; if the server needs it, name it in read", path, by)
 }

@@ -139,8 +139,8 @@ func (p *planner) namedPlaces() (all []string) {
 	for _, m := range p.findMoved() {
 		apart = append(apart, m.path)
 	}
-	// Keep only paths in a shut place, or in a place that one of the variables in moved names. If
-	// the table names only a folder around such a place, the place stays shut.
+	// Keep only paths in a shut place, or in a place that findMoved returns. If the table names
+	// only a folder around such a place, the place stays shut.
 	return slices.DeleteFunc(all, func(path string) bool { return !isShut(path) && !isBelow(path, apart) })
 }
 
@@ -164,8 +164,9 @@ func newBase(path string) shutBase {
 	return shutBase{path: path, usual: names[max(0, len(names)-longestPlace):]}
 }
 
-// shutBases returns the folders in which shut places are searched: each open folder, and also the home
-// folder and the folders where programs keep their data, if the server may read them.
+// shutBases returns the folders in which shut places are searched. These are all open folders. They
+// are also the home folder and the folders where programs keep their data, if the server may read
+// these folders.
 func (p *planner) shutBases() (all []shutBase) {
 	open := append(slices.Clone(p.plan.Spec.Read), p.plan.Spec.Write...)
 	readable := slices.Concat(open, p.system)
@@ -208,7 +209,7 @@ var moved = []struct{ variable, usual string }{
 	{"RCLONE_CONFIG", ".config/rclone/rclone.conf"}, {"SOPS_AGE_KEY_FILE", ".config/sops/age/keys.txt"}, {"GRADLE_USER_HOME", ".gradle"},
 }
 
-// findMoved returns the places that the variables in moved name, with their links resolved.
+// findMoved returns the places to which the variables in `moved` point, with their links resolved.
 func (p *planner) findMoved() (all []shutBase) {
 	for _, m := range moved {
 		for _, path := range filepath.SplitList(os.Getenv(m.variable)) {
@@ -234,7 +235,7 @@ type namedGlobs struct {
 }
 
 // placeEnd marks a node of globs at which a pattern ends.
-type placeEnd struct{ spare []string } // globs of harmless last names that also match the pattern
+type placeEnd struct{ spare []string } // globs of harmless files: if the last name of a path matches one, the path is not a place
 
 // longestPlace is larger than the number of names in any place.
 const longestPlace = 8
@@ -286,8 +287,8 @@ func matchAll(all []*globs, name string) (rest []*globs) {
 	return rest
 }
 
-// endsWith reports whether a pattern ends at one of the nodes, and the last name of the path is not
-// among its harmless names.
+// endsWith reports whether the pattern of a place ends at one of the nodes. It ignores a place for
+// which the last name of the path (name) is harmless (placeEnd.spare).
 func endsWith(all []*globs, name string) bool {
 	return slices.ContainsFunc(all, func(g *globs) bool {
 		return slices.ContainsFunc(g.ends, func(e placeEnd) bool {

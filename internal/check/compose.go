@@ -17,7 +17,7 @@ type Composed struct {
 	Name string // a file name for the fixture, without extension
 }
 
-// errNoFixture means that the rules read no request as this call.
+// errNoFixture means that there is no request that the rules read as this call.
 var errNoFixture = errors.New("the call cannot be written as a fixture")
 
 // Compose returns a fixture with the shortest request that the rules read as the call c, and with
@@ -110,7 +110,7 @@ func answerOf(c *policy.Call) any {
 }
 
 // listEntry returns the list method for a call, and a list entry with the call's name. It returns
-// "" and nil if no list is for calls of this kind.
+// "" and nil if there is no list method for calls of this kind.
 func listEntry(c *policy.Call) (method string, entry any) {
 	switch c.Subject {
 	case policy.ToolSubject:

@@ -36,9 +36,9 @@ type Fixture struct {
 	policy.Facts // facts about the call, from the file (factMembers)
 
 	// Result is the reply to the request. Listed is one entry of the reply to a list request.
-	// Upload is the reply as it is sent to a model; for policy.WordsMethod, it is words of the
-	// user. Finds holds the kinds of findings in the judged message. A field is nil if the file
-	// does not have it. If Finds is nil, the detectors are run.
+	// Upload is the reply as it is sent to a model; for policy.WordsMethod, Upload is a text of
+	// the user. Finds holds the kinds of findings in the judged message. A field is nil if the
+	// file does not have it. If Finds is nil, the detectors are run.
 	Result, Listed, Upload []byte
 	Finds                  []string
 	// ExpectedResult is the message for the client or the model, as JSON: an object, or a string

@@ -17,7 +17,7 @@ type Format struct {
 
 var formats []Format
 
-// addFormat adds a format. It is called in the file of the format.
+// addFormat adds a format. The file of each format calls addFormat.
 func addFormat(f Format) {
 	at, _ := slices.BinarySearchFunc(formats, f.Name, func(g Format, name string) int { return strings.Compare(g.Name, name) })
 	formats = slices.Insert(formats, at, f)

@@ -44,8 +44,8 @@ func (fx *Fixture) checkReceived() error {
 // errLeftOut means that the alteration removes the entry from the list.
 var errLeftOut = errors.New("the entry is removed from the list, because the text to remove is in its name, or in a place that cannot be altered")
 
-// inspectResult inspects the result of the fixture like the proxy. For a list entry, it inspects a
-// list with only this entry.
+// inspectResult inspects the result of the fixture as the proxy would do it. For a list entry, it
+// inspects a list with only this entry.
 func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 	body := cmp.Or(string(fx.Result), string(fx.Upload))
 	if fx.JudgedMessage() == policy.OnList {
@@ -67,7 +67,8 @@ func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
 // alterResult returns, as JSON, the altered result or entry for the client. If a person must
-// release the reply, it is the form after the release. The error tells why the client gets nothing.
+// release the reply, this is what the client gets after the release. The error tells why the client
+// gets nothing.
 func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
 	m, err := fx.inspectResult(p)
 	if err != nil {
@@ -122,8 +123,8 @@ func (r *Result) setReceived(fx *Fixture, p *policy.Policy, server string) {
 }
 
 // sameResult reports whether the client gets the expected result. If want is an object, got must be
-// equal as JSON; clawai's member of _meta counts only if want has it. If want is a string, got must
-// have exactly these bytes.
+// equal as JSON; clawai's member of _meta is compared only if want has it. If want is a string, got
+// must have exactly these bytes.
 func sameResult(got, want []byte) bool {
 	if text := gjson.ParseBytes(want); text.Type == gjson.String {
 		return string(got) == text.String()

@@ -114,9 +114,9 @@ func ownerPacks(p *policy.Policy) (own []*inspect.Pack) {
 }
 
 // AnsweredCalls returns the calls for which the fixture's reply is the answer; for a list entry,
-// the call that would have its name. kinds are the kinds of findings in the message for which the
-// policy has rules, or the kinds that the fixture states. The error tells why the proxy would
-// refuse the message before the rules.
+// the call that would have its name. If the fixture states kinds of findings, kinds has these.
+// Otherwise kinds has those kinds of findings in the message for which the policy has rules. The
+// error tells why the proxy would refuse the message before the rules.
 func (fx *Fixture) AnsweredCalls(p *policy.Policy, server string) (calls []policy.Call, kinds []string, err error) {
 	calls, err = fx.answeredCalls(server)
 	if err != nil {

@@ -40,7 +40,8 @@ type Result struct {
 	Undecided []string
 }
 
-// IsMismatch reports whether the answer is another one than the fixture expects.
+// IsMismatch reports whether the answer, or the result for the client, differs from what the
+// fixture expects.
 func (r Result) IsMismatch() bool {
 	return r.Err == nil && r.Expected != nil && (*r.Expected != r.Action || r.receivedDiffers)
 }
@@ -135,7 +136,7 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls returns the calls in the fixture's request that rules judge, read like in the proxy. It
+// ReadCalls returns the calls in the fixture's request that rules judge, read as in the proxy. It
 // returns none if no rule can be about the method. The error tells why the proxy would refuse the
 // request before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {

@@ -23,7 +23,7 @@ type Entry struct {
 // that the policy denies.
 func (e *Entry) IsObserved() bool { return e.Stage == "observe" }
 
-// HookDetail begins the detail of a record whose call an agent asked its hook about.
+// HookDetail is the beginning of Detail in the record of a call about which an agent asked its hook.
 const HookDetail = "hook "
 
 // IsOfHook reports whether an agent asked its hook about the call. No reply to such a call is recorded.

@@ -17,7 +17,7 @@ const (
 	Passed   Kind = "passed"   // a forwarded message that no rule governs
 	Dropped  Kind = "dropped"  // a message that was not forwarded because it was unreadable, unsolicited, late or withdrawn
 	Listed   Kind = "listed"   // a list result, with the names that the server declared
-	Policy   Kind = "policy"   // the load or reload of a policy, or the refusal of a broken one
+	Policy   Kind = "policy"   // the load or reload of a policy, or the refusal of a policy that cannot be loaded
 	Asked    Kind = "asked"    // clawai's own question in the client's form (code "sent"), or the response to it
 	Answered Kind = "answered" // a person's answer: the channel and the waiting time
 	Muted    Kind = "muted"    // the session asked too often, so no person is asked for a while

@@ -30,7 +30,8 @@ func (s *Session) rejudge(q *question) Verdict {
 // endIfSettled judges the call again after a change. When the call needs no person any more,
 // endIfSettled ends the question and sets v to the verdict. It returns true when v is final. It
 // returns false when a person must still be asked. It also returns false when the caller may be
-// showing its own form: then the Approver must return first, and resolveUnasked decides.
+// showing its own form. In this case the Approver must return first; resolveUnasked then sets the
+// verdict.
 func (s *Session) endIfSettled(q *question, v *Verdict) bool {
 	*v = s.rejudge(q)
 	if v.Action == policy.Prompt {
@@ -85,7 +86,7 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 	case v.Action != policy.Prompt:
 		return v
 	case !q.isApproved(r.Approval):
-		q.rule = q.now // the refusal names the people who can allow it now
+		q.rule = q.now // the refusal names the people who can now allow the call
 		return q.refusalVerdict(CodeNobodyToAsk, "the rules want the approval of others than those who gave it", "")
 	case q.labels != q.shown:
 		return q.refusalVerdict(CodeNobodyToAsk, "the session has seen more since the owner was asked", "")
@@ -110,8 +111,8 @@ func (s *Session) resolveAnswer(q *question, r reply) Verdict {
 }
 
 // isApproved reports whether an answer satisfies the rule that asks now. checked is the approval
-// that a team's centre has checked, or nil. checked must equal the rule's approval requirement. A
-// rule without such a requirement needs a nil checked.
+// that a team's centre has checked, or nil. checked must equal the rule's approval requirement. If
+// the rule has no such requirement, checked must be nil.
 func (q *question) isApproved(checked *policy.Approval) bool {
 	if q.now == nil {
 		return checked == nil

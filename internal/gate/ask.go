@@ -65,7 +65,7 @@ func (s *Session) askQuestion(ctx context.Context, q *question) {
 	s.concludeQuestion(c, v, r)
 }
 
-// reply is the Approver's reply.
+// reply holds the result of Approver.Ask.
 type reply struct {
 	Answer
 	err    error
@@ -93,8 +93,8 @@ func (s *Session) decideQuestion(ctx context.Context, q *question) (v Verdict, r
 	if v, r = s.awaitReply(ctx, q); v.Action != policy.Prompt {
 		return v, r
 	}
-	// After the deadline the call is denied without an answer, so nothing waits for the caller's
-	// return.
+	// After the deadline the call is denied without an answer, so it is not necessary to wait for
+	// the caller's return.
 	if (r.err == nil || !isTimeUp(ctx)) && !s.awaitCaller(ctx, q) {
 		return q.callerAwayVerdict(ctx), r
 	}

@@ -19,7 +19,7 @@ import (
 // Approver that was told to stop may still be reading them.
 type Exchange struct {
 	Raw   []byte        // the exact bytes that are judged, recorded and forwarded
-	Calls []policy.Call // the calls that the rules judge; without any, the message is forwarded and recorded
+	Calls []policy.Call // the calls that the rules judge; a message without calls is forwarded and recorded
 	Work  []policy.Call // calls that were allowed before and continue with this message; the rules must not deny them now
 	Event event.Event   // the transport's facts, above all the server; the gate adds the verdict
 	Out   Outlet        // the destination
@@ -75,13 +75,15 @@ type Outlet interface {
 	Waiting(x *Exchange, elapsed time.Duration)
 }
 
-// Caller is the party that made the call of an exchange. An Exchange without a Caller uses None.
+// Caller is the party that made the call of an exchange. For an Exchange without a Caller the gate
+// uses the type None.
 type Caller interface {
 	// Named returns the client's own name and version. Both are untrusted. Named works even when
 	// Client returns nil.
 	Named() (name, version string)
-	// Client returns the caller's own way to show a form (elicitation), or nil. The gate calls it
-	// once, before the Approver. The Client's Elicit is called at most once.
+	// Client returns the caller's own way to show a form (elicitation), or nil. The gate calls
+	// Client once, before it calls the Approver. The Elicit of the returned Client is called at
+	// most once.
 	Client() Client
 	// Back returns a channel that is closed as soon as the caller can be answered. A caller that
 	// got a form instead of its answer (MCP 2026-07-28 basic/patterns/mrtr) is away until it
@@ -89,7 +91,7 @@ type Caller interface {
 	Back() <-chan struct{}
 }
 
-// getCaller returns the caller, or None.
+// getCaller returns the caller of the exchange, or None{} if it has none.
 func (x *Exchange) getCaller() Caller {
 	if x.Caller == nil {
 		return None{}
@@ -112,17 +114,17 @@ const maxName = 200
 
 // Verdict is the decision of the gate, with the reason. The zero value is a deny.
 type Verdict struct {
-	Action policy.Action // Allow or Deny once it reaches an Outlet
+	Action policy.Action // Allow or Deny when the verdict reaches an Outlet
 	Policy policy.Action // the decision of the rules alone, before other stages
 	Rule   *policy.Rule  // the rule that decided; nil when no rule matched
 	Stage  Stage
 	Code   Code
-	Reason string // text for the agent: a clause without rule position, path or secret; "" when allowed
-	Hint   string // for the agent: absolute paths below this folder would be allowed; "" when there is none
+	Reason string // text for the agent: a clause that contains no position of a rule, no path and no secret; "" when allowed
+	Hint   string // for the agent: absolute paths below this folder would be allowed; "" when there is no such folder
 	Record string // the record id to quote to the owner; "" when the message could not be recorded
 
 	// Releasable means that the answer to a call was withheld, and that a person can release the
-	// next answer.
+	// next answer to the same call.
 	Releasable bool
 
 	endorsed bool // a person allowed the call despite the labels of the session
@@ -130,7 +132,7 @@ type Verdict struct {
 	labels  string      // why the session's labels make the verdict stricter; "" when they do not
 	led     policy.Seen // the labels of the session that led to a question or a denial, for the record
 	owner   string      // the reason for the owner, who may see more than the agent
-	unruled bool        // the verdict is not from the rules about calls, so the record keeps their earlier decision
+	unruled bool        // the verdict is not from the rules about calls, so the record keeps the earlier decision of these rules
 	noted   bool        // the event keeps its kind, although the verdict of this allowed message is recorded
 }
 
@@ -195,7 +197,7 @@ const (
 
 	CodeWithheld       Code = "withheld" // a reply is withheld because of its contents
 	CodeLabels         Code = "labels"   // denied because of the labels of the session
-	CodePinned         Code = "pinned"   // the called tool, or other entry of a list, differs from the approved one
+	CodePinned         Code = "pinned"   // the tool, prompt or other list entry that the call names differs from the approved one
 	CodeDeniedByRule   Code = "denied_by_rule"
 	CodeMarker         Code = "marker" // denied by a rule, and the call contains the mark of a withheld text
 	CodeNoRule         Code = "no_rule"

@@ -19,7 +19,7 @@ type Grant struct {
 	Rule  policy.Rule   // the rule that asked
 	Reach string        // the title of its Bound; "" when the grant covers only Calls
 	Calls []policy.Call // the allowed calls; do not modify
-	Cut   bool          // Calls is shortened because it was too long to keep; the gate still compares new calls with the full ones
+	Cut   bool          // Calls is shortened because it was too long to keep; the gate still compares new calls with the unshortened calls
 	Since time.Time
 	Uses  int       // number of calls that the grant has allowed
 	Used  time.Time // time of the last use; zero when unused

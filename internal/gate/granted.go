@@ -18,8 +18,8 @@ type sharedGrants struct {
 	entries map[[16]byte][]Entry // the entries of all processes, by Entry.Key
 }
 
-// syncEntries appends own entries to the ledger and reads the entries that other processes have
-// added. After an error no grant is valid.
+// syncEntries appends this process's own entries to the ledger, and reads the entries that other
+// processes have added. After an error no grant is valid.
 func (g *sharedGrants) syncEntries(own ...Entry) error {
 	since, err := g.shared.Append(own...)
 	for _, e := range since {
@@ -39,8 +39,8 @@ func (g *sharedGrants) syncEntries(own ...Entry) error {
 	return err
 }
 
-// addGrant stores a grant for the prompt of rule for one value. kept is false when the ledger
-// cannot be written.
+// addGrant stores a grant for one prompt rule and one value. kept is false when the ledger cannot
+// be written.
 func (g *sharedGrants) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
 	if g.shared == nil || rule == nil {
 		return e, true
@@ -58,7 +58,7 @@ func (g *sharedGrants) endGrant(e Entry) {
 	}
 }
 
-// denyValue revokes all grants for one value, in all processes.
+// denyValue revokes all grants for one prompt rule and one value, in all processes.
 func (g *sharedGrants) denyValue(p Policy, rule *policy.Rule, value [sha256.Size]byte) {
 	if g.shared == nil || rule == nil {
 		return
@@ -82,8 +82,8 @@ func (g *sharedGrants) grantKey(p Policy, r *policy.Rule, value [sha256.Size]byt
 	return k
 }
 
-// isGranted reports whether a grant of the agent's session allows the calls. own means that this
-// process has such a grant. Other processes may have one too.
+// isGranted reports whether a grant of the agent's session allows the calls. The parameter own is
+// true if this process has such a grant; another process may have one too.
 func (s *Session) isGranted(own bool, r *policy.Rule, cs []policy.Call) bool {
 	if s.granted.shared == nil || r == nil {
 		return own

@@ -37,7 +37,7 @@ func (s *Session) judgeLimits(x *Exchange, v *Verdict) bool {
 		return true
 	}
 	if over.Rule.Rate.Over == policy.Prompt && v.Action == policy.Prompt && v.Rule != nil && v.Rule.OutOfBand {
-		return true // the out-of-band prompt of the rule stays, because the client could answer the prompt of the limit
+		return true // the out-of-band prompt of the rule stays: if the prompt of the limit replaced it, the client itself could answer
 	}
 	v.Rule = over.Rule
 	if v.Action = over.Rule.Rate.Over; v.Action == policy.Prompt {

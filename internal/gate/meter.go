@@ -85,7 +85,7 @@ func keyOf(c policy.Charge, cs []policy.Call) counterKey {
 }
 
 // Charge implements Limits. If several limits are exceeded, a limit that denies wins over a limit
-// that prompts. Among equal limits the one with the longest wait wins.
+// that prompts. Among limits with the same action, the limit with the longest wait wins.
 func (m *Meter) Charge(now time.Time, before Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,8 +240,8 @@ func rateMaximum(rate *policy.Rate) int64 {
 	return rate.Max
 }
 
-// findRoom reports whether the counter has room for amount. If not, first is the time of the call
-// that must expire before there is room.
+// findRoom reports whether the counter has room for amount. If there is no room, the result first
+// is the time of the counted call that must expire before there is room.
 func (c *counter) findRoom(amount int64, rate *policy.Rate) (first time.Time, room bool) {
 	most, calls := rateMaximum(rate), maxSummed
 	if rate.Sum == "" {

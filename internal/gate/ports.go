@@ -24,9 +24,10 @@ type Policy interface {
 	// Revision returns a name for this version of the rules, for people. It returns "" if the
 	// version has no name.
 	Revision() string
-	// Screens returns the kinds of findings that rules about calls, replies or list entries ask
-	// about. ruled reports whether the policy has such rules. For calls, ruled reports whether a
-	// rule has the condition `find`.
+	// Screens returns the kinds of findings that the condition `find` names in the rules whose On is
+	// on. For calls, ruled reports whether a rule has this condition. For replies, lists and
+	// uploads, ruled reports whether there is any rule about them; for lists, it is also true if
+	// the policy compares lists with the approved ones or hides denied entries.
 	Screens(on policy.On) (kinds []string, ruled bool)
 	// FindsIn reports whether a rule with the condition `find` may match a call. If not, the gate
 	// does not search the call's arguments.
@@ -60,8 +61,7 @@ type Recorder interface {
 type Limits interface {
 	// Charge counts calls against all their limits or against none. paid is the earlier charge for
 	// the same calls, or nil. Parts of paid that are unchanged stay charged. Charge gives the other
-	// parts back. If it returns neither a receipt nor an excess, it counted nothing, and the call
-	// is denied.
+	// parts back. If both results are zero, Charge has counted nothing, and the call is denied.
 	Charge(now time.Time, paid Receipt, charges []policy.Charge, cs []policy.Call) (Receipt, Excess)
 }
 
@@ -96,7 +96,7 @@ type Entry struct {
 	Key    [16]byte      // identifies the counter or the grant: see keyOf and grantKey
 	ID     uint64        // random id of the entry
 	At     time.Time     // time of the entry, to the nanosecond
-	Every  time.Duration // how long the entry counts
+	Every  time.Duration // period for which a counter keeps the entry
 	Amount int64         // not negative
 	Back   bool          // this entry cancels the entry with the same key and ID
 	By     string        // the process that added the entry; set by the Ledger, "" if the Ledger does not name processes
@@ -169,7 +169,7 @@ type Inspection struct {
 	Looked   []string // the kinds that were searched for in the whole reply; nil when nothing, or only a part, was searched
 	Sent     []byte   // the altered bytes to send; nil: the reply is sent unchanged
 	Altered  []string // alterations for the owner, such as "redact secret"
-	Why      string   // for the owner: the part of the rules that could not be carried out; "" if all were
+	Why      string   // for the owner: the part of the rules that could not be carried out; "" if there is none
 }
 
 // Inspector finds secrets and other kinds in a message before any byte of the message is forwarded.
@@ -270,9 +270,9 @@ type Question struct {
 // Bound tells which other calls are also covered by an answer that holds for the session
 // (AllowSession). It is safe for concurrent use.
 type Bound interface {
-	// Covers reports whether the bound covers calls of the answered rule. It must cover them under
-	// every reading. It covers no call with a reason for caution that the person was not shown. It
-	// does not keep the slice.
+	// Covers reports whether an answer with this bound also covers these calls of the same rule.
+	// The bound must cover the calls under every reading. Calls with a reason for caution that the
+	// person was not shown are never covered. Covers does not keep the slice.
 	Covers(cs []policy.Call) bool
 	// Title returns a description for people. The description is safe to show.
 	Title() string

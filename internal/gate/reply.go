@@ -71,7 +71,7 @@ func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bo
 	}
 	x.Event.Finds, x.Event.Looked = findingLines(found.Found), found.Looked
 	if d.Action != policy.Deny && !s.o.ObserveOnly {
-		x.Event.Altered = found.Altered // set even without a text to alter, because a replay compares these words
+		x.Event.Altered = found.Altered // set even when no text was altered, because a replay compares these words
 	}
 	if d.Action == policy.Allow && found.Sent == nil {
 		return false

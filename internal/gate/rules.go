@@ -123,9 +123,9 @@ func (s *Session) identifyAgain(x *Exchange, cs []policy.Call) []policy.Call {
 	return cs
 }
 
-// NoteRoots takes the roots that the client declares: folders or other texts. If one of them is not
-// Facts.Cwd, a server may resolve relative paths from it. This holds until the session ends. The
-// caller must call NoteRoots before the server sees the roots.
+// NoteRoots takes the roots that the client declares: folders or other texts. If a root is not
+// Facts.Cwd, a server may resolve relative paths from this root, until the session ends. The caller
+// must call NoteRoots before the server sees the roots.
 func (s *Session) NoteRoots(roots []string) {
 	if slices.ContainsFunc(roots, func(root string) bool { return root != s.o.Facts.Cwd }) {
 		s.rooted.Store(true)
@@ -188,7 +188,7 @@ func markNotEnforced(v *Verdict) {
 	limited := v.Stage == StageRate && v.Action == policy.Deny
 	v.Stage, v.Reason = StageObserve, ""
 	switch {
-	case limited: // Policy does not show the limit, because the rules alone said allow or prompt
+	case limited: // the field Policy does not show the limit, because the rules alone said allow or prompt
 		v.Action = policy.Allow
 	case v.Action != policy.Allow:
 		v.Action, v.Code = policy.Allow, CodeNotEnforced

@@ -33,8 +33,8 @@ func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// judgePins refuses calls when the called tool, or other entry of a list, differs from the approved
-// one.
+// judgePins refuses calls when the tool, prompt or other list entry that a call names differs from
+// the approved one.
 func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 	if !s.lists.Load() {
 		return false
@@ -68,7 +68,7 @@ func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
 	return true
 }
 
-// passFiles refuses calls when Labels cannot note the files that they read or write.
+// passFiles refuses calls when Labels cannot note the files that these calls read or write.
 func (s *Session) passFiles(x *Exchange, v *Verdict) bool {
 	err := s.o.Labels.PassFiles(x.Calls)
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Options holds the options of New. The caller must set every port. An unused Approver is one that
-// denies, and any other unused port is None.
+// Options holds the options of New. The caller must set every port. If no person can be asked,
+// Approver must be one that denies. Any other port that is not used must be None.
 type Options struct {
 	Policy    Policy
 	Recorder  Recorder
@@ -34,7 +34,7 @@ type Options struct {
 	// DenyMemory and AskPerMinute protect a person from too many questions. A negative value turns
 	// the protection off.
 	DenyMemory   time.Duration // time after a denial in which the same call is denied without a question; default 1 min
-	AskPerMinute int           // number of questions within a minute after which no person is asked for a minute; default 30
+	AskPerMinute int           // after this number of questions within a minute, no person is asked for a minute; default 30
 
 	// Limits counts calls against the limits of rules. Several sessions may share one Limits. nil
 	// creates a Meter for this session alone.
@@ -59,8 +59,9 @@ type Options struct {
 	// changes no text.
 	Mask func(string) string
 
-	// OnGrants is called after Grants has changed. Several goroutines may call it at once. The
-	// caller holds no lock, and the call that caused the change is over.
+	// OnGrants is called after Grants has changed. Several goroutines may call it at once. The gate
+	// holds no lock when it calls OnGrants. If a person's answer caused the change, the exchange
+	// that the person was asked about has already been forwarded or refused.
 	OnGrants func()
 	// OnMuted is called when the session has asked n questions within a minute and needs another
 	// one. Every prompt is denied until the given time.

@@ -194,7 +194,8 @@ func (s *Session) liftVerdict(x *Exchange) {
 	}
 }
 
-// recoverStage is deferred. It refuses x when the stage at panicked.
+// recoverStage is deferred. If a stage has panicked, it refuses x. at points to the name of the
+// running stage.
 func (x *Exchange) recoverStage(at *Stage) {
 	if cause := recover(); cause != nil {
 		x.verdict = panicVerdict(x, *at, cause)
@@ -203,7 +204,7 @@ func (x *Exchange) recoverStage(at *Stage) {
 
 // panicVerdict returns the refusal of an exchange after a stage panicked.
 func panicVerdict(x *Exchange, at Stage, cause any) Verdict {
-	x.Event.Policy = "" // the rules' decision did not count
+	x.Event.Policy = "" // the decision of the rules had no effect
 	return Verdict{Stage: at, Code: CodePanic, Reason: "judging it failed inside clawai; tell the owner",
 		owner: fmt.Sprintf("panic: %v", cause), unruled: true}
 }

@@ -25,10 +25,10 @@ type pace struct {
 	last  map[string]int // number of questions in the newest burst, by server
 	until time.Time      // no person is asked before this time
 
-	shared Ledger // the times of other processes of the same agent; nil when there are none
+	shared Ledger // shares the times of questions with the other processes of the agent; nil when nothing is shared
 }
 
-// room is the answer to whether one more question may be asked now.
+// room tells whether one more question may be asked now.
 type room uint8
 
 const (
@@ -39,8 +39,8 @@ const (
 	unknownPace             // the ledger failed, so the questions of other processes are unknown
 )
 
-// questionRoom returns whether one more question about a message from or to server may be asked
-// now.
+// questionRoom returns whether one more question may be asked now. server is the server of the
+// message that the question is about.
 func (p *pace) questionRoom(server string, now time.Time) room {
 	if p.limit < 0 {
 		return bearable

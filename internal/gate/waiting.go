@@ -37,9 +37,10 @@ type question struct {
 	regranted bool                    // the answer has changed the grants
 }
 
-// isGrantable reports whether an answer can hold for longer than this call. It cannot in these
-// cases: the call is over a limit, the session's labels ask, a team's centre is asked, or the
-// question is about a reply. Then a person is asked about each call.
+// isGrantable reports whether an answer can hold for longer than this call. An answer holds only
+// for this call, and a person is asked about each further call, in these cases: the call is over a
+// limit; the session's labels ask; a team's centre is asked; the question is about a reply; the
+// person is not shown everything in the calls.
 func (q *question) isGrantable() bool {
 	return q.over == "" && q.labels == "" && q.x.asks == "" && (q.now == nil || q.now.Approval == nil) && isGrantable(q.x.Calls)
 }

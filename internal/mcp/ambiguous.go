@@ -34,8 +34,9 @@ func checkAmbiguous(fs *fields, row *Method, unambiguous bool) *frame.Refusal {
 	return nil
 }
 
-// deepestMessage is the maximum depth below params.messages of a resource inside a tool result. It
-// allows one more level of nested tool results than any version of MCP.
+// deepestMessage is the maximum depth at which a resource may be inside a tool result of a sampling
+// message. The depth is counted from params.messages. It allows one more level of nested tool
+// results than any version of MCP.
 const deepestMessage = 2 + 2*maxResults + 2
 
 // foldingMessages reports whether two members of one object have names that fold together. It looks
@@ -76,7 +77,8 @@ func hasFoldedMembers(o jsonscan.Value) bool {
 	return false
 }
 
-// foldsTo reports whether a reader that ignores case takes name for one of the names in protocol.
+// foldsTo reports whether a reader that ignores case would read name as one of the names in
+// protocol.
 func foldsTo(name string, protocol ...string) bool {
 	return slices.ContainsFunc(protocol, func(p string) bool { return frame.FoldsTo(name, p) })
 }

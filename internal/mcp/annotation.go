@@ -7,12 +7,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// maxToolName is the maximum length in bytes of a tool's name if its annotations are kept.
+// maxToolName is the maximum length in bytes of a tool's name. If a name is longer, the annotations
+// of its tool are not kept.
 const maxToolName = 1 << 10
 
 // ToolAssurances returns the favourable annotations in the result of a tools/list, by tool name
 // (MCP 2025-03-26 server/tools, ToolAnnotations). If a tool is listed twice, it returns only what
-// both entries declare. Its size is limited, so a listed tool may be missing.
+// both entries declare. The size of the result is limited, so a listed tool may be missing in it.
 func ToolAssurances(result []byte) map[string]policy.Assurances {
 	tools := map[string]policy.Assurances{}
 	size := 0

@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of a session's memory of input requests. If a request was dropped from the memory, its
-// answer is judged by the answer's own texts, like an answer to no request.
+// answer is judged by the answer's own texts, like an answer for which no request is known.
 const (
 	maxAsked      = 256
 	maxAskedBytes = 1 << 20
@@ -69,10 +69,10 @@ func (a *Asked) KnowsInputs(in Inputs) bool {
 }
 
 // AnswerCalls returns the calls that the rules judge for the inputResponses of a message. The
-// message's own call is not among them. For an answer it returns the call of each remembered
-// request with the answer's key and kind. If there is no such request, it returns one call with the
-// texts in the answer, or with the text "" if there are none. An answer of unknown form is
-// malformed. A refusal is for the whole frame.
+// message's own call is not among them. For each answer it returns the calls of the remembered
+// requests that have the same key and kind as the answer. If there is no such request, it returns one
+// call with the texts in the answer, or with the text "" if there are none. The call of an answer of
+// unknown form is marked as malformed. If AnswerCalls returns a refusal, the whole frame is refused.
 func (a *Asked) AnswerCalls(f *frame.Frame, m *Message, server string) ([]policy.Call, *frame.Refusal) {
 	if m.InputResponses == nil {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 
 // Client is a client's description of itself.
 type Client struct {
-	Name, Version string // hostile input
+	Name, Version string // texts from the client, which may be hostile
 	Form          bool   // the client can show a form with flat fields (client/elicitation)
 }
 
@@ -45,8 +45,8 @@ func ClientOfRequest(method string, params []byte) Client {
 }
 
 // NameClient returns the name and version that a client gives itself in the message that begins a
-// session (initialize, or server/discover of version 2026-07-28), at most 200 bytes; "" for any
-// other message. They are not checked.
+// session (initialize, or server/discover of version 2026-07-28). It returns "" for any other
+// message. The result has about 200 bytes at most, and its content is not checked.
 func NameClient(method string, params []byte) string {
 	var c Client
 	switch method {
@@ -74,8 +74,9 @@ func newClient(info, capabilities jsonscan.Value) Client {
 	}
 }
 
-// showsForms reads the elicitation capability: {} and a capability that names no mode mean forms,
-// as before modes existed (MCP 2025-11-25 client/elicitation).
+// showsForms reports whether an elicitation capability includes forms. It also returns true for {}
+// and for a capability that names no mode, because such a client is from the time before modes
+// existed (MCP 2025-11-25 client/elicitation).
 func showsForms(capability jsonscan.Value) bool {
 	form, url := capability.Member("form"), capability.Member("url")
 	return capability.Kind() == jsonscan.Object && (form.Kind() == jsonscan.Object || form == "" && url == "")
@@ -84,8 +85,8 @@ func showsForms(capability jsonscan.Value) bool {
 // formKey is the key of our own input request.
 const formKey = "clawai"
 
-// ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id
-// is a JSON token, schema the JSON of a flat object.
+// ElicitRequest returns a request of ours to the client (MCP 2025-06-18 client/elicitation). id is
+// a JSON token, and schema is the JSON of a flat object.
 func ElicitRequest(id []byte, message string, schema []byte) []byte {
 	return RequestLine(id, elicitMethod, elicitParams(message, schema))
 }
@@ -96,8 +97,8 @@ func elicitParams(message string, schema []byte) []byte {
 	return fmt.Appendf(nil, `{"message":%s,"requestedSchema":%s}`, escape.QuoteText(message), schema)
 }
 
-// InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The caller's
-// retry carries state, a plain string.
+// InputRequired answers a request with a form (MCP 2026-07-28 basic/patterns/mrtr). The parameter
+// state is a plain string, which the caller's retry must send back.
 func InputRequired(id []byte, state, message string, schema []byte) []byte {
 	return ResultLine(id, fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{"`+formKey+`":{"method":`+elicitMethod+`,"params":%s}},"requestState":%s}`,
 		elicitParams(message, schema), escape.QuoteText(state)))
@@ -145,9 +146,10 @@ func parseElicited(o jsonscan.Value) (Elicited, error) {
 	return Elicited{}, errors.New("the client's answer is not an elicitation result")
 }
 
-// SameCall reports whether a retry repeats a call: the members of their params are equal byte for
-// byte, without those that belong to one round only: inputResponses and requestState (also of a
-// server's own rounds), and in _meta the progress token and the trace context.
+// SameCall reports whether a retry repeats a call: the members of both params must be equal byte
+// for byte. It ignores the members that belong to only one round. These are inputResponses and
+// requestState (also of a server's own rounds), and in _meta the progress token and the trace
+// context.
 func SameCall(params, retry []byte) bool {
 	return maps.Equal(paramMembers(params), paramMembers(retry))
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // The JSON-RPC codes of the gate's own errors. They are outside -32768..-32000, which JSON-RPC and
-// MCP reserve. So no client takes the gate's answer for the server's, or concludes the server's
-// version from it. The codes never change.
+// MCP reserve. So no client mistakes the gate's error for an error of the server, or concludes the
+// server's version from it. The codes never change.
 const (
 	CodeRefused = 4400 // the request can be read in more than one way
 	CodeDenied  = 4403 // the policy or a person denied the request, or no person answered
@@ -32,11 +32,11 @@ type Caller struct {
 }
 
 // Denial is a refusal in the form for the agent. It never holds the position of a rule, a path of
-// the policy, or a secret. This package escapes its texts that come from messages.
+// the policy, or a secret. This package escapes those texts of a denial that come from messages.
 type Denial struct {
 	What        policy.Call // the denied call; if an input request is denied, its call
 	Stage       string      // the stage of the gate that decided
-	Code        string      // stable word for programs: the reason
+	Code        string      // the reason as one word, for programs; later versions keep the word
 	Description string      // description of the deciding rule, in its owner's words
 	Reason      string      // a clause with the reason; "" if the rule's description is used instead
 	Hint        string      // a folder below which absolute paths are allowed; "" if there is none
@@ -127,7 +127,7 @@ func (d Denial) DescribeDenial() string {
 	default:
 		b.WriteString(". Only the owner can allow it: when asked, or with a rule in the policy.")
 	}
-	if d.Record != "" && !(d.Ran && d.Releasable) { // not here: the command clawai release in the text already has the record
+	if d.Record != "" && !(d.Ran && d.Releasable) { // a releasable denial already has the record in the text, in the command clawai release
 		b.WriteString(" The owner finds it as record " + visibleText(d.Record, 100) + ".")
 	}
 	return b.String()

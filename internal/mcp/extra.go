@@ -15,15 +15,15 @@ var coveredFields = [...]fieldSet{
 	none:          0,
 	named:         1<<fName | 1<<fArguments,
 	oneURI:        1 << fURI,
-	subscriptions: 0, // readExtra handles them
+	subscriptions: 0, // readExtra handles subscriptions
 	sampling:      1 << fSystemPrompt,
 	elicitation:   1<<fMessage | 1<<fURL,
 }
 
 // metaKinds are the keys of _meta that tell the receiver nothing about the call. Some are the
 // protocol's own (MCP basic, _meta; traceparent of SEP-414). The others are marks that clients put
-// on calls for their own logs. If the value of a key does not have the expected form, the key
-// counts like any other key.
+// on calls for their own logs. If the value of a key does not have the expected form, the key is
+// treated like an unknown key.
 var metaKinds = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
 	"traceparent":   markKind,
@@ -51,7 +51,7 @@ type kind uint8
 
 const (
 	callPart     kind = iota // a part of the call, so it is in Extra
-	protocolPart             // not a part of the call, but an approval with one value does not hold for another value
+	protocolPart             // not a part of the call, but an approval for a call with one value is not valid for a call with another value
 	messagePart              // not a part of the call, because it is about only this message
 )
 

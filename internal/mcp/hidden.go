@@ -25,8 +25,8 @@ func hasHidden(s string) bool {
 }
 
 // nearMethod reports whether a lenient server would turn an unknown method into a protocol method.
-// Such a server drops blanks and invisible characters, decodes percent signs, makes full-width
-// forms and backslashes plain, cleans the path, or ignores case.
+// Such a server drops blanks and invisible characters, decodes percent signs, replaces full-width
+// characters by plain ones and backslashes by slashes, cleans the path, or ignores case.
 func nearMethod(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		switch {

@@ -25,8 +25,8 @@ var ourPhrases = [...][]string{
 	{"allow", "thls", "call", "untll", "the", "sesslon", "ends"}, // from a choice in elicit's form
 }
 
-// speaksAsUs reports whether a person could take a text for a question of clawai. The text may be
-// shown as plain text, Markdown or HTML.
+// speaksAsUs reports whether a person could mistake a text for a question of clawai. The text may
+// be shown as plain text, Markdown or HTML.
 func speaksAsUs(text string) bool {
 	if oursIn(likenessWords(text)) {
 		return true

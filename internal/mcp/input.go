@@ -101,8 +101,8 @@ func (c *collector) collectRequests(v jsonscan.Value) {
 	}
 }
 
-// reasonNoInput is the reason for an input request with a method that no server may use there. A
-// denial does not quote the method, because the method is the server's text.
+// reasonNoInput is the reason why an input request is malformed: its method is not allowed in an
+// answer. A denial does not quote the method, because the method is the server's text.
 const reasonNoInput = "a server may not ask for this method in an answer"
 
 // addRequest adds one input request.
@@ -132,7 +132,7 @@ func (c *collector) addRequest(key, method string, params, entry jsonscan.Value)
 	default:
 		judged.calls[0].Malformed = reasonNoInput
 	}
-	if key == formKey { // the proxy would take the answer to it for the answer to its own form
+	if key == formKey { // otherwise the proxy would read the answer to this request as the answer to its own form
 		judged.calls[0].Malformed = imitates
 	}
 	c.in.Calls = append(c.in.Calls, judged.calls[0])

@@ -20,8 +20,8 @@ var (
 
 // LongestLine returns the length in bytes of the longest line that a client of this name accepts on
 // stdio, or 0 if no limit is known. bridged means that the server is remote. Without clawai, the
-// client would get its answers over HTTP, which has no lines. So a client of a bridged server
-// counts as limited, unless it is known to have no limit.
+// client would get its answers over HTTP, which has no lines. So any client of a bridged server is
+// treated as one with a limit, unless it is known to have no limit.
 func LongestLine(name string, bridged bool) int {
 	name = strings.ToLower(name)
 	switch {

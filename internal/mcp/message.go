@@ -24,8 +24,8 @@ type Message struct {
 
 	Traceparent string // params._meta.traceparent in the form of event.IsTraceparent; "" if there is none
 
-	// Tasks are the ids of the tasks that a request or a notification is about. The calls that
-	// became these tasks decide whether the message is allowed.
+	// Tasks are the ids of the tasks that a request or a notification is about. The rules judge the
+	// message by the calls that became these tasks.
 	Tasks []string
 
 	// Modern means that the frame states version 2026-07-28 or later. In these versions results
@@ -44,7 +44,7 @@ func (m *Message) IsInitialize() bool { return m.Method != nil && m.Method.Name 
 const (
 	CodeDirection = "direction"        // this side may not send this method
 	CodeKind      = "kind"             // a request without an id, or a notification with an id
-	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader would make one of it
+	CodeDisguised = "method_disguised" // not a protocol method, but a lenient reader would read it as one
 	CodeHidden    = "method_hidden"    // the method has control or invisible characters
 	CodeLong      = "method_long"
 	CodeRequests  = "input_requests"  // inputRequests has the wrong form
@@ -61,9 +61,9 @@ type singleCall struct {
 
 // Read interprets a request, notification or response that was sent in direction d. server is the
 // server's name in the client's configuration. A refusal means that the frame must not be
-// forwarded. If the form of the params only makes a call invalid, policy.Call.Malformed has the
-// reason, so that the call is denied and recorded like any other. Read does not accept a batch: the
-// caller reads its elements one by one.
+// forwarded. If the frame may be forwarded, but the form of its params makes a call invalid,
+// policy.Call.Malformed has the reason, so that the call is denied and recorded like any other.
+// Read does not accept a batch: the caller reads its elements one by one.
 func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) {
 	m := &Message{}
 	if r := m.ReadFrame(f, d, server); r != nil {
@@ -72,8 +72,8 @@ func Read(f *frame.Frame, d Direction, server string) (Message, *frame.Refusal) 
 	return *m, nil
 }
 
-// ReadFrame is Read, but it fills m. m must be zero. It also holds the memory of the first of its
-// Calls.
+// ReadFrame does the same as Read, but it fills m, which must be zero. m also holds the memory of
+// the first of its Calls.
 func (m *Message) ReadFrame(f *frame.Frame, d Direction, server string) *frame.Refusal {
 	if d != ClientToServer && d != ServerToClient {
 		return refuseFrame(f, CodeDirection, "nobody sent this message")

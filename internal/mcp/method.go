@@ -30,9 +30,9 @@ type Class uint8
 
 // The classes of messages.
 const (
-	Judge Class = iota // the rules for its subject judge it: tool, resource, prompt, sampling or elicitation
+	Judge Class = iota // the rules for the message's subject judge the message: tool, resource, prompt, sampling or elicitation
 	Pass               // forwarded and recorded, but a method rule may still stop it
-	List               // like Pass, and the names in its result are recorded
+	List               // like Pass, and the names in the result are recorded
 )
 
 // shape tells where the params of a judged method have the names of the call.

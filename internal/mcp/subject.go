@@ -6,8 +6,8 @@ import (
 )
 
 // maxNames is the maximum number of texts or URIs in one call. Without it, a frame with many tiny
-// texts would take far more memory than its size. One more is stored, to show that there are too
-// many.
+// texts would take far more memory than its size. One text more than this is stored, to show that
+// there are too many.
 const maxNames = 1 << 16
 
 func appendName(names *[]string, s string) {

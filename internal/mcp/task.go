@@ -37,8 +37,8 @@ func ReadOutcome(f *frame.Frame) (failed bool, tasks []string) {
 	return failed || f.Error != nil, tasks
 }
 
-// AsksForTask reports whether a call may be answered with a task. Before 2026-07-28 only a call
-// that asks for a task may (MCP 2025-11-25 basic/utilities/tasks).
+// AsksForTask reports whether a call may be answered with a task. Before 2026-07-28 this is allowed
+// only for a call that asks for a task (MCP 2025-11-25 basic/utilities/tasks).
 func AsksForTask(c policy.Call) bool {
 	return jsonscan.ValueOf(c.Extra).Member("task").Kind() != jsonscan.Absent
 }

@@ -1,5 +1,6 @@
-// Package page has the common parts of all pages of clawai: the style sheet, the icon, the headers of
-// each response, and the check where a request comes from. It does not know the content of a page.
+// Package page has the common parts of all pages of clawai: the style sheet, the icon, the headers
+// of each response, and a check of the origin of each request. It does not know the content of a
+// page.
 package page
 
 import (

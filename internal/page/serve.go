@@ -13,7 +13,7 @@ import (
 // Serve answers requests until ctx ends. Then it waits up to two seconds for running requests, closes
 // l, and returns nil. It returns an error if the server stops for another reason.
 func Serve(ctx context.Context, s *http.Server, l net.Listener) error {
-	s.ErrorLog = log.New(io.Discard, "", 0) // the server would print text of strangers to the terminal
+	s.ErrorLog = log.New(io.Discard, "", 0) // otherwise the server would print text of strangers to the terminal
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	var err error

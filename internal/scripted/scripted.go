@@ -22,7 +22,8 @@ type Turn struct {
 	Also []Turn         // further calls in the same reply
 }
 
-// calls are the calls of one reply; none at the end.
+// calls returns all calls of one reply: the turn's own call and those in Also. It returns none for
+// a nil Turn, which means the end.
 func (c *Turn) calls() []Turn {
 	if c == nil {
 		return nil
@@ -30,9 +31,9 @@ func (c *Turn) calls() []Turn {
 	return append([]Turn{*c}, c.Also...)
 }
 
-// Model asks for one tool call after another, whatever the answers, and then
-// ends. It is an HTTP handler and speaks the streams of three vendors, and chat
-// completions, which other services have adopted from the first vendor.
+// Model asks for one tool call after another, whatever the answers are, and then ends. It is an
+// HTTP handler. It speaks the streams of three vendors. It also speaks the chat completions of the
+// first vendor, which other services use too.
 type Model struct {
 	Turns  []Turn
 	Before func(n int)                // called before turn n is requested; may be nil
@@ -90,12 +91,12 @@ func (m *Model) nextTurn(tools bool, conversation json.RawMessage, mark string) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	text := compactJSON(conversation)
-	n, left := 0, strings.Count(text, mark) // turns that are answered
+	n, left := 0, strings.Count(text, mark) // n is the number of answered turns, and left is the number of answers that are not assigned to a turn yet
 	for n < len(m.Turns) && left > len(m.Turns[n].Also) {
 		left -= 1 + len(m.Turns[n].Also)
 		n++
 	}
-	n += left // what the model did not request
+	n += left // these answers are for calls that the model did not request
 	if n > 0 && n == m.asked && n <= len(m.Turns) && m.After != nil {
 		m.After(n-1, text[strings.LastIndex(text, mark):])
 	}
@@ -149,7 +150,7 @@ func (c *Turn) ArgumentsJSON() string {
 	return string(text)
 }
 
-// cutArguments returns the pieces in which arguments come.
+// cutArguments returns the pieces in which the arguments of a call are streamed.
 func cutArguments(text string, pieces bool) (all []string) {
 	if !pieces {
 		return []string{text}

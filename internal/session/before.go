@@ -7,18 +7,18 @@ import (
 	"github.com/clawai/clawai/internal/gate"
 )
 
-// quickApprover first asks the function first. If first has no answer, it asks the embedded
-// Approver.
+// quickApprover passes each question to its function, the field first. If this function has no
+// answer, quickApprover asks the embedded Approver.
 type quickApprover struct {
 	first func(gate.Question) (gate.Answer, bool)
 	gate.Approver
 	gate.Concluder
 
 	mu       sync.Mutex      // guards the fields below
-	answered map[uint64]bool // numbers of questions that first has answered and that are not concluded
+	answered map[uint64]bool // numbers of the questions that the function has answered and that are not concluded
 }
 
-// Ask asks the embedded Approver if first has no answer.
+// Ask calls the function, and asks the embedded Approver if the function has no answer.
 func (b *quickApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	answer, known := b.first(q)
 	if !known {
@@ -33,7 +33,7 @@ func (b *quickApprover) Ask(ctx context.Context, q gate.Question) (gate.Answer, 
 	return answer, nil
 }
 
-// Concluded informs the embedded Concluder, unless first gave the answer.
+// Concluded informs the embedded Concluder, unless the function gave the answer.
 func (b *quickApprover) Concluded(q gate.Question, v gate.Verdict) {
 	b.mu.Lock()
 	own := b.answered[q.Number]

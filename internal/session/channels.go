@@ -21,8 +21,8 @@ type channelRow struct {
 	name string // the channel's name in the settings and in the record
 	make func(*asking) ask.Channel
 	// try returns an error if this process could not ask a person through the channel now. try asks
-	// no question and writes no file. It is nil if only a session can find out; then when tells
-	// where the channel works.
+	// no question and writes no file. It is nil if only a session can find this out. In this case
+	// the field when tells people where the channel works.
 	try    func(context.Context, config.Folders) error
 	when   string
 	queued bool // the person answers in the queue

@@ -45,7 +45,7 @@ type sender struct {
 // junk is the state of one sender.
 type junk struct {
 	left    int       // how many events may still be recorded one by one
-	filled  time.Time // time at which left last grew
+	filled  time.Time // time up to which the field left has been increased
 	told    time.Time // time at which the last count was written
 	record  string    // record id of the last written count
 	n       int       // number of events since the last written count
@@ -67,7 +67,7 @@ func isJunk(ev *event.Event) bool {
 // Record implements gate.Recorder. An event that is only counted gets the id of the last written
 // count.
 func (f *folding) Record(events ...*event.Event) error {
-	direct := f.waits.Load() == 0 // true: no count waits, and no event is junk
+	direct := f.waits.Load() == 0 // no count waits to be written, and no event is junk
 	for _, ev := range events {
 		direct = direct && !isJunk(ev)
 	}

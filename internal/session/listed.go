@@ -48,7 +48,7 @@ func (l *listAsker) askDifferences(ctx context.Context, server string, all []pin
 		return false, false
 	}
 	ev.Channel, ev.Answer, ev.By, ev.Words, ev.Detail = answer.Channel, answer.Reply.String(), answer.By, answer.Words, answer.Note
-	if l.asking.guard.noteServerEvents(ev) != nil { // an answer that could not be recorded does not count
+	if l.asking.guard.noteServerEvents(ev) != nil { // an answer that could not be recorded is ignored
 		return false, false
 	}
 	v := gate.Verdict{Action: policy.Deny, Code: gate.CodeDeniedByPerson}

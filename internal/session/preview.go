@@ -14,8 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// PreviewQuestion runs the command of a question without its effects, and returns what it would do,
-// within seconds. project is the folder in which we were started.
+// PreviewQuestion runs the command of a question in a way that has no effects, and returns what the
+// command would do. It takes a few seconds at most. project is the folder in which we were started.
 func PreviewQuestion(ctx context.Context, q gate.Question, f config.Folders, project string) *report.Result {
 	if len(q.Calls) != 1 {
 		return &report.Result{Fault: "it asks for several things at once"}

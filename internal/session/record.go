@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// makeRecorder returns the recorder for sessions of this state. The recorder passes its events to
-// all.
+// makeRecorder returns the recorder for sessions of this state. This recorder passes its events to the
+// recorder in the parameter all.
 func (s *State) makeRecorder(all gate.Recorder) gate.Recorder {
 	if s.Invocation == "" {
 		return all

@@ -13,8 +13,8 @@ import (
 )
 
 // ReleaseAnswer releases the next answer to a recorded call, and records the release first. by
-// names the person who releases the answer. The release ends at the time until. withheld is the
-// record of the withheld answer.
+// names the person who releases the answer. until is the time at which the release ends.
+// withheld is the record of the withheld answer.
 func ReleaseAnswer(folders config.Folders, call, withheld *event.Entry, by string) (until time.Time, err error) {
 	log, err := base.OpenRecord(folders.State, redact.Redacted, audit.SyncEach)
 	if err != nil {

@@ -43,7 +43,7 @@ func (p *Peer) upstreamKey() string { return fmt.Sprintf("%q %q %q", p.Command, 
 type Session struct {
 	*gate.Session
 	All     *Sessions // the part that this session shares with the other sessions of the process
-	alone   bool      // All has only this session, and Close closes All too
+	alone   bool      // the field All belongs to this session alone, so Close closes All too
 	server  string    // the server's name in rules; "" if the server has no such name
 	asking  *asking
 	pins    *pinning.ClientPins // nil if approvals are not kept
@@ -128,9 +128,9 @@ func (s *Sessions) inForce() *config.Loaded {
 	return s.policy
 }
 
-// joinSession adds a session to the sessions that get policy changes. The session was built with
-// the policy loaded. If the policy has changed since then, joinSession gives the session the new
-// policy.
+// joinSession adds a session to the sessions that get policy changes. loaded is the policy with
+// which the session was built. If another policy is in force now, joinSession gives this policy to
+// the session.
 func (s *Sessions) joinSession(one *Session, loaded *config.Loaded) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

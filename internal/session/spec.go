@@ -96,8 +96,8 @@ type Sessions struct {
 	edits    *config.Edits // edits of the policy file by a person's answers
 	relay    *ask.StderrRelay
 
-	ctx, working  context.Context    // messages use ctx, and tasks use working; working is cancelled first
-	stop, endWork context.CancelFunc // stop ends the wait for signals, which cancel ctx; endWork cancels working
+	ctx, working  context.Context    // ctx is for messages and working is for tasks; working is cancelled first
+	stop, endWork context.CancelFunc // stop ends the wait for signals, which cancel ctx; endWork cancels the context working
 	tasks         sync.WaitGroup     // the goroutines that Go has started
 
 	caller *base.Caller // finds the account that makes the calls
@@ -167,9 +167,10 @@ func Listen(ctx context.Context, o Spec) (*Sessions, error) {
 	return s, nil
 }
 
-// catchSignals makes the signals that stop a process end a context, if catch is true. It does so beside its
-// caller: to begin with the first signal takes the runtime a thread and several switches, as long as opening
-// the record takes. The result waits until the signals are caught.
+// catchSignals returns a function that returns a context. If catch is true, the signals that stop a process
+// end this context. The first registration of a signal takes as long as opening the record, because the
+// runtime must start a thread. So a goroutine registers the signals, and the returned function waits until
+// this is done.
 func catchSignals(ctx context.Context, catch bool) func() (context.Context, context.CancelFunc) {
 	if !catch {
 		return func() (context.Context, context.CancelFunc) { return ctx, func() {} }

@@ -82,14 +82,15 @@ func (s *Sessions) shareState() (err error) {
 }
 
 // OpenAgent is like Open, for the session of one agent among several that this process serves. The
-// agent's labels count only for this agent and for the processes that share its keys.
+// agent's labels apply only to this agent and to the processes that share its keys.
 func (s *Sessions) OpenAgent(p Peer, keys ...string) (*Session, error) {
 	f := flow.New(s.o.Folders.State, keys)
 	return s.startSession(p, &State{Limits: &gate.Meter{}, Pins: s.o.State.Pins, Flow: f, Asked: f.AskedLedger})
 }
 
 // Denies reports whether a rule in force would deny the calls even if no detector found anything in
-// them. The condition `after` counts as met, because the session may see more before the next call.
+// them. The condition `after` is treated as met, because the session may see more before the next
+// call.
 func (s *Session) Denies(calls []policy.Call) bool {
 	calls, now := slices.Clone(calls), time.Now()
 	for i := range calls {

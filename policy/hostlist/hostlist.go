@@ -24,14 +24,14 @@ type Target struct {
 
 // Entry is one entry of a list.
 type Entry struct {
-	Target      // Port 0 stands for all ports in usual
+	Target      // if Port is 0, the entry means the ports in the variable usual
 	Below  bool // the entry means all names below Name, but not Name itself
 }
 
 // List is a list of hosts.
 type List []Entry
 
-// usual holds the ports of an entry without a port: HTTPS and HTTP.
+// usual holds the ports that an entry without a port opens: HTTPS and HTTP.
 var usual = []uint16{443, 80}
 
 // ParseEntry reads an entry of a list: a host, an address, or "*." and a domain, each with an

@@ -46,9 +46,10 @@ func InsertBelow(src []byte, text string) []byte {
 	return slices.Insert(slices.Clone(src), at, []byte(eol+strings.ReplaceAll(text, "\n", eol))...)
 }
 
-// InsertBelowExtension inserts a text below the [[extends]] with an index (from 0), and below the
-// rules with the key above that follow this [[extends]]. The new text must consist of whole lines
-// without multi-line strings. InsertBelowExtension returns false if src has no such [[extends]].
+// InsertBelowExtension inserts a text below the [[extends]] with the given index (from 0), and
+// below the rules with the key "above" that follow this [[extends]]. The new text must consist of
+// whole lines without multi-line strings. InsertBelowExtension returns false if src has no such
+// [[extends]].
 func InsertBelowExtension(src []byte, index int, text string) ([]byte, bool) {
 	doc, err := ReadDocument(src)
 	if err != nil {
@@ -106,8 +107,8 @@ func (r *Rule) hasKey(name string) bool {
 	return slices.ContainsFunc(r.Statements, func(st Statement) bool { return !st.Header && st.Key[0] == name })
 }
 
-// PutAbove adds the key above to every rule of a text that does not have it. The key stands below
-// the other keys of the rule.
+// PutAbove adds the key "above" to every rule of a text, unless the rule already has it. The key
+// stands below the other keys of the rule.
 func PutAbove(text, value string) (string, error) {
 	src := []byte(text)
 	doc, err := ReadDocument(src)
@@ -245,7 +246,7 @@ func (v Value) mayNameServer(servers []string) bool {
 // InsertForServers inserts a text, such as an [[extends]], at a place where the text's rules take
 // effect for the servers. The place is above the first rule or [[extends]] that names one of the
 // servers and does not deny. Without such a rule, the place is above the table whose header is at
-// the offset, or else the end of src. A rule with the key above stays with its [[extends]]. Every
+// the offset, or else the end of src. A rule with the key "above" stays with its [[extends]]. Every
 // byte of src stays. InsertForServers also returns the offset of the new text.
 func InsertForServers(src []byte, servers []string, offset int, text string) (out []byte, at int) {
 	doc, err := ReadDocument(src)
@@ -286,7 +287,8 @@ func (r *Rule) opensServer(servers []string) (names bool) {
 	return names
 }
 
-// extensionAbove returns the offset of the last [[extends]] before the offset at.
+// extensionAbove returns the offset of the last [[extends]] that begins before the given offset; 0
+// if there is none.
 func (d *Document) extensionAbove(at int) (start int) {
 	for _, r := range d.tables("extends") {
 		if r.Start < at {

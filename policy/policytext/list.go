@@ -57,7 +57,8 @@ func AddPair(src []byte, table string, p Pair) (out []byte, at int) {
 	return ApplyEdits(src, Edit{end, end, eol + eol + text}), end + 2*len(eol) + len(table) + 2 + len(eol)
 }
 
-// lineEnd returns the offset of the end of the line at an offset, before the line end.
+// lineEnd returns the offset at which the line with the given offset ends, in front of its line
+// break.
 func lineEnd(src []byte, at int) int {
 	n := bytes.IndexByte(src[at:], '\n')
 	if n < 0 {

@@ -34,7 +34,7 @@ type ValueKind uint8
 // The kinds of values.
 const (
 	OtherValue  ValueKind = iota // a number, a boolean, a date
-	StringValue                  // of any of the four forms
+	StringValue                  // a string in any of the four forms of TOML
 	ListValue
 	TableValue // an inline table
 )

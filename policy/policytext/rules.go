@@ -51,7 +51,7 @@ func (r *Rule) RemoveKey(key string) []Edit {
 }
 
 // Leaf is a value of a rule with its whole path: args.path, where.path.under, server. A table is a
-// leaf only if its path is in the argument whole of Leaves.
+// leaf only if the parameter whole of Leaves holds its path.
 type Leaf struct {
 	Path  []string
 	Value Value
@@ -60,8 +60,8 @@ type Leaf struct {
 
 type span struct{ start, end int }
 
-// Leaves returns the values of a rule in the order of the text. An inline table whose path is
-// in whole is one leaf; every value of another inline table is a leaf.
+// Leaves returns the values of a rule in the order of the text. An inline table whose path is in
+// the parameter whole is one leaf; every value of another inline table is a leaf.
 func (r *Rule) Leaves(whole ...[]string) []Leaf {
 	var leaves []Leaf
 	var prefix []string

@@ -135,7 +135,7 @@ func (rd *Reader) AddPlaces(rs []Reading, b *Base, local bool, left *effort.Left
 }
 
 // plainFile returns the path of a file: URI that all programs read in the same way. It returns ""
-// if the URI has a host other than localhost, a query or a fragment.
+// if the URI has a query, a fragment, or a host other than localhost.
 func plainFile(s string) string {
 	rest, found := strings.CutPrefix(s[5:], "//")
 	if host := "localhost/"; found && len(rest) > len(host) && strings.EqualFold(rest[:len(host)], host) {

@@ -31,9 +31,9 @@ func bareFile(s string) string {
 	return ""
 }
 
-// drivePath returns the drive if it stands in the place of the host, as in file://C:/x or
-// file://C|/x. The drive has the form of the beginning of a path (WHATWG URL, file host state).
-// drivePath returns "" if there is no drive.
+// drivePath looks for a drive in the place of the host, as in file://C:/x or file://C|/x (WHATWG
+// URL, file host state). It returns the drive in the form in which a path begins, such as /C:, or
+// "" if there is no drive.
 func drivePath(head string) string {
 	drive := head[max(0, len(head)-2):]
 	if len(drive) == 2 && isLetter(drive[0]) && (drive[1] == ':' || drive[1] == '|') && (len(head) == 2 || head[len(head)-3] == '/') {

@@ -8,12 +8,13 @@ import (
 	"github.com/clawai/clawai/policy/internal/effort"
 )
 
-// readLines reads a value with line breaks or tabs. Such a value is text. But the value may start
-// like a path, as a source file with a comment at its top does; then patterns about paths refuse
-// the value. URL parsers remove breaks anywhere in a URL (WHATWG URL, basic URL parser). So
-// patterns about paths also refuse a URL with breaks, and readLines adds a reading without the
-// breaks. If a value has breaks only at its ends, readLines adds a reading without them, because
-// programs trim such values.
+// readLines reads a value with line breaks or tabs. Three cases are special:
+//   - The value starts like a path or a URL: patterns about paths refuse it. Other patterns read it
+//     as text, because it may be a source file with a comment at its top.
+//   - The value is a URL: readLines adds a reading without the breaks, because URL parsers remove
+//     them (WHATWG URL, basic URL parser).
+//   - The value has breaks only at its ends: readLines adds a reading without them, because programs
+//     trim such values.
 func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder, left *effort.Left) []Reading {
 	url := SchemeLen(v) > 0 || isURL(joinLines(v, 64))
 	r := Reading{Text: v, Raw: v, PathOnly: path || url}
@@ -45,8 +46,9 @@ func (rd *Reader) readLines(rs []Reading, v string, path bool, fold *CaseFolder,
 	return rs
 }
 
-// proseLike reports whether a value that is refused as a path or URL may be prose. The value begins
-// with a path or URL, and has blanks after the host or in the host. URLs have no blanks there.
+// proseLike reports whether a value that is refused as a path or URL may be prose. Such a value
+// begins with a path or URL. It may be prose if it has blanks after the host or in the host,
+// because URLs have no blanks there.
 func proseLike(s string) bool {
 	if why, _ := urlRefusal(s); why != "" {
 		s, _, _ = splitValue(s)
@@ -69,8 +71,8 @@ func joinLines(v string, limit int) string {
 	return b.String()
 }
 
-// isBlank reports whether programs remove the character in front of a URL. The programs are
-// browsers, Python's strip and JavaScript's trim.
+// isBlank reports whether programs remove the character r if it stands in front of a URL. The
+// programs are browsers, Python's strip and JavaScript's trim.
 func isBlank(r rune) bool { return r <= ' ' || r == '\uFEFF' || unicode.IsSpace(r) }
 
 // readClimb reads a text with a component "..". It adds a reading of the path in which ".." is

@@ -61,7 +61,7 @@ func leadsAnywhere(s string) bool {
 	return false
 }
 
-// startsSystemLink reports whether the first name of one of systemLinks is name.
+// startsSystemLink reports whether one of systemLinks begins with this name.
 func startsSystemLink(name string) bool {
 	for _, place := range systemLinks {
 		if (len(place[0]) == len(name) || !textclass.IsASCII(name)) && strings.EqualFold(place[0], name) {

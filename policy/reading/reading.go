@@ -36,7 +36,8 @@ type Reading struct {
 	Recast bool // Text is in the Windows form of paths (WindowsForm), but the value may not be a path
 	AsForm bool // Text is the value as sent, in the Windows form and otherwise unchanged
 
-	// The path starts at an unknown place, at the server's working directory, or at a root.
+	// UnknownBase: the path starts at an unknown place. Relative: it starts at the server's working
+	// directory. Rooted: it starts at a root.
 	UnknownBase, Relative, Rooted bool
 
 	Base   string  // the folder at which relative paths start; "" if it is not known
@@ -109,8 +110,8 @@ func (rd *Reader) Read(rs []Reading, v string, fold *CaseFolder, left *effort.Le
 	return rd.readPath(rs, Reading{Text: v, Raw: v, PathOnly: !path, Climbs: climbs}, left)
 }
 
-// CaseFolder folds ASCII texts into one buffer, without an allocation for each text. The results
-// before a Reset are invalid after it, because the buffer is overwritten.
+// CaseFolder folds ASCII texts into one buffer, without an allocation for each text. Reset makes
+// all earlier results invalid, because the buffer is then overwritten.
 type CaseFolder struct{ room []byte }
 
 // Reset reuses the buffer for the readings of the next call.
@@ -156,9 +157,9 @@ func (rd *Reader) readPlain(rs []Reading, r Reading, shape shape, fold *CaseFold
 	return rs
 }
 
-// readPath applies the stages to a value in order, each on or off, and keeps each new result as a
-// reading. A stage that does not change the value may still change a pattern. Then the same text is
-// also kept as a reading with this stage.
+// readPath applies the stages to a value in order. Each stage is applied or left out, and each new
+// result is kept as a reading. A stage that does not change the value may still change a pattern.
+// Then the same text is also kept as a reading with this stage.
 func (rd *Reader) readPath(rs []Reading, r Reading, left *effort.Left) []Reading {
 	first := len(rs)
 	rs = append(rs, r)

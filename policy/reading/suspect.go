@@ -178,8 +178,8 @@ func SuspectText(class NameClass, s string, windows bool) Suspicion {
 	return AsPath // only a text that hides a path has so many layers of escapes
 }
 
-// hasTellingByte reports whether a text has at least one of the characters that every suspicious
-// text has.
+// hasTellingByte reports whether a text has at least one of certain characters. A text without any
+// of these characters is not suspicious.
 func hasTellingByte(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if tells[s[i]] {

@@ -77,7 +77,7 @@ func hasEscape(s string) bool {
 }
 
 // escapedBytes decodes the percent escapes at the beginning of s, up to the first other character.
-// n is their length in s.
+// n is the length of these escapes in s.
 func escapedBytes(s string) (run []byte, n int) {
 	for n+2 < len(s) && s[n] == '%' {
 		hi, lo := hexDigit(s[n+1]), hexDigit(s[n+2])

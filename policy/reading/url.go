@@ -214,8 +214,8 @@ func plainAddress(host string) string {
 
 // urlRefusal returns the reason why programs may find different hosts in a URL; "" if there is
 // none. text means that the value may be text, so that only patterns about URLs refuse the value:
-// templates such as https://{host}/x have odd hosts. If programs do not connect to the host of a
-// scheme, the host may be any name.
+// templates such as https://{host}/x have odd hosts. With some schemes, programs do not connect to
+// the text in the place of the host; this text may be any name.
 func urlRefusal(s string) (why string, text bool) {
 	n := SchemeLen(s)
 	if n == 0 || IsFile(s) {

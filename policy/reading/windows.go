@@ -190,8 +190,9 @@ func windowsBase(s string) bool {
 }
 
 // dropStreams removes the stream after a name on NTFS (file.txt:stream:$DATA), also in a relative
-// path, and dots at the end (go test ./...). If the path starts in the current folder of a drive,
-// dropStreams changes the start to the drive's root.
+// path. If the last name has three or more dots and otherwise only blanks, dropStreams replaces the
+// name by one dot (go test ./...). If the path starts in the current folder of a drive, dropStreams
+// changes the start to the drive's root.
 func dropStreams(s string) string {
 	if SchemeLen(s) > 0 {
 		return s

@@ -4,7 +4,8 @@ import "strings"
 
 // DeviceName reports whether Windows reads a name as a device in every folder: nul.txt, COM1
 // ("Naming Files, Paths, and Namespaces"). The text after the first dot or colon does not matter.
-// CONIN$, CONOUT$ and port 0 count too, because some versions reserve them.
+// CONIN$, CONOUT$ and the ports with the number 0 are devices too, because some versions of
+// Windows reserve them.
 func DeviceName(name string) bool {
 	if i := strings.IndexAny(name, ".:"); i >= 0 {
 		name = name[:i]

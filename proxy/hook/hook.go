@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Client  string // the client's name in wrap's catalogue
 	Event   string // name of the event in the command line; "" if it has none
-	Program string // this program for the record, such as "clawai VERSION"
+	Program string // name and version of this program for the record, such as "clawai VERSION"
 	Getenv  func(string) string
 
 	// Open returns the Door for the call. It is called after the payload is parsed. project is the
@@ -54,8 +54,8 @@ type Door struct {
 	Policy gate.Policy
 	Flow   bool // the policy checks information flow, so the session's earlier events matter
 	Before bool // the session's earlier events matter, for information flow or for rules with labels
-	// Labels holds what the session has seen, for rules with labels. Called adds the labels of the
-	// calls' answers before the calls run. nil means that no labels are kept.
+	// Labels holds the labels of the data that the session has seen, for rules with labels. Before
+	// calls run, Called adds the labels of their answers. nil means that no labels are kept.
 	Labels interface {
 		Seen(cs []policy.Call) policy.Seen
 		Called(cs []policy.Call) error
@@ -144,7 +144,7 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	case d.Action != policy.Deny && unproxied:
 		return elsewhere() // the other program knows whether a proxy will judge the call
 	case d.Action != policy.Deny && h.req.MCP && h.Proxied != nil && h.isProxied(project):
-		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy judges the call, asks a person and records
+		return h.req.Row.AnswerAllow(h.req.Event) // the server's proxy judges and records the call, and asks a person if necessary
 	case d.Action == policy.Prompt && h.Elsewhere != nil && (!h.canAskClient(d.Rule) || d.Rule.Preview):
 		return elsewhere()
 	}
@@ -154,8 +154,8 @@ func (h *hookRun) judgeCall(ctx context.Context) client.Answer {
 	return h.finalAnswer()
 }
 
-// finalAnswer returns the answer. If there is none, it returns a denial, because no output would
-// let the tool run.
+// finalAnswer returns the answer. If there is none, it returns a denial, because most clients run
+// the tool if a hook writes nothing.
 func (h *hookRun) finalAnswer() client.Answer {
 	if h.answer == nil {
 		return h.refuseCall("Refused: judging it did not end.")
@@ -164,8 +164,8 @@ func (h *hookRun) finalAnswer() client.Answer {
 }
 
 // stampCalls sets the time of the calls, the kinds of data in their arguments, and the labels of
-// the session. If the arguments of a call could not be searched, the call counts as one with every
-// kind that a rule asks about.
+// the session. If the arguments of a call could not be searched, the call is judged as if they
+// contained every kind of data that a rule asks about.
 func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	now := time.Now()
 	for i := range h.req.Calls {
@@ -192,8 +192,8 @@ func (h *hookRun) stampCalls(door *Door) []policy.Call {
 	return h.req.Calls
 }
 
-// isProxied reports whether the client uses each server that the call may be for through a clawai
-// proxy.
+// isProxied reports whether the client uses a clawai proxy for every server that the call may be
+// for.
 func (h *hookRun) isProxied(project string) bool {
 	for i := range h.req.Calls {
 		if s := h.req.Calls[i].Server; s == "" || !h.Proxied(h.req.Row, s, project) {

@@ -30,12 +30,12 @@ type conn struct {
 	level      []byte            // log level that the hub has set at the server; nil if it has set none
 	listens    map[string][]byte // ids of the hub's listen requests, by resource URI; only for a client of an earlier version
 	meta       []byte            // _meta of requests to a server of 2026-07-28; nil for a server of an earlier version
-	together   [][]byte          // messages for the server that the gate will get in one call; used only by the server's goroutine
+	together   [][]byte          // messages for the server that the gate will get together; used only by the server's goroutine
 	size       int               // bytes in together
 
 	recalled  bool         // the connection leads to a player of kept answers, and no server runs
 	catalogue Catalogue    // store for the server's lists; nil if the lists are not kept
-	toKeep    atomic.Int32 // number of outstanding answers to keep in the form that they have before the gate changes them
+	toKeep    atomic.Int32 // number of answers that have not come yet and that the hub will keep as they are before the gate changes them
 
 	modernClient bool        // the client speaks 2026-07-28
 	modern       atomic.Bool // the server speaks 2026-07-28
@@ -274,7 +274,7 @@ func (c *conn) queueRequest(method string, params, id []byte) {
 	c.flushLines() // flushed at once, because the caller may wait for the answer in the goroutine that flushes
 }
 
-// awaitAnswer waits for the answer to a request of the hub, at most for the time within.
+// awaitAnswer waits for the answer to a request of the hub. The parameter within is the time limit.
 func (c *conn) awaitAnswer(answer <-chan frame.Frame, method string, within time.Duration) (f frame.Frame, err error) {
 	select {
 	case f, ok := <-answer:
@@ -332,8 +332,8 @@ func (c *conn) introduceClient() error {
 }
 
 // beginError returns the error for a server that answered initialize with an error. If our
-// transport could not reach the server, it made this answer itself. Then the error has the
-// transport's text.
+// transport could not reach the server, the transport itself made this answer. Then the error has
+// the transport's text.
 func beginError(answer []byte) error {
 	failed := jsonscan.ValueOf(answer)
 	if string(failed.Member("code").Bytes()) == strconv.Itoa(mcp.CodeGone) {

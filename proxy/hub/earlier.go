@@ -9,11 +9,12 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// A client of an earlier version may use a server that knows only 2026-07-28. Then the hub adds the
-// members that the new version needs to each request. When the server asks something in an answer,
+// A client of an earlier version may use a server that knows only 2026-07-28. Then the hub adds to
+// each request the members that the new version needs. When the server asks something in an answer,
 // the hub asks the client by requests, and the call waits.
 
-// maxRounds is the maximum number of answers to one call in which a server may ask.
+// maxRounds limits how often a server may ask the client during one call. Each time, the server
+// asks in an answer to the call.
 const maxRounds = 10
 
 // inquiry holds the questions that a server asks in one answer to a call.
@@ -96,7 +97,8 @@ func (c *conn) askClient(call *call, f *frame.Frame) bool {
 }
 
 // takeInquiryAnswer handles the client's answer to a question of an inquiry. If the client answers
-// a form with an error, this counts as "cancel". An error for any other question fails the call.
+// a form with an error, this is treated as the answer "cancel". An error for any other question
+// fails the call.
 func (h *hub) takeInquiryAnswer(r *request, f *frame.Frame) {
 	q, answer := r.inquiry, f.Result
 	if f.Error != nil && r.method == "elicitation/create" {

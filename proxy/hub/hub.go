@@ -1,6 +1,6 @@
 // Package hub presents several servers to one client as one server. It has a proxy session for each
-// server. The package maps the names that the client uses to servers, and matches each answer with
-// its request. The gate decides what is forwarded. The gate sees every message in the form that the
+// server. The package finds the server for each name that the client uses, and the request for each
+// answer. The gate decides which messages are forwarded. It sees every message in the form that the
 // server uses.
 package hub
 
@@ -23,8 +23,8 @@ import (
 type Options struct {
 	ClientIn  io.Reader // Run closes it at the end if it is an io.Closer
 	ClientOut io.Writer
-	Gate      *gate.Session // for all the servers; Run closes it
-	Servers   []Server      // in the order in which their tools are listed
+	Gate      *gate.Session // the gate for all the servers; Run closes it
+	Servers   []Server      // the servers, in the order in which their tools are listed
 	// Updates delivers complete lists of servers. nil means that the servers never change.
 	Updates <-chan []Server
 
@@ -45,11 +45,12 @@ type Options struct {
 // Server is one server of a hub. The hub starts it on its first use.
 type Server struct {
 	ID     string // the server's name in rules; must satisfy upstream.CheckID
-	Prefix string // prefix of the server's names for the client; satisfies upstream.CheckID, or is "" for at most one server
+	Prefix string // prefix that the client sees before the names of the server's tools and other entries; satisfies upstream.CheckID; at most one server may have the prefix ""
 	// Open starts the server. The hub calls it again when the server has ended and is needed again.
 	Open   func() (proxy.Upstream, error)
 	Offers func(tool string) bool // reports whether this client gets the tool; nil means every tool
-	// Idle is how long the server may be unused before the hub stops it. 0 means forever.
+	// Idle is how long the server may be unused before the hub stops it. 0 means that the hub never
+	// stops it for this reason.
 	Idle    time.Duration
 	Timeout time.Duration // time limit for answers to initialize and lists; default 30 s
 	// Kept returns the store for the lists that a client sees from this server. The store depends
@@ -82,7 +83,7 @@ type hub struct {
 	mu       sync.Mutex // guards the fields below
 	client   client
 	inFlight map[string]*call    // the client's requests to servers, by frame.IDKey
-	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the client's id
+	theirs   map[string]*request // the servers' requests to the client, by frame.IDKey of the id that the hub gave them
 	asked    int                 // number of the servers' requests so far
 	handles  map[string]*server  // the server of each task id; nil if two servers used the id
 	away     map[string]*call    // calls whose client got a question and must send the call again, by requestState
@@ -157,8 +158,8 @@ func (h *hub) readClient() {
 	}
 }
 
-// drainRequests waits until the open requests are answered after the client's input has ended. It
-// waits at most lastGrace.
+// drainRequests is called when the client's input has ended. It waits until the open requests are
+// answered, but at most lastGrace.
 func (h *hub) drainRequests(ctx context.Context) {
 	late, look := time.After(lastGrace), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()

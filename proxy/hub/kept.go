@@ -26,7 +26,7 @@ import (
 
 // Catalogue stores the lists that one server program shows to one sort of client.
 type Catalogue interface {
-	Load() []byte // returns the contents; nil if there are none, or none that can be trusted
+	Load() []byte // returns the contents; nil if there are no contents, or if they cannot be trusted
 	Keep(text []byte)
 }
 
@@ -146,7 +146,7 @@ func (s *server) dropRecalled() {
 }
 
 // compareLists fetches the recalled lists from a newly started server and compares them. It also
-// fetches the other lists again that the client has seen. It fails if the server does not answer a
+// fetches again all other lists that the client has seen. It fails if the server does not answer a
 // recalled list, because then the gate cannot judge calls to the server.
 func (s *server) compareLists() error {
 	for k := range s.lists {
@@ -171,8 +171,8 @@ func (s *server) compareLists() error {
 }
 
 // collectAnswers remembers answers in a line of the server. The hub keeps such an answer after the
-// gate has let it through. For each request only the latest answer counts, even if the server sends
-// several.
+// gate has let it through. If the server sends several answers to one request, the hub keeps only
+// the latest.
 func (c *conn) collectAnswers(line []byte) {
 	limits := c.server.h.o.Limits
 	limits.AllowBatch = true
@@ -237,7 +237,7 @@ func (c *conn) keepList(k kind, answers [][]byte) {
 	}
 	c.keeping.Lock()
 	defer c.keeping.Unlock()
-	l := &c.server.lists[k] // l is read while c.keeping is held, so that outdateList runs either before or after this
+	l := &c.server.lists[k] // l is read while c.keeping is held, so that outdateList cannot run at the same time
 	l.mu.Lock()
 	good := l.fresh && l.why == nil
 	l.mu.Unlock()

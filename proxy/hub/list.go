@@ -55,7 +55,7 @@ type list struct {
 	why      error           // error of the last fetch; nil if it succeeded
 	entries  []entry
 	own      map[string]bool // the names in the server's list, before rules remove any; nil if unknown
-	at       map[string]int  // index of the entry by advertised name or URI; -1 if two entries have the same one
+	at       map[string]int  // index of the entry by advertised name or URI; -1 if two entries have the same name or URI
 
 	recalled bool // the entries are the kept ones, because the server has not been asked; used only by the server's goroutine
 }
@@ -105,7 +105,7 @@ func (l *list) beginFetch(rules <-chan struct{}) (done chan struct{}, begun bool
 		close(done)
 		return done, false
 	}
-	if l.at != nil && l.rules != rules { // other rules let these entries through, so they are removed even if the fetch fails
+	if l.at != nil && l.rules != rules { // these entries passed the earlier rules, not the present ones, so they are removed even if the fetch fails
 		l.entries, l.at, l.missed = nil, nil, true
 	}
 	l.fresh, l.outdated, l.rules, l.fetching = false, false, rules, done
@@ -141,7 +141,8 @@ func (l *list) noteOwn(k kind, answers [][]byte) {
 	l.own = own
 }
 
-// lacks reports whether the server is known not to list a name.
+// lacks reports whether the hub knows the names in the server's list and this name is not among
+// them.
 func (l *list) lacks(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,8 +200,8 @@ func (h *hub) followRules() {
 	}
 }
 
-// isStale reports whether the client got the list under other rules, or will get it from a fetch
-// that began under other rules.
+// isStale reports whether the client got the list under other rules than the given ones. It is also
+// true if the client will get the list from a fetch that began under other rules.
 func (l *list) isStale(rules <-chan struct{}) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,7 +242,7 @@ func (l *list) refetchList(s *server, k kind) {
 // Limits of one server's list.
 const (
 	maxPages     = 1000
-	maxListBytes = 4 << 20 // a second limit is the server's share of Limits.MaxBytes
+	maxListBytes = 4 << 20 // the list must also fit into the server's share of Limits.MaxBytes
 )
 
 // pager requests one page of a list. cursor is a whole JSON member, such as "cursor":"x", for the
@@ -249,7 +250,7 @@ const (
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
 // collectPages reads all the pages of a list and returns the entries. The first page comes on the
-// channel answer. The function further requests each other page.
+// channel answer. collectPages requests each later page by the pager `further`.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))

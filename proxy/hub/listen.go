@@ -36,9 +36,9 @@ var listKinds = [...]struct{ member, kind string }{
 	{"toolsListChanged", "tools"}, {"promptsListChanged", "prompts"}, {"resourcesListChanged", "resources"},
 }
 
-// registerListen stores a listen. It removes the resources from the request that the gate judges in
-// the hub's name, because the gate judges each resource at its own server. It returns false if the
-// filter is not usable.
+// registerListen stores a listen. It removes the resources from the request before the gate judges
+// the request in the hub's name, because the gate judges each resource separately, at the
+// resource's server. It returns false if the filter is not usable.
 func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	if !h.isModern() || filter.Kind() != jsonscan.Object {
 		return false
@@ -204,7 +204,7 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	switch {
 	case a.call != nil && a.open && agreed: // the listen is for a subscription of a client of an earlier version
 		c.asked[string(id)] = asker{hub: make(chan frame.Frame, 2), open: true}
-	case a.hub != nil && a.open: // sent while c.mu is held: the asker is still in asked, so endConnection has not closed its channel
+	case a.hub != nil && a.open: // sent while c.mu is held: the asker is still in c.asked, so endConnection has not closed the asker's channel
 		select {
 		case a.hub <- f:
 		default:

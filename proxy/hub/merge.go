@@ -33,7 +33,7 @@ func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 }
 
 // checkFresh returns nil if a list is up to date, or the reason why it is not. After an error, the
-// hub tells the client when the list changes later.
+// hub sends the client a list_changed when the list changes later.
 func (l *list) checkFresh(waited time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,10 +113,10 @@ func renameResource(id string, raw []byte) []byte {
 	return frame.SplicePart(raw, part, quoteJSON(id+"+"+v.String()))
 }
 
-// findByName returns the server of an advertised name, and the server's own name for it. If no list
-// has the name, findByName splits the name at its prefix, because a server may have new tools. A
-// name without a prefix belongs to the server without a prefix. If two entries have the name, no
-// server is returned.
+// findByName returns the server of an advertised name, and the name that the server itself uses. If
+// no list has the advertised name, findByName splits it at its prefix, because a server may have
+// new tools. A name without a prefix belongs to the server without a prefix. If two entries have
+// the name, no server is returned.
 func (h *hub) findByName(k kind, advertised string) (s *server, original string) {
 	prefix, rest, split := upstream.SplitName(advertised)
 	if !split {
@@ -151,10 +151,10 @@ func (h *hub) findByName(k kind, advertised string) (s *server, original string)
 	return unlisted, rest
 }
 
-// findByURI returns the server of a resource, and the URI at that server. First it looks for the
-// server whose id is the URI's prefix. Then it looks for the first server that lists the URI. Then
-// it looks for the server whose template has the longest literal start that matches. If there is
-// only one server, that server gets every URI.
+// findByURI returns the server of a resource, and the URI at that server. First it looks for a
+// server whose id is the URI's prefix and that lists the rest of the URI. Then it looks for the
+// first server that lists the URI. Then it looks for the server with the template whose literal
+// start matches the most characters. If there is only one server, that server gets every URI.
 func (h *hub) findByURI(uri string) (s *server, original string) {
 	servers := h.currentServers()
 	if len(servers) == 1 {
@@ -196,8 +196,8 @@ func (l *list) isListed(advertised string) bool {
 }
 
 // matchTemplate compares uri with the literal starts of the templates (the text before the first
-// {). It returns the length of the longest literal start of uri, or -1 if there is none. A template
-// that equals uri gives the highest result.
+// {). It returns the length of the longest literal start with which uri begins, or -1 if there is
+// none. A template that equals uri gives the highest result.
 func (l *list) matchTemplate(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

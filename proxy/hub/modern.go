@@ -65,8 +65,8 @@ func hubInfo(version string) string {
 
 func quoteJSON(text string) []byte { return gjson.AppendJSONString(nil, text) }
 
-// requestMeta returns the _meta for requests of the hub in the name of a client. can are the
-// client's capabilities and info is its description.
+// requestMeta returns the _meta for requests of the hub in the name of a client. The parameter can
+// holds the client's capabilities, and info holds the client's description of itself.
 func requestMeta(can, info jsonscan.Value) []byte {
 	if can.Kind() != jsonscan.Object {
 		can = "{}"
@@ -107,8 +107,8 @@ func allVersions() string {
 	return `["` + strings.Join(all, `","`) + `"]`
 }
 
-// refusalError returns the error for a request that neither a server nor the hub may answer. It
-// returns nil when the hub answers the request.
+// refusalError returns the error for a request that the hub must refuse. It returns nil if the hub
+// may answer the request.
 func (o *own) refusalError(f *frame.Frame) []byte {
 	o.h.mu.Lock()
 	begun, modern := o.h.client.params != nil, o.h.client.meta != nil
@@ -145,7 +145,7 @@ func (o *own) answerDiscover(f *frame.Frame) {
 	o.sendResult(f, fmt.Appendf(nil, `{"supportedVersions":%s,`+offers+`%s}`, allVersions(), instructions))
 }
 
-// maxInstructions is how many bytes of instructions clients are known to read.
+// maxInstructions is the number of bytes of a server's instructions that clients are known to read.
 const maxInstructions = 2 << 10
 
 // joinInstructions returns the instructions of the servers that have run, each after the server's
@@ -270,9 +270,9 @@ func (c *conn) requestParams(members string) []byte {
 }
 
 // legacyEdits returns the edits that turn a request of 2026-07-28 into one for a server of an
-// earlier version. The edits remove the members of 2026-07-28 from _meta. It refuses the request,
-// and returns nil, if the request is a retry that came too late. Otherwise the server would execute
-// the whole call again.
+// earlier version. The edits remove the members of 2026-07-28 from _meta. legacyEdits refuses the
+// request, and returns nil, if the request is a retry that came too late. Otherwise the server
+// would execute the whole call again.
 func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
 	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {

@@ -34,8 +34,8 @@ func newOwn(h *hub) *own {
 	return o
 }
 
-// useClientStream calls use with the stream for client messages that belong to no server. Only one
-// call of use runs at a time.
+// useClientStream calls the function use with the stream for client messages that belong to no
+// server. The function runs in only one goroutine at a time.
 func (o *own) useClientStream(use func(fromClient *proxy.Stream)) {
 	o.receives.Lock()
 	defer o.receives.Unlock()
@@ -191,7 +191,7 @@ func (o *own) sendError(f *frame.Frame, why []byte) {
 func (o *own) answerClient(f *frame.Frame, line []byte) {
 	ref, here := o.fromClient.SettleRequest(f.ID)
 	if !here {
-		return // not here: the client has cancelled its request
+		return // no answer is sent, because the client has cancelled its request
 	}
 	err := o.h.o.Gate.NoteEvents(&event.Event{
 		Kind: event.Outcome, Ref: ref, ServerGuess: "hub", Direction: mcp.ServerToClient.String(), Method: f.Method, ID: f.ID, Bytes: len(line),
@@ -210,8 +210,8 @@ func (o *own) sendMessage(line []byte) {
 	o.fromUs.HandleLines(o.h.ctx, line)
 }
 
-// changes sends list_changed notifications to the client. It joins the changes of a topic within
-// the time coalesce into one notification.
+// changes sends list_changed notifications to the client. If several changes of one topic come
+// within a short time (coalesce), the client gets one notification about all of them.
 type changes struct {
 	hub     *hub
 	mu      sync.Mutex      // guards the fields below

@@ -14,13 +14,13 @@ type call struct {
 	id, token []byte // the client's id and progress token; token is nil if there is none
 	key       string // frame.IDKey of the id
 
-	list   kind   // the kind of the list that contains the entry in listed
-	listed string // the server's name of the called entry; "" unless the entry is in a list that the client got
+	list   kind   // kind of the list that contains the entry `listed`
+	listed string // name of the called entry, as the server itself writes it; "" unless the entry is in a list that the client got
 
 	// The hub's mutex guards the fields below.
 	server    *server // nil while the hub looks for the server
 	withdrawn bool    // the client cancelled the call before the server got it
-	on        *conn   // the connection to which the call was sent; nil before
+	on        *conn   // the connection to which the call was sent; nil before it is sent
 	ownID     []byte  // id of the call on the connection in on
 
 	round // state for questions to the client
@@ -79,8 +79,8 @@ func (h *hub) routeRequest(f *frame.Frame) bool {
 	return false
 }
 
-// byName sends a request to the server of a name. It replaces the name by the server's own name. It
-// returns false when no server has the name.
+// byName sends a request to the server to which a name belongs (findByName). It replaces the name
+// by the one that the server itself uses. It returns false when the name belongs to no server.
 func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	if name.Kind() != jsonscan.String {
 		return false
@@ -98,8 +98,8 @@ func (h *hub) byName(f *frame.Frame, k kind, name jsonscan.Value) bool {
 	return true
 }
 
-// byURI sends a request to the server of a resource. The URI stays the same, unless two servers
-// have it and it has the prefix of one of them.
+// byURI sends a request to the server of a resource. If the hub has renamed the resource to
+// "ID+URI" (renameResource), the server gets only the URI.
 func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	if uri.Kind() != jsonscan.String {
 		return false
@@ -111,8 +111,8 @@ func (h *hub) byURI(f *frame.Frame, uri jsonscan.Value) bool {
 	return h.sendRequest(s, f, renameURI(uri, original)...)
 }
 
-// renameURI returns the edits that replace a URI by the server's own URI. It returns none if both
-// are the same.
+// renameURI returns the edits that replace a URI by the one that the server itself uses. It returns
+// none if the two are equal.
 func renameURI(uri jsonscan.Value, original string) []frame.Edit {
 	if original == uri.Text() {
 		return nil

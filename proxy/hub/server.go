@@ -29,7 +29,7 @@ type server struct {
 	notBefore time.Time // the server is not started again before this time
 	older     bool      // the server did not answer server/discover, so it speaks an earlier version
 	kept      *conn     // connection to the player of kept answers; nil before recallConn runs and when nothing was kept
-	asked     bool      // recallConn has run, or it is too late for it because the server has been started
+	asked     bool      // recallConn has run, or must not run any more because the server has been started
 
 	instructions string // the server's instructions; the hub's mutex guards it
 	tasks        int    // number of the server's tasks that the hub knows; the hub's mutex guards it
@@ -39,25 +39,25 @@ type server struct {
 	closed bool // the server must not be started again
 
 	leaving chan struct{} // closed when a new configuration does not contain the server
-	posts   sync.RWMutex  // guards left; when left is true, no job may be added to inbox
+	posts   sync.RWMutex  // guards the field left; when left is true, no job may be added to inbox
 	left    bool
 }
 
 // job is work for the goroutine of a server. run gets the connection. If the server cannot be
-// started, run gets nil and the reason. A job with starts false is dropped while the server does
-// not run.
+// started, run gets nil and the reason. If starts is false, the job is dropped while the server
+// does not run.
 type job struct {
 	starts  bool
 	run     func(on *conn, err error)
-	recall  func() bool  // does the job from kept answers while the server does not run; returns false if it cannot; nil if it never can
+	recall  func() bool  // tries to do the job with kept answers while the server does not run, and reports whether it could; nil for a job that always needs the server
 	carries *frame.Frame // client message that is recorded as dropped if the job is rejected; nil if there is none, or if run reports the error
 }
 
 // maxJobs is how many jobs may wait for a server that is starting or does not read.
 const maxJobs = 1024
 
-// Pauses before a failed server is started again. Each pause is twice the last one. A server that
-// ran at least for the time steady has not failed.
+// Pauses before a failed server is started again. Each pause is twice the last one. If a server ran
+// for some time (steady) before it ended, this does not count as a failure.
 const (
 	firstPause = time.Second
 	longPause  = time.Minute
@@ -152,14 +152,14 @@ func (s *server) runJobs() {
 	}
 }
 
-// Limits of the messages that the gate gets in one call. They are about as much as one read of a
-// pipe.
+// Limits of the messages that the gate gets together. They are about as much as one read of a pipe.
 const (
 	maxJobsTogether  = 256
 	maxBytesTogether = 64 << 10
 )
 
-// doJobs runs a job and then the jobs that already wait. The gate gets their messages in one call.
+// doJobs runs a job and then the jobs that already wait. The gate gets the messages of these jobs
+// together.
 func (s *server) doJobs(j job) {
 	s.doOne(j)
 	for n := 1; n < maxJobsTogether && len(s.inbox) > 0; n++ { // safe, because no other goroutine receives from inbox

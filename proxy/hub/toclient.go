@@ -62,8 +62,8 @@ func (t *toClient) addFrame(f *frame.Frame) error {
 	return c.server.h.out.Add(line)
 }
 
-// rewriteAnswer returns an answer in the form for the client. It returns nil when the hub itself
-// waits for the answer or no party does.
+// rewriteAnswer returns an answer in the form for the client. It returns nil if the hub itself
+// waits for the answer, or if nobody waits for it.
 func (c *conn) rewriteAnswer(f *frame.Frame) []byte {
 	a, ok := c.claimAsker(f.ID)
 	switch {

@@ -25,8 +25,9 @@ func (h *hub) applyUpdates() {
 	}
 }
 
-// replaceServers changes the servers to the list next. Unchanged servers keep running, new servers
-// are added, and removed servers finish their work. It reports whether anything has changed.
+// replaceServers replaces the servers by those in the parameter next. Unchanged servers keep
+// running, new servers are added, and removed servers finish their work. It reports whether
+// anything has changed.
 func (h *hub) replaceServers(next []Server) bool {
 	before := h.currentServers()
 	after := make([]*server, 0, len(next))

@@ -44,7 +44,7 @@ func (t *turn) readConversation(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, instead := map[string]denial{}, map[string]string{} // both maps have the id of the call as key; refused holds denials, and instead holds the false names of tools in the request
+	refused, instead := map[string]denial{}, map[string]string{} // both maps have the id of a refused call as key; refused holds the denial, and instead holds the false name that stands in the request
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		if d, is := t.findDenial(c.Place.Text()); is {
@@ -303,8 +303,8 @@ func (t *turn) callOf(one *modelapi.Result, asked *modelapi.Asked) madeCall {
 	return made
 }
 
-// makeCall returns a call in the form for the rules, with the other transport that judges it, if
-// any.
+// makeCall returns a call in the form for the rules. The result also tells which other transport
+// judges the call, if there is one.
 func (t *turn) makeCall(c *modelapi.Call) madeCall {
 	req, err := t.o.Client.ReadModelCall(client.ModelCall{Session: t.session, ID: c.ID, Tool: c.Name, Args: c.Args, Text: c.Text, Free: c.Free, Cwd: t.o.Cwd})
 	if err == nil && c.Bad != "" {

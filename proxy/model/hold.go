@@ -136,7 +136,7 @@ func (h *heldBody) takeEvent(e *sse.Event) {
 	case h.size > maxHeld:
 		h.noteUnread("server", "a reply: its calls are longer than clawai holds", h.size)
 		h.failStream(errors.New("its calls are longer than clawai holds"))
-	case h.begun: // every event waits behind an open call, even one without data such as a comment
+	case h.begun: // every event waits behind an open call, even an event without data such as a comment
 	case len(h.calls) > 0:
 		h.startJudging()
 	default:

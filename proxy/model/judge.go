@@ -49,7 +49,7 @@ func (o *outcome) Refuse(_ *gate.Exchange, v gate.Verdict) {
 // Waiting does nothing, because heldBody keeps the client alive.
 func (o *outcome) Waiting(*gate.Exchange, time.Duration) {}
 
-// await waits for the decision. It returns the verdict of a refusal, or nil for an allow.
+// await waits for the decision. It returns the verdict of a refusal, or nil if the gate allows.
 func (o *outcome) await(ctx context.Context) (*gate.Verdict, error) {
 	select {
 	case <-o.done:
@@ -143,8 +143,9 @@ func (t *turn) newCallEvent(asked *modelapi.Call, c *policy.Call) event.Event {
 	return ev
 }
 
-// nameOf returns the name that takes the place of a refused call's name, as JSON. It also stores
-// the tool's name at place, so that a later request can get it back.
+// nameOf returns the name that takes the place of a refused call's name, as JSON. place is the
+// tool's name in the reply. nameOf stores the tool's name, so that it can be restored in a later
+// request.
 func (t *turn) nameOf(name string, place jsonscan.Value) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

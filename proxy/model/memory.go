@@ -54,7 +54,7 @@ func newDeniedName() string {
 	return deniedPrefix + hex.EncodeToString(b[:])
 }
 
-// maxRecent is how many of the newest entries a part of the memory keeps at least.
+// maxRecent is the number of newest entries that a part of the memory keeps in any case.
 const maxRecent = 1 << 12
 
 // maxParts is used instead of maxRecent for parts of requests. It is larger because each request
@@ -69,9 +69,9 @@ const maxWeight = 32 << 20
 // recent is a map that forgets the older half of its entries when it is full.
 type recent[K comparable, V any] struct {
 	now, before map[K]V
-	most        int         // maximum number of entries in now; 0 means maxRecent
-	weigh       func(V) int // returns the size of an entry in bytes; nil means that sizes do not count
-	weight      int         // total size of the entries in now
+	most        int         // maximum number of entries in the field now; 0 means maxRecent
+	weigh       func(V) int // returns the size of an entry in bytes; nil means that the sizes are not limited
+	weight      int         // total size of the entries in the field now
 }
 
 func (r *recent[K, V]) getEntry(k K) (V, bool) {
@@ -80,7 +80,7 @@ func (r *recent[K, V]) getEntry(k K) (V, bool) {
 	}
 	v, ok := r.before[k]
 	if ok {
-		r.putEntry(k, v) // a used entry counts as a new one
+		r.putEntry(k, v) // moves the entry into the field now, because an entry that is used is treated as new
 	}
 	return v, ok
 }

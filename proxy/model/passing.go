@@ -21,7 +21,7 @@ type passage struct {
 	whole atomic.Bool   // the request was read to its end
 	ended chan struct{} // closed when the judgement is over and err is set
 	err   error
-	doubt sync.Once // guards lost
+	doubt sync.Once // makes sure that lost is set only once
 	lost  error     // why no call may pass after an incomplete request; nil if calls may pass
 }
 
@@ -65,7 +65,7 @@ func (t *turn) awaitLook() error {
 }
 
 // awaitWhole is awaitLook for a reply that may hold calls. If the service got only a part of the
-// request, it treats the request as unread.
+// request, awaitWhole handles the request as one that could not be read.
 func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
@@ -80,7 +80,7 @@ func (t *turn) awaitWhole() error {
 type passingBody struct {
 	io.ReadCloser
 	passing *passage
-	leave   func()      // its call cancels the request and the reply
+	leave   func()      // cancels the request and the reply
 	late    *time.Timer // timer that calls readAhead
 	once    sync.Once
 	ended   atomic.Bool // the client's body must not be read any more

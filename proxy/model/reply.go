@@ -22,13 +22,13 @@ var otherStreams = map[string]bool{
 	"application/json-seq": true, "application/vnd.amazon.eventstream": true, "multipart/mixed": true,
 }
 
-// watchResponse prepares the judgement of a reply. With Judge its calls are held. Otherwise a copy
-// is read while the reply passes.
+// watchResponse prepares the judgement of a reply. With Judge, the calls in the reply are held.
+// Otherwise a copy of the reply is read while the reply passes.
 func (s *Server) watchResponse(resp *http.Response) error {
 	t := turnOf(resp.Request.Context())
 	if t.passing != nil && !t.passing.whole.Load() { // without this, net/http would discard the rest of the request
 		_ = t.begin.EnableFullDuplex()
-		resp.Header.Set("Connection", "close") // an unread rest of this request must not be taken for the next request
+		resp.Header.Set("Connection", "close") // otherwise an unread rest of this request could be read as the next request
 	}
 	for _, name := range []string{"Content-Type", "Date"} { // without this, net/http would add these headers if the service has not sent them
 		if _, has := resp.Header[name]; !has {

@@ -45,11 +45,11 @@ type Options struct {
 	// Judge means that calls are held until they are judged. All means that calls are judged even
 	// if another transport judges them too (see Covers).
 	Judge, All bool
-	// Covers returns the other transport that judges a call. With it, a person is asked only once.
-	// peer is the address of the client's connection.
+	// Covers returns the other transport that judges a call. Because of this, only one of the two
+	// transports asks a person. peer is the address of the client's connection.
 	Covers func(peer string, req *client.Request) Cover
 	// Denies reports whether a rule denies calls, whatever the labels of the session are. nil means
-	// that no rule does.
+	// that there is no such rule.
 	Denies func(calls []policy.Call) bool
 	// Servers returns the servers in the client's files (see hook.Options.Servers).
 	Servers func() (owners, others []string)
@@ -165,7 +165,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkRequest refuses requests that a web page could make a browser send, and requests without the
-// secret. It removes the secret from the path. It returns why as "" if the request is accepted.
+// secret. It removes the secret from the path. why is "" if the request is accepted.
 func (s *Server) checkRequest(r *http.Request) (status int, why string) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {

@@ -93,7 +93,7 @@ func (u *Upstream) ownResult(rt *roundTrip, resp *http.Response) ([]byte, error)
 	})
 }
 
-// resultFor reads messages with next until it has the result of rt.
+// resultFor reads messages until it has the result of rt. The function next returns one message.
 func (u *Upstream) resultFor(rt *roundTrip, next func() ([]byte, error)) ([]byte, error) {
 	const most = 16 // maximum number of messages to read
 	for range most {
@@ -153,8 +153,8 @@ func (u *Upstream) observeAnswers(rt *roundTrip, h http.Header, f *frame.Frame) 
 	}
 }
 
-// noteAnswer notes one answer. The answer may come on the stream of another request than its own.
-// The caller holds u.mu.
+// noteAnswer notes one answer. The answer may come on the stream of a request that it does not
+// answer. The caller holds u.mu.
 func (u *Upstream) noteAnswer(rt *roundTrip, h http.Header, f *frame.Frame) {
 	rt, id := u.requestOf(rt, f)
 	if rt == nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// awaited returns the waiting requests for an answer that came with rt. These are the requests of
-// rt. If none of them matches, they are the requests of all round trips. It never gives an id to an
-// answer without one, because NameError has handled such answers before. The proxy repairs answers
-// in the same way, but it does not know which answer came with which request.
+// awaited returns the waiting requests that an answer may be for, if the answer came with rt. These
+// are the requests of rt. If none of them matches, they are the requests of all round trips. The
+// result cannot be used to find the request of an answer without an id, because NameError has
+// handled such answers before. The proxy repairs answers in the same way, but it does not know
+// which answer came with which request.
 func (u *Upstream) awaited(rt *roundTrip) frame.Pending {
 	return frame.Pending{Waiting: func(id []byte) []byte {
 		u.mu.Lock()
@@ -132,7 +133,7 @@ func (u *Upstream) withoutUnnamed(rt *roundTrip, line []byte) (rest [][]byte) {
 		return [][]byte{line}
 	}
 	u.o.Note("unnamed", fmt.Sprintf("an answer that does not say which request it is for was dropped: sha256 of what came is %x", sha256.Sum256(line)))
-	if len(all) == 1 && u.onlyID(rt) != nil { // not for an array: another of its elements may answer the request
+	if len(all) == 1 && u.onlyID(rt) != nil { // not for an array, because another element of the array may answer the request
 		u.failRequests(rt, "the server's answer does not say which request it is for")
 	}
 	return rest

@@ -57,9 +57,9 @@ type Confirmed struct {
 }
 
 // ConfirmHeaders compares a message with the headers that repeat it (MCP 2026-07-28
-// basic/transports/streamable-http), for every version. A program that reads only the headers must
-// see the values that the rules judged. So the Header of the result holds only values from the
-// message. A missing header is no difference here (see RequireHeaders).
+// basic/transports/streamable-http). It does so for messages of every version. A program that reads
+// only the headers must see the values that the rules judged. So the Header of the result holds
+// only values from the message. A missing header is no difference here (see RequireHeaders).
 func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	e := eraOf(f)
 	c := Confirmed{Modern: e.modern, Version: e.version, Header: make(http.Header)}
@@ -88,8 +88,8 @@ func ConfirmHeaders(h http.Header, f *frame.Frame, tools *Tools) Confirmed {
 	return c
 }
 
-// compareHeader checks one header. If the header is there, it must have the value want. said is
-// false if the message has no such value. Then the header must be missing.
+// compareHeader checks one header. If the message has the value (said), the header must be missing
+// or equal to the value (want). Otherwise the header must be missing.
 func (c *Confirmed) compareHeader(h http.Header, name, want string, said bool) {
 	got := h[name]
 	switch {

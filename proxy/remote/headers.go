@@ -21,9 +21,9 @@ const (
 	envFilled = "CLAWAI_HEADER_ENV_" // CLAWAI_HEADER_ENV_1="Name: ${VARIABLE}"
 )
 
-// EnvHeaders returns the headers in the variables of environ, which it sorts. An error contains the
-// name of the variable, but never a value. It skips Accept and Content-Type, because these are for
-// the client's own transport.
+// EnvHeaders returns the headers in the variables of environ. It sorts environ in place. An error
+// contains the name of the variable, but never a value. It skips Accept and Content-Type, because
+// these are for the client's own transport.
 func EnvHeaders(environ []string, getenv func(name string) (string, bool)) (http.Header, error) {
 	h := http.Header{}
 	slices.Sort(environ)

@@ -52,8 +52,8 @@ func (u *Upstream) beginSSE(rt *roundTrip) (bool, error) {
 }
 
 // startWithSSE opens the HTTP+SSE transport before the first POST, if the owner has configured this
-// transport. A POST would not reveal it, because some servers refuse a POST to the stream's address
-// with an unclear status.
+// transport. A POST would not show that the server speaks this transport, because some servers
+// refuse a POST to the stream's address with an unclear status.
 func (u *Upstream) startWithSSE(rt *roundTrip) error {
 	if !u.o.SSE || rt.frame.Method != "initialize" || u.postEndpoint() != "" {
 		return nil
@@ -88,7 +88,7 @@ func MayBeLegacySSE(status int) bool {
 // sseStream is the stream of the HTTP+SSE transport.
 type sseStream struct {
 	*sseTransport
-	cancel context.CancelFunc // its call closes the stream
+	cancel context.CancelFunc // closes the stream
 	events *sse.Reader
 	header http.Header
 }
@@ -147,9 +147,9 @@ func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
 	return in, nil
 }
 
-// withTimeout runs read until ctx ends, but at most for ackTimeout. The limit is for servers that
-// open a stream and then send nothing, because they do not speak the transport of 2024-11-05. If
-// read fails, withTimeout closes the stream.
+// withTimeout runs the function read until ctx ends, but at most for ackTimeout. The limit is for
+// servers that open a stream and then send nothing, because they do not speak the transport of
+// 2024-11-05. If read fails, withTimeout closes the stream.
 func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
@@ -221,7 +221,7 @@ func (u *Upstream) ensureStream(rt *roundTrip) error {
 	u.mu.Lock()
 	lost := u.streamLost()
 	u.mu.Unlock()
-	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream, and no server waits for it after its stream has ended
+	if !lost || rt.frame.Kind == frame.Response || u.renewSession(rt, u.streamLost) { // a response needs no stream; if its stream has ended, the server does not wait for the response any more
 		return nil
 	}
 	return errors.New("the server ended its stream, and does not open another")

@@ -18,7 +18,7 @@ type roundTrip struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	background bool // not for a message of the client, so no person is asked to sign in
+	background bool // the frame is not a message of the client, so no person is asked to sign in
 
 	// sent is fired when the request has been written. answered is fired when the request has its
 	// answer. held is fired when fetching the credentials takes long.
@@ -86,11 +86,11 @@ func (u *Upstream) sendLine(line []byte) {
 	}
 }
 
-// awaitTurn waits, after rt was started, until the next line may be sent. It returns when far is
-// closed, at the latest after ackTimeout. While an earlier line is late, it waits only until rt is
-// written, at most for lateTimeout. So a slow server delays the lines only once. It does not wait
-// for credentials: it also returns when held is closed. late is true if it
-// gave up the wait while no earlier line was late.
+// awaitTurn waits, after rt was started, until the next line may be sent. It returns when the
+// channel far is closed, but it waits at most ackTimeout. While an earlier line is late, it waits
+// only until rt is written, and at most lateTimeout. So a slow server delays the lines only once.
+// awaitTurn does not wait for credentials: it also returns when the channel held is closed. late is
+// true if awaitTurn gave up the wait while no earlier line was late.
 func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
 	wait := ackTimeout
 	if u.late.Load() > 0 {
@@ -248,7 +248,7 @@ func (u *Upstream) postRequest(rt *roundTrip) {
 	u.handleAnswer(rt, resp)
 }
 
-// reportFailure notes a failure that no message tells the client.
+// reportFailure notes a failure about which the client gets no message.
 func (u *Upstream) reportFailure(code, text string) {
 	if u.ctx.Err() != nil {
 		return // no failure, because Close closed the connection

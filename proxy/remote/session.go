@@ -66,8 +66,8 @@ func (u *Upstream) setSessionHeaders(h http.Header, e era) {
 }
 
 // handleInitialized notes that the session is open, and opens the server's own stream. It waits
-// until the stream is open, because the server's earlier messages would be lost, and some servers
-// use this stream to ask the client about the next call. It waits at most openTimeout, because some
+// until the stream is open: messages that the server sends before that are lost, and some of them may
+// be questions to the client about the next call. It waits at most openTimeout, because some
 // servers send no header before their first message.
 func (u *Upstream) handleInitialized(line []byte) {
 	u.mu.Lock()
@@ -101,9 +101,9 @@ func (u *Upstream) reopenStream() {
 }
 
 // renewSession begins the session again, because the server has forgotten it or its stream has
-// ended. dead reports whether this is still so. It is called with u.mu held. Only one goroutine
-// renews the session, and the others wait for it. renewSession returns true if there is a new
-// session. rt is the request that needs the session, or nil.
+// ended. The function dead reports whether this is still so. renewSession calls it while it holds
+// u.mu. Only one goroutine renews the session, and the others wait for it. renewSession returns
+// true if there is a new session. rt is the request that needs the session, or nil.
 func (u *Upstream) renewSession(rt *roundTrip, dead func() bool) bool {
 	ctx := u.ctx
 	if rt != nil {

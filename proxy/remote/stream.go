@@ -66,7 +66,7 @@ func (u *Upstream) readEvents(rt *roundTrip, resp *http.Response, p *position) e
 	began := time.Now()
 	defer func() {
 		if time.Since(began) >= steadyAfter {
-			p.tries = 0 // this was no failed attempt: a gateway may cut silent streams although the server still runs
+			p.tries = 0 // this does not count as a failed attempt: a gateway may cut silent streams although the server still runs
 		}
 	}()
 	last, resumed := p.lastEventID, p.resumable

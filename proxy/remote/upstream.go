@@ -107,7 +107,7 @@ func (u *Upstream) Close(context.Context) error {
 	u.closed.Do(func() {
 		u.waitSent()
 		u.mu.Lock()
-		u.cancel() // while u.mu is held, so that no task starts later
+		u.cancel() // called while u.mu is held, so that no task starts later
 		u.mu.Unlock()
 		_ = u.in.Close()
 		u.tasks.Wait()
@@ -152,7 +152,7 @@ func OneLine(frame []byte) []byte {
 	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
 		return frame
 	}
-	inside, escapes := false, false // inside: the position is in a string; escapes: the byte before it is a backslash
+	inside, escapes := false, false // inside: the position is in a string; escapes: the byte before the position is a backslash that escapes the next byte
 	for i, c := range frame {
 		switch {
 		case (c == '\n' || c == '\r') && inside:

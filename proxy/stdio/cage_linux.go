@@ -167,7 +167,7 @@ func (l listeners) Close() (err error) {
 }
 
 // namespaces returns the process attributes that give the helper its own mounts and network. The
-// user's id is the same inside.
+// user's id is the same inside these namespaces.
 func namespaces(network bool) *syscall.SysProcAttr {
 	uid, gid := os.Geteuid(), os.Getegid()
 	attr := &syscall.SysProcAttr{

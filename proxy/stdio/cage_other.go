@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// startCaged starts a server without a cage, if the policy accepts a weaker one.
+// startCaged starts a server without a cage, if the policy accepts a weaker cage.
 func startCaged(o Options) (*Child, error) {
 	missing := "nothing is confined on " + runtime.GOOS
 	if o.Cage.Level == policy.CageEnforce {

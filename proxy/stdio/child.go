@@ -38,7 +38,7 @@ type Child struct {
 	once    sync.Once
 	forced  bool            // the server ended only after a signal; set by Close
 	report  *confine.Report // report about the server's cage; nil without a cage
-	hosts   io.Closer       // closed with the server's cage, such as its way to hosts; nil if there is none
+	hosts   io.Closer       // a part of the server's cage that must be closed with the server, such as its way to hosts; nil if there is none
 }
 
 // Read reads from the stdout of the server.
@@ -60,8 +60,8 @@ func (c *Child) CloseWrite() { c.in.closeEnd() }
 // server's own children may live until Close.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Close ends the server and its process group. It returns when they have ended, after little more
-// than the grace times at most. If ctx has ended, it takes much less time.
+// Close ends the server and its process group. It returns when they have ended. This takes at most
+// a little longer than the grace times, and much less time if ctx has ended.
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.closeEnd()

@@ -20,8 +20,8 @@ var shells = strings.Fields("sh bash dash zsh ksh fish cmd powershell pwsh")
 var folderOptions = strings.Fields("-C --directory --cwd --chdir --prefix --dir --working-directory --workdir -w")
 
 // MovesAway reports whether a command may start its server in another folder than that of this
-// process. If the result is wrongly true, rules cannot use relative paths, but nothing more is
-// allowed.
+// process. If the result is wrongly true, rules cannot use relative paths, but no additional call
+// is allowed.
 func MovesAway(command []string) bool {
 	for i, word := range command {
 		name := programName(word)
@@ -64,7 +64,7 @@ func NamesFolder(command []string) bool {
 	for _, word := range command[min(1, len(command)):] {
 		_, value, _ := strings.Cut(word, "=")
 		for _, dir := range []string{word, value} {
-			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers take ~ for the home folder
+			if dir == "~" || strings.HasPrefix(dir, "~/") { // some servers read ~ as the home folder
 				return true
 			}
 			info, missing := os.Stat(dir)

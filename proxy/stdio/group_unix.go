@@ -11,12 +11,16 @@ import (
 // change their group.
 type group struct {
 	id       int
-	watchdog *watchdog
+	watchdog *Watchdog
 }
 
-func (g *group) adoptProcess(p *os.Process) error {
-	g.id = p.Pid // because of Setpgid, the child is the leader of the group
-	g.watchdog = startWatchdog(g.id)
+func (g *group) adoptProcess(p *os.Process, w *Watchdog) error {
+	g.id = p.Pid             // because of Setpgid, the child is the leader of the group
+	if w == nil || w.taken { // a cage may need a second attempt to start
+		w = StartWatchdog()
+	}
+	g.watchdog = w
+	w.watchGroup(g.id)
 	return nil
 }
 
@@ -26,7 +30,7 @@ func (g *group) killGroup() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) isAlive() bool { return syscall.Kill(-g.id, 0) == nil }
 
-func (g *group) releaseGroup() { g.watchdog.stopWatchdog() }
+func (g *group) releaseGroup() { g.watchdog.Stop() }
 
 func exitCode(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -63,8 +63,12 @@ func play(r string) {
 		_, _ = os.Stdout.WriteString(lastWords)
 	case "stderr":
 		fmt.Fprintln(os.Stderr, "heard", arg)
-	case "owner": // a proxy that starts what arg says, tells all pids, and waits
-		c, err := stdio.Start(stdio.Options{Args: []string{os.Args[0]}, Env: append(os.Environ(), role+"="+arg)})
+	case "owner", "early owner": // a proxy that starts what arg says, tells all pids, and waits
+		o := stdio.Options{Args: []string{os.Args[0]}, Env: append(os.Environ(), role+"="+arg)}
+		if r == "early owner" {
+			o.Watchdog = stdio.StartWatchdog()
+		}
+		c, err := stdio.Start(o)
 		if err != nil {
 			panic(err)
 		}

@@ -115,8 +115,9 @@ func newPipe(read bool) (theirs *os.File, ours *pipeEnd, err error) {
 }
 
 // Stdin returns a reader of this process's standard input, with direct system calls like those for
-// a child's pipes. An inherited descriptor may be in non-blocking mode. The process that gave it
-// shares this mode, so Stdin does not change it, and Read waits with poll(2).
+// a child's pipes. An inherited descriptor may be in non-blocking mode. This mode is shared with
+// the process that passed on the descriptor. So Stdin does not change the mode, and Read waits with
+// poll(2).
 func Stdin() io.Reader { return ownFD(0) }
 
 // Stdout returns a writer to this process's standard output. It works like Stdin.

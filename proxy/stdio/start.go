@@ -25,6 +25,9 @@ type Options struct {
 	Dir    string     // folder of the child; "" means that of this process
 	Stderr *os.File   // stderr of the child, which inherits it; nil means that the output is discarded
 	Cage   *cage.Plan // the child's sandbox; nil means none
+	// Watchdog was started before, so that it does not compete with the server's start. Start starts
+	// one if it is nil. The child stops it when it ends; after an error the caller stops it.
+	Watchdog *Watchdog
 	// Refused is called for each host that the server asks for and the cage refuses. It may be nil.
 	Refused func(hosts.Refusal)
 }
@@ -66,8 +69,9 @@ func startError(name string, err error) error {
 	return &StartError{Code: code, Name: name, Err: err}
 }
 
-// AskSystem lets Go's runtime find out what the system offers for child processes. It does so once, by a
-// process of its own, and otherwise when the first child is started.
+// AskSystem makes Go's runtime find out now what the system offers for child processes. The runtime
+// does this only once, and it starts a process of its own for it. Without AskSystem, the runtime
+// does this when the first child is started.
 func AskSystem() {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release()
@@ -103,7 +107,7 @@ func startCommand(cmd *exec.Cmd, o Options) (*Child, error) {
 	}
 	c := &Child{cmd: cmd, in: in, out: out, done: make(chan struct{}), reaped: make(chan struct{}), drained: make(chan struct{})}
 	started := make(chan error)
-	go c.runProcess(started)
+	go c.runProcess(o.Watchdog, started)
 	if err := <-started; err != nil {
 		<-c.reaped
 		return nil, startError(o.Args[0], err)
@@ -114,7 +118,7 @@ func startCommand(cmd *exec.Cmd, o Options) (*Child, error) {
 // runProcess starts the child and waits for it, both on one locked thread. The reason is that Linux
 // sends the parent-death signal when the thread that forked ends, not when the process ends
 // (prctl(2), PR_SET_PDEATHSIG).
-func (c *Child) runProcess(started chan<- error) {
+func (c *Child) runProcess(w *Watchdog, started chan<- error) {
 	defer close(c.reaped)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -127,7 +131,7 @@ func (c *Child) runProcess(started chan<- error) {
 		started <- err
 		return
 	}
-	if err := c.group.adoptProcess(c.cmd.Process); err != nil {
+	if err := c.group.adoptProcess(c.cmd.Process, w); err != nil {
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
 		c.in.closeEnd()

@@ -122,10 +122,10 @@ func TestCloseFreesAWriterThatIsStuck(t *testing.T) {
 // neither the server nor what it started.
 func TestKilledOwnerLeavesNobody(t *testing.T) {
 	slow.Test(t)
-	for role, n := range map[string]int{"deaf": 1, "family": 2} {
-		t.Run(role, func(t *testing.T) {
+	for play, n := range map[string]int{"owner:deaf": 1, "owner:family": 2, "early owner:family": 2} {
+		t.Run(play, func(t *testing.T) {
 			owner := exec.Command(os.Args[0])
-			owner.Env = append(os.Environ(), "CLAWAI_TEST_ROLE=owner:"+role)
+			owner.Env = append(os.Environ(), role+"="+play)
 			out, err := owner.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -141,6 +141,31 @@ func TestKilledOwnerLeavesNobody(t *testing.T) {
 			gone(t, patience, ids...)
 		})
 	}
+}
+
+// A watchdog that was started before its child serves one child, and ends with it. One that no child has
+// taken ends when it is stopped.
+func TestWatchdogStartedBefore(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	unused, shared := stdio.StartWatchdog(), stdio.StartWatchdog()
+	unused.Stop()
+	unused.Stop()
+	if _, err := stdio.Start(stdio.Options{Args: []string{"no-such-command-anywhere"}, Watchdog: shared}); err == nil {
+		t.Error("it started")
+	}
+	for range 2 { // the second child gets a watchdog of its own
+		c, err := stdio.Start(stdio.Options{Args: []string{os.Args[0]}, Env: append(os.Environ(), role+"=echo"), Watchdog: shared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if c.WasForced() {
+			t.Error("it did not end with its input")
+		}
+	}
+	shared.Stop()
 }
 
 func TestStderrIsPassedThrough(t *testing.T) {

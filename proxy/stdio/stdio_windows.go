@@ -20,7 +20,7 @@ type group struct {
 	job windows.Handle
 }
 
-func (g *group) adoptProcess(p *os.Process) error {
+func (g *group) adoptProcess(p *os.Process, _ *Watchdog) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return os.NewSyscallError("CreateJobObject", err)
@@ -41,6 +41,15 @@ func (g *group) adoptProcess(p *os.Process) error {
 	})
 	return errors.Join(err, in)
 }
+
+// Watchdog is not needed on Windows, because a job object ends its processes.
+type Watchdog struct{}
+
+// StartWatchdog returns nil.
+func StartWatchdog() *Watchdog { return nil }
+
+// Stop does nothing.
+func (*Watchdog) Stop() {}
 
 // ntResumeProcess resumes all threads of a process. It is used because ResumeThread needs the
 // handle of the first thread, which os/exec closes.
@@ -68,7 +77,8 @@ func (g *group) isAlive() bool { return false }
 func (g *group) releaseGroup() { _ = windows.CloseHandle(g.job) }
 
 // setProcessAttributes also puts the child into its own process group. So only this process gets a
-// Ctrl-C, and it then closes the child's input. Otherwise a batch file would ask whether to end.
+// Ctrl-C, and it then closes the child's input. Otherwise a batch file in the group would get it
+// too, and would ask whether to end.
 func setProcessAttributes(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }

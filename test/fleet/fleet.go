@@ -131,8 +131,8 @@ func (f *fleet) readSession(dir string) error {
 	return nil
 }
 
-// patience is how long a laptop waits for an answer before it sends the part again. clawai waits as
-// long.
+// patience is how long a laptop waits for an answer before it sends the part again. clawai itself
+// waits for the same time.
 const patience = 30 * time.Second
 
 // newClient returns the HTTP client of one laptop. The centre lets only twenty laptops enrol from
@@ -272,7 +272,8 @@ func rateText(rate int) string {
 // maxPart is the maximum size of a part in bytes.
 const maxPart = 1 << 20
 
-// shipSession uploads one recorded session in parts. It stops at the time until.
+// shipSession uploads one recorded session in parts. It stops early at the time that the parameter
+// until gives.
 func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until time.Time, waits *latencies) error {
 	path := enrolment.RecordsPath + s.id + "/" + s.name
 	for at, next := 0, 0; next < len(s.ends) && time.Now().Before(until); {
@@ -313,9 +314,9 @@ func (f *fleet) shipSession(ctx context.Context, l *laptop, s *session, until ti
 	return nil
 }
 
-// pause waits until the laptop may send its next part. The option rate limits the records that all
-// laptops together send in a second. With rate 0, pause does not wait. The time is partly random,
-// so that the laptops do not all send at the same moment.
+// pause waits until the laptop may send its next part. The value of --rate is the maximum number of
+// records that all laptops together send in a second. If it is 0, pause does not wait. The time is
+// partly random, so that the laptops do not all send at the same moment.
 func (f *fleet) pause(ctx context.Context, began time.Time, n int) error {
 	if f.rate == 0 {
 		return nil

@@ -43,8 +43,8 @@ func (l *latencies) text() string {
 	return fmt.Sprintf("%.1f, %.1f, %.1f ms", of(0), of(0.5), of(0.99))
 }
 
-// watchMemory measures the centre's resident memory twelve times until the time until. It returns
-// the values in MiB.
+// watchMemory measures the centre's resident memory twelve times. The measurements end at about the
+// time that the parameter until gives. It returns the values in MiB.
 func (f *fleet) watchMemory(ctx context.Context, until time.Time) (all []int64) {
 	for every := time.Until(until) / 12; time.Until(until) > every/2; {
 		select {
@@ -79,8 +79,8 @@ func (f *fleet) checkMemory(all []int64) error {
 	return nil
 }
 
-// readMeanwhile loads the first page again and again until the time until, like a person who
-// watches the page.
+// readMeanwhile loads the first page again and again, like a person who watches the page. It stops
+// at the time that the parameter until gives.
 func (f *fleet) readMeanwhile(ctx context.Context, until time.Time, waits *latencies) error {
 	for time.Now().Before(until) {
 		began := time.Now()
@@ -170,7 +170,7 @@ SET maintenance_work_mem = '256MB';
 DO $$ DECLARE i record; BEGIN FOR i IN SELECT * FROM making LOOP EXECUTE i.indexdef; END LOOP; END $$;`
 )
 
-// fill adds records to the database until it has as many records as the option records says.
+// fill adds records to the database until it has the number of records that --records gives.
 func (f *fleet) fill(ctx context.Context) error {
 	more := f.records - int(f.shipped.Load())
 	if more <= 0 {
@@ -202,7 +202,7 @@ SELECT 'laptop=' || laptop || '&session=' || session FROM record ORDER BY segmen
 	if len(rows) != 3 || len(v) != 5 {
 		return nil, fmt.Errorf("no record is refused: %q", found)
 	}
-	middle, session := rows[1], rows[2] // if records were filled in, only one laptop has this session
+	middle, session := rows[1], rows[2] // a session of one laptop only, if fill has added records
 	escape := func(s string) string { return strings.NewReplacer("/", "%2F", ":", "%3A", "~", "%7E").Replace(s) }
 	laptop, server, tool, rule, id := v[0], v[1], v[2], escape(v[3]), v[4]
 	of := func(filter string) listed { return listed{"records, " + filter, "/records?" + filter} }
@@ -262,7 +262,8 @@ func (f *fleet) measurePages(ctx context.Context) error {
 	return f.checkScans(ctx, scansBefore)
 }
 
-// readLog returns the database's log from the offset from to its end.
+// readLog returns the end of the database's log. The parameter from is the offset where this part
+// begins.
 func (f *fleet) readLog(from int) ([]byte, error) {
 	src, err := os.ReadFile(filepath.Join(f.postgres.Dir, "log"))
 	return src[min(from, len(src)):], err

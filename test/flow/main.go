@@ -1,7 +1,6 @@
-// Command flow measures, without a model, what [flow] level = "ask" stops and
-// asks. It replays traces of an agent's calls, and of calls that an attacker
-// wants, through the proxy in front of a server that plays the tools
-// (docs/flow.md).
+// Command flow measures the effect of [flow] level = "ask" without a model: which calls it stops,
+// and about which calls it asks. It replays traces of an agent's calls, and of calls that an
+// attacker wants, through the proxy in front of a server that plays the tools (docs/flow.md).
 //
 //	go run ./test/flow [-model] [TRACES.json ...]
 //

@@ -98,8 +98,8 @@ func (c *corpora) among(r *rand.Rand, attacks []string) (all []string) {
 	return all
 }
 
-// rules reads a set of rules from a file. named has the form NAME=FILE. rules skips expressions
-// that RE2 does not support, and prints how many it has skipped.
+// rules reads a set of rules from a file. The parameter named has the form NAME=FILE. rules skips
+// expressions that RE2 does not support, and prints how many it has skipped.
 func rules(named string, out io.Writer) (detector, error) {
 	name, file, _ := strings.Cut(named, "=")
 	src, err := os.ReadFile(file)
@@ -161,8 +161,8 @@ func rules(named string, out io.Writer) (detector, error) {
 	}}, nil
 }
 
-// rule is one rule of another program. It matches only texts that contain one of its words, if it
-// has any.
+// rule is one rule of another program. If the rule has words, it matches only texts that contain
+// one of these words.
 type rule struct {
 	form  *regexp.Regexp
 	words []string

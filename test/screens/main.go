@@ -90,7 +90,7 @@ func run(args []string, out io.Writer) error {
 // detector decides whether a text is flagged.
 type detector struct {
 	name  string
-	flags func(text string) bool // if it is nil, texts of at least this level are flagged
+	flags func(text string) bool // if nil, the detector flags the texts whose level is at least the field level
 	level injection.Level
 }
 
@@ -111,7 +111,7 @@ func has(kind inspect.Kind) func(string) bool {
 	}
 }
 
-// pooled returns a level. Of all ordinary texts together, only about one in a hundred reaches it.
+// pooled returns the level that only about one in a hundred of all ordinary texts reaches.
 func pooled(c *corpora) injection.Level {
 	var tops []injection.Level
 	for _, one := range c.benign {

@@ -14,7 +14,7 @@ import (
 const wasFlag = "--was"
 
 // wasWords returns the value of --was: the keys and the type of the remote entry before the edit,
-// and the words of cutMembers (cut).
+// and the words in the parameter cut, which come from cutMembers.
 func (sh shape) wasWords(cut []string) string {
 	r := sh.remote
 	words := []string{r.url.name}

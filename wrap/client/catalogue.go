@@ -19,7 +19,7 @@ type Uncoverable struct {
 	ID      string `toml:"id"`
 	Client  string `toml:"client"`
 	Name    string `toml:"name"`    // description for people
-	Paths   Paths  `toml:"paths"`   // the client is on this machine if one of the paths exists; empty: no path shows this
+	Paths   Paths  `toml:"paths"`   // the client is on this machine if one of the paths exists; empty if no path can show this
 	Why     string `toml:"why"`     // why no edit of a file can help
 	Instead string `toml:"instead"` // what a person can do instead; "" for nothing
 	Source  string `toml:"source"`
@@ -29,7 +29,7 @@ type Uncoverable struct {
 func (u Uncoverable) FindPaths(e Env) []string { return Row{Paths: u.Paths}.FindFiles(e) }
 
 // A table is the content of a catalogue file. The file is the built-in one or a user's
-// clients.toml. A user's file only has [[file]].
+// clients.toml. A user's file has only [[file]] tables.
 type table struct {
 	File        []Row         `toml:"file"`
 	Uncoverable []Uncoverable `toml:"uncoverable"`

@@ -8,7 +8,8 @@ import (
 
 // An empty member ("oauth": {}) has no effect in a remote entry. But if the entry starts a process,
 // some clients reject a file with such a member, so Wrap removes it. The option --was keeps the
-// bytes of the member, which hold only its name, and the name of the member before it.
+// bytes of the empty member, and the name of the member before it. The bytes contain no secret,
+// because they are only the name and the empty value.
 
 const cutWord = "cut="
 

@@ -23,7 +23,7 @@ func (k ServerKind) String() string {
 // Entry is one server of a file.
 type Entry struct {
 	Name    string
-	KeyPath []string // keys from the root of the file to the entry; the last one is the name; a "*" of the row is replaced
+	KeyPath []string // keys from the root of the file to the entry; the last one is the name; in place of a "*" of the row, it has the key in the file
 	Line    int      // line of the name, from 1
 	Column  int      // column of the name, in characters, from 1
 
@@ -97,7 +97,7 @@ func newEditError(src []byte, at int, next, what string, values ...any) *EditErr
 }
 
 // textPosition returns the line and the column of a byte offset. A column counts characters, as
-// editors do. A byte order mark does not count.
+// editors do. A byte order mark is not counted.
 func textPosition(src []byte, at int) (line, column int) {
 	at = min(at, len(src))
 	from := bytes.LastIndexByte(src[:at], '\n') + 1

@@ -140,8 +140,9 @@ func (e Env) baseDir(part string) (string, bool) {
 	return part, part != ""
 }
 
-// findVariable returns the value of an environment variable; if it is not set, the resolved preset.
-// An XDG variable with a relative path counts as not set, as the XDG specification requires.
+// findVariable returns the value of an environment variable. If the variable is not set, it returns
+// the resolved preset. An XDG variable with a relative path counts as not set, as the XDG
+// specification requires.
 func (e Env) findVariable(name, preset string) (string, bool) {
 	if value := e.Getenv(name); name != "" && value != "" {
 		if e.isAbsolute(value) {

@@ -76,7 +76,7 @@ func (f *hookFile) compareHandler(event string, h Hook, want *hookFile) (all []s
 }
 
 // compareMembers returns how the members of an object differ from the wanted members. It ignores
-// the member named except.
+// the member whose name is in the parameter except.
 func (f *hookFile) compareMembers(event string, present *node, want *hookFile, wanted *node, except string) (all []string) {
 	if m := present.ownDuplicate(); m != nil {
 		all = append(all, fmt.Sprintf("%s of %s is there twice", quoteText(m.name), event))
@@ -107,7 +107,7 @@ func shortenText(text string) string {
 	return text
 }
 
-// equalValues reports whether two values are equal. The order of members does not count.
+// equalValues reports whether two values are equal. The order of members does not matter.
 func equalValues(a, b *node) bool {
 	if a.kind != b.kind || a.text != b.text || len(a.members) != len(b.members) || len(a.items) != len(b.items) {
 		return false

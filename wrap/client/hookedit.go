@@ -7,8 +7,9 @@ import (
 )
 
 // PutHooks returns the file with an entry of clawai-hook for each event. A new entry comes last in
-// the list of its event, so that the indexes of the other entries stay, which Codex uses. An
-// existing entry of ours is updated in place. If src is nil, the file does not exist.
+// the list of its event, so that the other entries keep their indexes, because Codex identifies
+// reviewed hooks by these indexes. An existing entry of ours is updated in place. If src is nil,
+// the file does not exist.
 func PutHooks(r HookRow, src []byte, events []string, start HookStart) ([]byte, error) {
 	if r.Format == Script {
 		return putScript(r, src, events[0], start)
@@ -128,8 +129,9 @@ func (f *hookFile) insertElement(event, text string) ([]byte, error) {
 	return f.appendChild(at, text), nil
 }
 
-// nestMember returns one line of text: a member with the first key, inside it an object for each
-// further key, and in the last one a list with the element text.
+// nestMember returns one line of text: nested objects, with one key at each level. The parameter
+// keys lists these keys. The value of the last key is a list with one element, the parameter text.
+// The outermost member has no braces. In keys, the word <event> stands for the name of the event.
 func nestMember(keys []string, event, text string) string {
 	text = "[" + text + "]"
 	for i := len(keys) - 1; i >= 0; i-- {

@@ -141,7 +141,7 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 		if slices.Contains(f.hooks.EventNames(), event) || event == "" {
 			return f.wrongKind(list, listKind)
 		}
-		return nil // this member is no event, such as "statusLine"
+		return nil // this member, for example "statusLine", is not an event
 	}
 	for i, element := range list.items {
 		leaves, why := f.hooks.findHandlers(element)
@@ -165,8 +165,8 @@ func (f *hookFile) readElements(event string, list *node, trail []*node) error {
 	return nil
 }
 
-// findHandlers returns the handlers of an element. why tells why the client cannot read the element
-// or one of its handlers; "" if it can.
+// findHandlers returns the handlers of an element. If the client cannot read the element or one of
+// its handlers, the result why is the reason; otherwise it is "".
 func (r HookRow) findHandlers(element *node) (leaves []*node, why string) {
 	if element.kind != objectKind {
 		return nil, "is " + element.kind.String() + ", not an object"
@@ -210,9 +210,9 @@ func (f *hookFile) checkHandler(leaf *node) {
 	}
 }
 
-// ReadSettings reads the settings in a file that affect the hooks of a client. off is the setting
-// that disables all hooks; "" if there is none. env are the variables that the file sets for the
-// hooks. If the file cannot be read, both are empty.
+// ReadSettings reads the settings in a file that affect the hooks of a client. The result off is
+// the setting that disables all hooks; "" if there is none. The result env has the variables that
+// the file sets for the hooks. If the file cannot be read, both are empty.
 func ReadSettings(r HookRow, src []byte) (off string, env []Variable) {
 	root, err := parseFile(Row{Format: r.Format, Name: r.Name}, src)
 	if err != nil || root == nil || root.kind != objectKind {

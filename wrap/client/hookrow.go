@@ -39,8 +39,8 @@ type HookRow struct {
 	// for the event. <command> stands for a JSON list of the program and the arguments. <matcher>
 	// stands for the Matcher if the event is about tools.
 	Element string      `toml:"element"`
-	Windows string      `toml:"windows_element"` // Element for a path of clawai-hook with backslashes; "" if Element is used there too
-	Former  []string    `toml:"former"`          // Element in older versions of clawai
+	Windows string      `toml:"windows_element"` // replaces Element if the path of clawai-hook has backslashes; "" if Element fits all paths
+	Former  []string    `toml:"former"`          // texts of Element in older versions of clawai
 	Names   bool        `toml:"names_event"`     // <args> and <line> include the event, because the client's payload does not
 	Matcher string      `toml:"matcher"`
 	Events  []HookEvent `toml:"events"`
@@ -55,7 +55,7 @@ type HookRow struct {
 	TrustFile Paths               `toml:"trust_file"` // Codex's file with the hooks that a person has reviewed; it can also disable all hooks
 	Profiles  Paths               `toml:"profiles"`   // settings files for --profile; their names begin with the name of the profile
 
-	Blocks string   `toml:"blocks"` // "always" if the client blocks a tool when the hook fails; the first version that does so; "" for never
+	Blocks string   `toml:"blocks"` // first version in which a failing hook blocks the tool; "always" for all versions, "" for none
 	Probe  []string `toml:"probe"`  // command that prints the client's version
 	Broken string   `toml:"broken"` // what a broken hook causes, in a few words
 	After  string   `toml:"after"`  // what a person must do before the edit has an effect
@@ -87,7 +87,7 @@ const observeWord = "--observe"
 // HookSwitch is a member of a file that can disable all hooks.
 type HookSwitch struct {
 	Key   []string `toml:"key"`
-	Value string   `toml:"value"` // the value that disables, in the notation of the file, such as true
+	Value string   `toml:"value"` // the value that disables all hooks, in the notation of the file, such as true
 }
 
 // HookWord returns the word for the client in the arguments of clawai-hook.

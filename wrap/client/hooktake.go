@@ -94,8 +94,9 @@ func (f *hookFile) cutChild(all []edit, at int) []byte {
 	return spliceEdits(f.src, []edit{{comma, comma + 1, ""}, {c.start, c.end, ""}}) // keep a comment between the child and the comma
 }
 
-// cutOnly removes the only child of a container. before means that the container was there before
-// wrap; the blank before the child is then removed too.
+// cutOnly removes the only child of a container. If the parameter before is true, the container is
+// older than wrap's edit. The edit put a blank in front of the child, so cutOnly removes this blank
+// too.
 func (f *hookFile) cutOnly(in *node, c edit, before bool) []byte {
 	from := c.start
 	if before {

@@ -92,7 +92,8 @@ func restoreEmptyList(r HookRow, src []byte) []byte {
 	return src
 }
 
-// afterLine returns the offset after the line that contains the offset at.
+// afterLine returns the offset of the next line's start. The parameter at is an offset in the
+// present line.
 func afterLine(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1

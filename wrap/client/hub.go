@@ -31,7 +31,7 @@ type HubServer struct {
 	Args        []string
 	URL, Type   string
 	Env, Header []Variable
-	Dir         string   // working directory; "" means that of the hub
+	Dir         string   // working directory; "" means the hub's own
 	Tools, Hide []string // names of the tools to offer (nil: all), and names of the tools to hide
 	Disabled    bool
 }
@@ -143,9 +143,9 @@ func (h *hubReader) refuseEntry(at int, next, what string, values ...any) {
 
 const nextAlone = "take it out, or wrap this server by itself, without --hub"
 
-// hubText returns a text of the entry in the notation of the hub's configuration. fills means that
-// the client expands variables in this text. Environment variables then stay variables. A text with
-// other variables is refused, because only the client knows their values.
+// hubText returns a text of the entry in the notation of the hub's configuration. If the parameter
+// fills is true, the client expands variables in this text, and hubText keeps environment variables
+// as variables. A text with other variables is refused, because only the client knows their values.
 func (h *hubReader) hubText(n *node, fills bool) string {
 	var b strings.Builder
 	rest, last := "", 0 // rest is the text without the environment variables

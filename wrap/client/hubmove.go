@@ -17,8 +17,9 @@ type Piece struct {
 }
 
 // MoveOut takes bare entries of one container out of a file. It replaces the first one by an entry
-// that starts the hub. path is the path of clawai; only lists the servers of the hub. MoveOut
-// returns an *EditError if MoveBack could not restore the file byte for byte from the pieces.
+// that starts the hub. The parameter path is the path of clawai, and the parameter only lists the
+// servers of the hub. MoveOut returns an *EditError if MoveBack could not restore the file byte for
+// byte from the pieces.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
 	f, err := openFile(r, src)
 	if err != nil {
@@ -177,8 +178,9 @@ func readHub(words []*node) (hub Wrapper, ok bool) {
 	return hub, true
 }
 
-// hubEntry returns the text of the hub's entry. It has the layout of the unit first and of the
-// entry like, which it replaces.
+// hubEntry returns the text of the hub's entry, which replaces the server in the parameter like.
+// The text has the same layout as this server. The parameter first is the first unit of this
+// server.
 func (f *file) hubEntry(first unit, like slot, path string, only []string) string {
 	args := []string{"hub", "--only", strings.Join(only, ",")}
 	all := f.hubMembers(like.value, path, args)
@@ -227,8 +229,9 @@ func (f *file) hubEntry(first unit, like slot, path string, only []string) strin
 	return quoteText(HubName) + ": " + text
 }
 
-// hubMembers returns the members of the hub's entry: the command, and those of name, type and
-// enabled that the client's entries have.
+// hubMembers returns the members of the hub's entry: the command with its arguments, and the type
+// if entries of this client have one. It adds the members name and enabled only if the replaced
+// entry (like) has them.
 func (f *file) hubMembers(like *node, path string, args []string) (all []extra) {
 	list := "[" + strings.Join(quoteAll(args), spaced) + "]"
 	if field := cmp.Or(f.row.NameField, "name"); like.hasMember(field) {

@@ -11,7 +11,7 @@ import (
 type unit struct {
 	key        string   // name of the member or item; in TOML, the pathKey of path
 	path       []string // in TOML: path of the table or of the pair
-	pair       int      // in TOML, for a pair: length of the path of its table; for a table: -1
+	pair       int      // only in TOML: length of the path of the pair's table, or -1 if the unit is a table
 	start, end int
 	flow       bool // in YAML: the unit is inside brackets
 }
@@ -54,8 +54,8 @@ func (f *file) splitUnits(container []string) ([]unit, error) {
 	return all, err
 }
 
-// unitEnd returns the end of a value. It also finds the end of a YAML object in brackets, which
-// valueEnd does not.
+// unitEnd returns the end of a value. It also finds the end of a YAML object in brackets; valueEnd
+// cannot find that end.
 func (f *file) unitEnd(n *node) (int, bool) {
 	if f.row.Format != YAML || n.kind != objectKind {
 		return f.valueEnd(n)

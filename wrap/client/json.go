@@ -27,7 +27,7 @@ type jsonReader struct {
 	format Format
 	depth  int
 	err    *EditError
-	beside string // key of a member beside the container that is also kept; "" for none
+	beside string // key of a member that stands beside the container and is kept too; "" for none
 }
 
 // parseJSON reads a file. It returns nil if the file has only blanks and comments.
@@ -215,7 +215,8 @@ func (j *jsonReader) chooseMode(start, end int, path []string, mode reading) (re
 	return skip, nil
 }
 
-// isKey reports whether a key in the file is name. It decodes the key only if necessary.
+// isKey reports whether a key in the file is equal to the parameter name. It decodes the key only
+// if necessary.
 func isKey(raw []byte, name string) bool {
 	if raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == name

@@ -93,7 +93,8 @@ func (j *jsonReader) skipEscape() {
 	}
 }
 
-// hexDigits reports whether text begins with the byte mark and n hexadecimal digits.
+// hexDigits reports whether text begins with one byte, given by the parameter mark, and n
+// hexadecimal digits.
 func hexDigits(text []byte, mark byte, n int) bool {
 	if len(text) <= n || text[0] != mark {
 		return false

@@ -6,9 +6,13 @@ import (
 	"unicode"
 )
 
-// visibleLength returns how many bytes of a word of a command line may be shown. before is the word
-// before it. Hidden are the query of a URL, random-looking text in the path of a URL, and a
-// random-looking value after a one-letter option, because the option's meaning is unknown.
+// visibleLength returns how many bytes of a word of a command line may be shown. The rest of the
+// word must be hidden. It is one of these:
+//   - the query of a URL
+//   - random-looking text in the path of a URL
+//   - the random-looking value of a one-letter option, because the meaning of the option is unknown
+//
+// The parameter before is the previous word, which may be the option.
 func visibleLength(word, before string) int {
 	if strings.Contains(word, "://") {
 		return visibleURLLength(word)
@@ -26,8 +30,8 @@ func visibleLength(word, before string) int {
 	return len(word)
 }
 
-// shortOption returns the one-letter option at the start of a word: -k, also of -k=VALUE; "" if
-// there is none.
+// shortOption returns the one-letter option at the start of a word: -k for the words -k and
+// -kVALUE, and -k= for the word -k=VALUE. It returns "" if there is none.
 func shortOption(word string) string {
 	if len(word) < 2 || word[0] != '-' || !unicode.IsLetter(rune(word[1])) {
 		return ""
@@ -64,7 +68,7 @@ func visibleURLLength(word string) int {
 var runs = lazyPattern(`[A-Za-z0-9]{10,}`)
 
 // looksRandom reports whether a value looks random. Words, names, versions, paths, hosts and
-// packages do not.
+// packages do not look random.
 func looksRandom(value string) bool {
 	if strings.ContainsAny(value, " \t\\@:") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~") {
 		return false

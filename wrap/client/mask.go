@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-const hiddenText = "•••"
+const hiddenText = redact.Hidden
 
 // MaskFile returns a file in a form that may be shown. In each entry it hides the values of the
 // environment and the headers, arguments that are secrets, and addresses that may contain a secret.
@@ -41,7 +41,7 @@ func (f *file) secretWords(words []*node) (edits []edit) {
 	src, err := json.Marshal(all)
 	var clean []string
 	if err != nil || json.Unmarshal(redact.ScrubJSON(src), &clean) != nil || len(clean) != len(all) {
-		return nil // a word is no text, so the entry is not edited, and no difference will show it
+		return nil // a word is no text; such an entry is not edited, so no shown difference contains its words
 	}
 	for i, w := range words {
 		prefix := all[i][:commonPrefix(all[i], clean[i])]

@@ -33,8 +33,9 @@ func undoDepth(undo string) (n int, ok bool) {
 	return n, is && err == nil && n >= 0 && n < 8 && strconv.Itoa(n) == text
 }
 
-// PutAddress returns the file with our address at the place a. base is our address without its last
-// part. PutAddress checks that TakeAddress would restore the file byte for byte.
+// PutAddress returns the file with our address at the place that the parameter a describes. The
+// parameter base is our address without its last part. PutAddress checks that TakeAddress would
+// restore the file byte for byte.
 func PutAddress(r ModelRow, src []byte, a ModelAddress, base string) ([]byte, error) {
 	f, err := openModelFile(r, src)
 	if err != nil {
@@ -420,8 +421,8 @@ func (f *modelFile) removeAddress(path []string, depth int) ([]byte, error) {
 	return f.cutMember(holders[at], path[at])
 }
 
-// removeLine removes a line. If also is true and the line is the last one, it also removes the line
-// end before it.
+// removeLine removes a line. If the parameter also is true, and the line is the last one of the
+// file, removeLine also removes the line end before the line.
 func (f *modelFile) removeLine(at int, also bool) []byte {
 	start, end := lineStart(f.src, at), lineEnd(f.src, at)
 	if end < len(f.src) {

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // ModelRow describes from where a client gets the address of its model's service. "clawai wrap
@@ -32,7 +34,7 @@ type ModelRow struct {
 	Chooser    string   `toml:"chooser"`
 	Preset     string   `toml:"preset"`
 	ChosenPath []string `toml:"chosen_path"`
-	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file: a DotEnv file completely, any other file only for its key
+	Over       Paths    `toml:"over"` // files of a project or an organisation that override this file; a DotEnv file overrides all of it, another file only the address
 
 	Instead string `toml:"instead"` // what the owner can do by hand if no file is edited
 	After   string `toml:"after"`   // what a person must do before the edit has an effect
@@ -56,8 +58,9 @@ func (r ModelRow) Editable() bool { return len(r.Paths.allPaths()) > 0 }
 // IsInstalled reports whether the client is on this machine.
 func (r ModelRow) IsInstalled(e Env) bool { return len(Row{Paths: r.Present}.FindFiles(e)) > 0 }
 
-// FindFile returns the path of the file: the first one that exists; otherwise the first one that
-// can be created. It returns "" if a variable or the home is unknown.
+// FindFile returns the path of the file that wrap edits. If some of the possible files exist, it is
+// the first of them. Otherwise it is the first possible place, and exists is false. FindFile
+// returns "" if there is no such place, for example because a variable or the home is unknown.
 func (r ModelRow) FindFile(e Env) (path string, exists bool) {
 	if found := (Row{Paths: r.Paths}).FindFiles(e); len(found) > 0 {
 		return found[0], true
@@ -88,7 +91,8 @@ type LedAddress struct {
 	was  string // the token before the edit, in the notation of the file; "" for none
 }
 
-// Service returns the address before the edit; "" if the client used its own.
+// Service returns the address before the edit; "" if the file had no address, so that the client
+// used its default.
 func (l *LedAddress) Service(r ModelRow) string {
 	if l.was == "" {
 		return ""
@@ -100,7 +104,7 @@ func (l *LedAddress) Service(r ModelRow) string {
 // unencrypted.
 func ParseService(text string) (*url.URL, error) {
 	to, err := url.Parse(text)
-	shown := maskAddress(text)
+	shown := redact.MaskAddress(text)
 	switch {
 	case err != nil: // do not show err, because its text may contain a password
 		return nil, fmt.Errorf("the service's address %q cannot be read; it must be https://HOST or https://HOST/PATH", shown)
@@ -112,25 +116,8 @@ func ParseService(text string) (*url.URL, error) {
 	return to, nil
 }
 
-// maskAddress returns an address without its user, query and fragment, which may be secrets.
-func maskAddress(text string) string {
-	scheme, rest, found := strings.Cut(text, "://")
-	if !found {
-		scheme, rest = "", text
-	} else {
-		scheme += "://"
-	}
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		rest = hiddenText + rest[at:]
-	}
-	if at := strings.IndexAny(rest, "?#"); at >= 0 {
-		rest = rest[:at+1] + hiddenText
-	}
-	return scheme + rest
-}
-
-// LeadsToUs reports whether the address of a service leads to our own proxy: its host is listen
-// (ADDRESS:PORT), or it contains ledWord.
+// LeadsToUs reports whether the address of a service leads to our own proxy: its host is this
+// machine and its port is the port of listen (ADDRESS:PORT), or its path contains ledWord.
 func LeadsToUs(to *url.URL, listen string) bool {
 	if slices.Contains(strings.Split(to.Path, "/"), ledWord) {
 		return true

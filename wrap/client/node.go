@@ -56,8 +56,8 @@ func (n *node) endAt(end int) *node {
 	return n
 }
 
-// findMember returns the first member with this name; nil if there is none. twice means that there
-// is another one.
+// findMember returns the first member with this name; nil if there is none. twice is true if the
+// object has a second member with this name.
 func (n *node) findMember(name string) (found *member, twice bool) {
 	if n == nil || n.kind != objectKind {
 		return nil, false
@@ -119,7 +119,7 @@ func (n *node) ownDuplicate() *member {
 	return nil
 }
 
-// lineStart returns the offset of the first byte of the line that contains the offset at.
+// lineStart returns the offset of a line's first byte. The parameter at is any offset in this line.
 func lineStart(src []byte, at int) int {
 	start := bytes.LastIndexByte(src[:at], '\n') + 1
 	if start == 0 {
@@ -128,7 +128,8 @@ func lineStart(src []byte, at int) int {
 	return start
 }
 
-// lineEnd returns the offset of the line end after at, or of the end of src.
+// lineEnd returns the offset of the next line end. The search begins at the offset in the parameter
+// at. If no line end follows, lineEnd returns the length of src.
 func lineEnd(src []byte, at int) int {
 	i := bytes.IndexByte(src[at:], '\n')
 	if i < 0 {

@@ -128,8 +128,8 @@ func PlainName(name string) bool {
 	})
 }
 
-// originalURL returns the file's text in which the entry has its original url again, written
-// exactly as before.
+// originalURL returns the text of the file with the original url of the entry, written exactly as
+// before.
 func (f *file) originalURL(sh shape) []byte {
 	v := sh.remote.url.value
 	return spliceEdits(f.src, []edit{{v.start, v.end, sh.remote.redirected.token}})

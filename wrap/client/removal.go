@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// removeMembers returns the edits that remove the members gone from an object. One edit removes
-// members that are next to each other.
+// removeMembers returns the edits that remove some members from an object. The parameter gone lists
+// these members. One edit removes members that are next to each other.
 func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	var edits []edit
 	isGone := func(i int) bool {
@@ -35,7 +35,7 @@ func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	if in.members[first].block {
 		mark = ""
 	}
-	ends := make([]int, next) // ends[i] is the end of member i, once checked
+	ends := make([]int, next) // ends[i] is the end of member i; 0 for each i below first
 	for i := first; i < next; i++ {
 		end, known := f.valueEnd(in.members[i].value)
 		if !known {
@@ -79,8 +79,8 @@ func (f *file) removeLastLines(from, to int) (edit, error) {
 	return edit{start, end, ""}, nil
 }
 
-// checkSeparator returns an error if the range has other text than mark and blanks. For example, a
-// comment must not be removed together with a member.
+// checkSeparator returns an error if the range has any text except the parameter mark and blanks.
+// For example, a comment must not be removed together with a member.
 func (f *file) checkSeparator(from, to int, mark string) error {
 	if strings.TrimSpace(string(f.src[from:to])) == mark {
 		return nil

@@ -23,7 +23,7 @@ type Row struct {
 	// root is the container.
 	KeyPath   []string  `toml:"key_path"`
 	Container Container `toml:"container"`
-	NameField string    `toml:"name_field"` // key of the server's name in an element; for Container List and Tables
+	NameField string    `toml:"name_field"` // key of the server's name in an element; used if Container is List or Tables
 	// Ignore lists members of the container that count as servers only if they have a command. An
 	// example is "servers", if the client has two forms of the file.
 	Ignore []string `toml:"ignore"`
@@ -76,7 +76,7 @@ type Row struct {
 	Lock      string   `toml:"lock"`      // "directory": the client locks with a directory FILE.lock; "" for no lock
 	Restart   string   `toml:"restart"`   // what a person must do before the edit has an effect
 	// Writers are names of programs that can write the complete file from memory: the client's own
-	// programs, and programs that run the client. Empty if none does so.
+	// programs, and programs that run the client. The list is empty if no program does so.
 	Writers []string `toml:"writers"`
 
 	Confidence Confidence `toml:"confidence"`

@@ -53,7 +53,7 @@ func (s *shapeReader) readSandbox(entry *node) {
 }
 
 // findRules returns the member with the rules, from the entry or the file. Only one of the two may
-// exist, because clients disagree on which one counts.
+// exist, because clients disagree on which one they use.
 func (s *shapeReader) findRules(entry *node) *member {
 	own, _ := entry.findMember(s.row.SandboxRules)
 	shared, twice := s.slot.beside.findMember(s.row.SandboxRules)
@@ -140,8 +140,8 @@ func (s *shapeReader) readRule(key string, value *node) {
 // client's sandbox.
 func CarriesSandbox(words []string) bool { return slices.Contains(words, quoteText(sandboxFlag)) }
 
-// carriedWords returns the words for the client's sandbox that Wrap must write. older are the
-// sandbox words of the present wrapper; nil if it has none.
+// carriedWords returns the words for the client's sandbox that Wrap must write. The parameter older
+// has the sandbox words of the present wrapper; nil if it has none.
 func (sh *shape) carriedWords(older []string) []string {
 	if sh.sandbox.on || len(older) > 0 {
 		return sh.sandbox.words
@@ -150,7 +150,7 @@ func (sh *shape) carriedWords(older []string) []string {
 }
 
 // checkSandbox returns the reason why Wrap cannot move the client's sandbox into the wrapper; nil
-// if it can. older are the sandbox words of the present wrapper.
+// if it can. The parameter older has the sandbox words of the present wrapper.
 func (sh *shape) checkSandbox(r Row, name string, at int, older []string) *fault {
 	switch b := sh.sandbox; {
 	case b.fault != nil && (b.on || len(older) > 0):

@@ -138,8 +138,8 @@ func ReplaceVariables(r Row, src []byte, e Entry, tokens map[string]string) ([]b
 	return after, nil
 }
 
-// sameVariables reports whether the variables of an entry are unchanged. own means that the entry
-// is the edited one; variables in tokens may then differ.
+// sameVariables reports whether the variables of an entry are unchanged. If the parameter own is
+// true, the entry is the edited one, and the values of the variables in tokens may differ.
 func sameVariables(before, now []*member, own bool, tokens map[string]string) bool {
 	return slices.EqualFunc(before, now, func(a, b *member) bool {
 		_, changed := tokens[a.name]

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// edit replaces the bytes from start to before end by text.
+// edit replaces a range of bytes by a text. The range begins at the offset start, and its last byte
+// is before the offset end.
 type edit struct {
 	start, end int
 	text       string

@@ -1,9 +1,12 @@
 package client
 
 // EntryTokens returns the words of an entry that an edit moves or inserts, in the notation of the
-// file: the command; for a wrapped entry, all words from clawai's path to the server's command. It
-// never returns the arguments of the server. For a remote entry it returns the address, unless the
-// address may contain a secret.
+// file:
+//   - for an entry that starts a process: the command
+//   - for a wrapped entry: all words from clawai's path to the server's command
+//   - for a remote entry: the address, or nothing if the address may contain a secret
+//
+// It never returns the arguments of the server.
 func EntryTokens(r Row, src []byte, e Entry) ([]string, error) {
 	f, _, sh, err := openTarget(r, src, e)
 	if err != nil {

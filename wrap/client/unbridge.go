@@ -46,9 +46,9 @@ func (f *file) unbridgeEntry(sh shape) ([]edit, error) {
 	return f.restoreAddress(sh, edits, own, f.rawText(address))
 }
 
-// restoreAddress replaces the command by the address, and removes the members own, which wrap
-// added. One edit removes the members that are still directly after the command; other members are
-// removed one by one.
+// restoreAddress replaces the command by the address, and removes the members in the parameter own,
+// which wrap added. One edit removes the members that are still directly after the command. The
+// remaining members get separate edits.
 func (f *file) restoreAddress(sh shape, edits []edit, own []*member, address string) ([]edit, error) {
 	value := sh.command.value
 	at, _ := f.newArgs(sh.command, "")
@@ -118,7 +118,8 @@ func (f *file) envIsHeaders(r *remote) bool {
 }
 
 // restoreEnvironment returns the edits that restore the headers and the environment of the remote
-// entry. mine means that wrap created the environment, so the caller must remove it.
+// entry. The result mine is true if wrap created the environment, so that the caller must remove
+// it.
 func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error) {
 	r := sh.remote
 	if r.holder == nil {
@@ -158,8 +159,9 @@ func (f *file) restoreEnvironment(sh shape) (edits []edit, mine bool, err error)
 	return edits, false, nil
 }
 
-// restoreHeader returns the edits that turn one variable of the environment back into a header.
-// variable means that the original value of the header was the name of an environment variable.
+// restoreHeader returns the edits that turn one variable of the environment back into a header. The
+// parameter variable is true if the original value of the header was the name of an environment
+// variable.
 func (f *file) restoreHeader(h header, variable bool) ([]edit, error) {
 	m, v := h.member, h.member.value
 	raw := f.rawText(v)

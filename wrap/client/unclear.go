@@ -8,9 +8,9 @@ import (
 
 const nextPlain = "write the key out"
 
-// readKeys adds a problem if two programs could read a key of the entry differently. Of two equal
-// keys, some programs take the first and others the last. Some programs do not decode escapes in
-// keys, or ignore the case of keys.
+// readKeys adds a problem if two programs could read a key of the entry differently. If two keys
+// are equal, some programs take the first key and others the last. Some programs do not decode
+// escapes in keys, or ignore the case of keys.
 func (s *shapeReader) readKeys(n *node) {
 	before := s.problem
 	if s.slot.twice {
@@ -51,7 +51,7 @@ func (r Row) matchKeyFold(name string) string {
 	return ""
 }
 
-// findDeepMember returns the first member, at any depth, for which holds returns true.
+// findDeepMember returns the first member m, at any depth, for which holds(m) is true.
 func (n *node) findDeepMember(holds func(*member) bool) *member {
 	if n == nil {
 		return nil

@@ -86,8 +86,9 @@ func (f *file) removeInvocation(s slot, sh shape, v invocation) ([]byte, error) 
 	return spliceEdits(f.src, append(append(edits, restored...), edit{program.start, program.end, text})), err
 }
 
-// findOwnArgs reports whether Wrap created the list of arguments. It did if the list has the place
-// and the form that Wrap uses, and only words of Wrap. at is the offset of the member.
+// findOwnArgs reports whether Wrap created the list of arguments. It returns true if the list has
+// the place and the form that Wrap uses, and contains only words that Wrap writes. The result at is
+// the offset of the member.
 func (f *file) findOwnArgs(sh shape, v invocation) (at int, ok bool) {
 	if v.inner != len(sh.words)-1 || sh.list.block {
 		return 0, false
@@ -103,8 +104,8 @@ func (f *file) findOwnArgs(sh shape, v invocation) (at int, ok bool) {
 	return at, "["+strings.Join(words, compact)+"]" == string(f.src[sh.list.start:sh.list.end])
 }
 
-// removeWords returns the edits that remove the first count words of a list. key is the member with
-// the list; nil if unknown.
+// removeWords returns the edits that remove words from the start of a list. The parameter count is
+// the number of words. The parameter key is the member with the list; nil if unknown.
 func (f *file) removeWords(list *node, key *member, count int) ([]edit, error) {
 	gone := list.items[:count]
 	if err := f.checkAdjoining(list, gone); err != nil {

@@ -83,8 +83,8 @@ func (f *file) wrapRemote(s slot, e Entry, w Wrapper) ([]byte, error) {
 }
 
 // checkWrapper returns an error if the path of the wrapper would not be recognised as clawai. It
-// also returns an error if the path or the name cannot be an argument, or if the client would
-// expand it.
+// also returns an error if the path or the name has a zero byte or a text that the client would
+// expand.
 func (f *file) checkWrapper(s slot, w Wrapper) error {
 	switch {
 	case !isClawai(w.Path) || strings.ContainsRune(w.Path, 0) || f.row.expandsText(w.Path):

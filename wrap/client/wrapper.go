@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/wrap/proxyargs"
 )
 
-// invocation is a call of clawai proxy, as the words of an entry contain it.
+// invocation is the command line of clawai proxy in the words of an entry.
 type invocation struct {
 	line   proxyargs.Line
 	server string   // value of --server; "" if the option is missing
@@ -83,8 +83,9 @@ func isClawai(command string) bool {
 
 const observeFlag = "--observe"
 
-// proxyWords returns the words that Wrap writes after the path of clawai. was is the value of --was
-// from the earlier wrapper; Unwrap needs it. cage holds the rules of the client's sandbox.
+// proxyWords returns the words that Wrap writes after the path of clawai. The parameter was is the
+// value of --was from the earlier wrapper; Unwrap needs this value. The parameter cage has the
+// rules of the client's sandbox.
 func proxyWords(w Wrapper, was string, cage []string) []string {
 	words := []string{"proxy", "--server", w.Server}
 	if strings.HasPrefix(w.Server, "-") { // use one word with =, because a separate word would look like an option (proxycmd, checkCommand)

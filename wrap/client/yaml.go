@@ -19,7 +19,7 @@ const nextYAML = "write it out plainly, or edit the entry by hand"
 type yamlReader struct {
 	src    []byte
 	spans  map[*token.Token]span
-	broken *token.Token // a token with another text than the file; nil if there is none
+	broken *token.Token // a token whose text differs from the text in the file; nil if there is none
 }
 
 type span struct{ start, end int }
@@ -121,8 +121,8 @@ func (y *yamlReader) skipBlanks(at int) int {
 	return len(y.src) - len(bytes.TrimLeft(y.src[at:], yamlBlanks))
 }
 
-// skipText returns the offset after text, if text is at the offset at; -1 if it is not. It ignores
-// differences in blanks.
+// skipText returns the offset after a text that must begin at the offset in the parameter at. If
+// the file has another text there, it returns -1. It ignores differences in blanks.
 func (y *yamlReader) skipText(at int, text string) int {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(yamlBlanks, r) }) {
 		at = y.skipBlanks(at)
@@ -168,7 +168,8 @@ func (y *yamlReader) syntaxError(err error) *EditError {
 	return newEditError(y.src, y.tokenSpan(at.GetToken(), bomLength(y.src)).start, nextRepair, "%s", at.GetMessage())
 }
 
-// convertNode converts a value. at is the offset of a missing value.
+// convertNode converts a value. If the file has no value, the parameter at is the place where the
+// value is missing.
 func (y *yamlReader) convertNode(n ast.Node, at int) *node {
 	if n == nil {
 		return &node{kind: nullKind, start: at, end: at}
@@ -249,7 +250,8 @@ func (y *yamlReader) convertSequence(v *ast.SequenceNode, place span) *node {
 	return n
 }
 
-// convertScalar converts a string. It sets y.broken if the bytes at place are another text.
+// convertScalar converts a string. It sets y.broken if the bytes in the range place do not form
+// this string.
 func (y *yamlReader) convertScalar(v *ast.StringNode, place span) *node {
 	n := &node{kind: stringKind, start: place.start, end: place.end, text: v.Value}
 	raw := string(y.src[place.start:place.end])

@@ -10,8 +10,8 @@ import (
 // Line is a command line of clawai proxy, parsed as the command itself parses it.
 type Line struct {
 	Settings []Setting // the options, --help included, in the order of the command line
-	// Command is the index of the first word of the server's command; the number of words if there
-	// is none.
+	// Command is the index of the first word of the server's command. If there is no such word,
+	// Command is the number of words.
 	Command int
 	// Dashes means that "--" is directly before Command, as the proxy requires.
 	Dashes bool
@@ -20,8 +20,8 @@ type Line struct {
 // Setting is one option in a command line.
 type Setting struct{ Name, Value string }
 
-// OptionValue returns the value of an option. If the option is repeated, the last value counts. ok
-// is false if the option is missing.
+// OptionValue returns the value of an option. If the option is repeated, it returns the last value.
+// ok is false if the option is missing.
 func (l Line) OptionValue(name string) (value string, ok bool) {
 	for _, s := range l.Settings {
 		if s.Name == name {

@@ -7,8 +7,8 @@ type ValueKind uint8
 
 // Values of ValueKind.
 const (
-	Text   ValueKind = iota // one value; if the option is repeated, the last value counts
-	List                    // one value; if the option is repeated, all values count
+	Text   ValueKind = iota // one value; if the option is repeated, the proxy uses the last value
+	List                    // one value; if the option is repeated, the proxy uses all values
 	Switch                  // no value, or a boolean after =
 )
 

@@ -1,6 +1,6 @@
 // Package choose lets a person pick several things at the terminal. Only commands that a person has
 // typed may use it, because it takes the whole screen and trusts the input. A proxy must not use
-// it. Its texts must already be harmless.
+// it. The caller must pass only texts that are already harmless.
 package choose
 
 import (
@@ -31,8 +31,8 @@ func HasTerminal(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// PickSeveral asks, and returns the indexes of the chosen options in order. The person may choose
-// none.
+// PickSeveral shows the options and returns the indexes of those that the person chose, in order.
+// The person may choose none.
 func PickSeveral(ctx context.Context, in, out *os.File, title string, options []Option) ([]int, error) {
 	width, height := screenSize(out)
 	picked := []int{}
@@ -42,17 +42,17 @@ func PickSeveral(ctx context.Context, in, out *os.File, title string, options []
 	return picked, nil
 }
 
-// PickAnswer asks, and returns the index of the chosen answer. The first answer is selected at the
-// start. The description may have several lines.
+// PickAnswer shows the answers and returns the index of the chosen one. The first answer is
+// selected at the start. The description may have several lines.
 func PickAnswer(ctx context.Context, in, out *os.File, title, description string, answers []string) (answer int, err error) {
 	width, _ := screenSize(out)
 	err = runForm(ctx, in, out, newAnswerForm(title, description, answers, width, &answer))
 	return answer, err
 }
 
-// EnterText asks for a line of text and returns it. At the start the line holds text. check returns
-// the reason why a line cannot be accepted, as harmless text. The description may have several
-// lines.
+// EnterText asks for a line of text and returns it. The person edits a line that at first contains
+// the argument text. check returns the reason why a line cannot be accepted, as harmless text. The
+// description may have several lines.
 func EnterText(ctx context.Context, in, out *os.File, title, description, text string, check func(string) error) (string, error) {
 	err := runForm(ctx, in, out, newTextForm(title, description, &text, check))
 	return text, err

@@ -30,7 +30,8 @@ type form struct {
 	answered, left bool
 }
 
-// newSeveralForm returns a form for any number of the options. *chosen gets their indexes.
+// newSeveralForm returns a form in which a person chooses any number of the options. *chosen gets
+// the indexes of the chosen options.
 func newSeveralForm(title string, options []Option, width, height int, chosen *[]int) *form {
 	var all []huh.Option[int]
 	for i, label := range cutLabels(options, width) {
@@ -49,7 +50,8 @@ func newSeveralForm(title string, options []Option, width, height int, chosen *[
 	return f
 }
 
-// newAnswerForm returns a form for one of the answers. *answer gets its index.
+// newAnswerForm returns a form in which a person chooses one of the answers. *answer gets the index
+// of the chosen answer.
 func newAnswerForm(title, description string, answers []string, width int, answer *int) *form {
 	var all []huh.Option[int]
 	for i, label := range answers {
@@ -64,8 +66,8 @@ func newAnswerForm(title, description string, answers []string, width int, answe
 	return f
 }
 
-// newTextForm returns a form for a line of text. *text holds the line, at the start too. check
-// returns the reason why a line cannot be accepted.
+// newTextForm returns a form for a line of text. *text is the line at the start, and gets the
+// line that the person enters. check returns the reason why a line cannot be accepted.
 func newTextForm(title, description string, text *string, check func(string) error) *form {
 	field := huh.NewInput().Title(title).Value(text)
 	f := &form{

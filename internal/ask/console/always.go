@@ -25,7 +25,7 @@ func (m *model) chooseRule(r *queue.Request, reply gate.Reply) {
 }
 
 // openChoice asks about the request with this id. The question has one page for each of n choices.
-// answer returns the answer for the chosen page.
+// The parameter answer is a function that returns the answer for the chosen page.
 func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answer func(at int) queue.Answer) {
 	m.chooseOffer(id, n, page, func(at int) {
 		if r := m.pending.findRequest(id); r != nil {
@@ -35,7 +35,8 @@ func (m *model) openChoice(id string, n int, page func(at int) dialog.Page, answ
 }
 
 // chooseOffer asks a question with one page for each of n choices. id is the request of the
-// question; "" for none. yes receives the index of the chosen page.
+// question; "" for none. When the person has confirmed a page, chooseOffer passes its index to the
+// function yes.
 func (m *model) chooseOffer(id string, n int, page func(at int) dialog.Page, yes func(at int)) {
 	at, q := 0, &question{id: id}
 	draw := func() {

@@ -23,8 +23,8 @@ func (m *model) openQuestion(q *question) {
 	m.startGrace()
 }
 
-// pressAsk handles a key for the open question. The keys of the menu, y and the keys of choose have
-// an effect; every other key closes the question.
+// pressAsk handles a key for the open question. The keys of the menu, the key y and the keys that
+// q.choose knows have an effect; every other key closes the question.
 func (m *model) pressAsk(key string) {
 	q := m.ask
 	did, c := q.PressKey(key)

@@ -25,17 +25,18 @@ type Row struct {
 
 	Session string // session of the call; "" if the row is not a call
 	Closed  string // if the row is a session: one sentence that says what the session may no longer do; "" for nothing
-	// Explain returns why the call was decided as it was, and the result of each rule. It is nil if
-	// Facts already contains both.
+	// Explain returns the reasons for the decision on the call, and the result of each rule. It is
+	// nil if Facts already contains both.
 	Explain func(ctx context.Context) (why, rules []string, err error)
 	// Open prepares the rules that would allow this call in the future; nil if no rule can allow
 	// it.
 	Open func(ctx context.Context) (*Opening, error)
 }
 
-// FollowCalls calls send with the latest calls of the record and then with each new call, until ctx
-// ends. If a call has changed, FollowCalls sends it again with the same ID. It calls notice with
-// harmless sentences about the record. The error tells why the record cannot be read.
+// FollowCalls passes the latest calls of the record to the function send. Then it passes each new
+// call to send, until ctx ends. If a call has changed, FollowCalls passes it to send again, with
+// the same ID. It passes harmless sentences about the record to the function notice. The error
+// tells why the record cannot be read.
 type FollowCalls func(ctx context.Context, send func(Row), notice func(string)) error
 
 // MaxCalls is how many calls the screen keeps.
@@ -92,7 +93,7 @@ type rowList struct {
 	top    int    // first visible row
 	filter string
 	found  []Row // older calls of the record that match the filter, from a search; the newest first
-	more   bool  // the search found more calls than found can hold
+	more   bool  // the search found more calls than the field found can hold
 }
 
 // addCalls adds new calls at the top, and replaces calls with the same ID. If the list is full, the
@@ -143,7 +144,8 @@ func (l *rowList) matchingRows() (rows []*Row) {
 	return rows
 }
 
-// cursorIndex returns the index of the row with the id at; 0 if no row has it.
+// cursorIndex returns the index of the row whose ID equals the argument at; 0 if there is no such
+// row.
 func cursorIndex(rows []*Row, at string) int {
 	return max(0, slices.IndexFunc(rows, func(c *Row) bool { return c.ID == at }))
 }

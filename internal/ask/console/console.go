@@ -42,11 +42,11 @@ type Options struct {
 	CallsPage Page
 	Pages     []Page
 	// Fault returns why the policy does not load, as a harmless sentence; "" if the policy loads.
-	// The console calls it repeatedly while it shows the page of calls. It may be nil.
+	// The console calls Fault repeatedly while the page of calls is visible. Fault may be nil.
 	Fault func() string
 	// CallsFirst makes the screen an overview. If no question waits, the page of calls is shown
-	// first, otherwise the questions. Above the list stands what was refused last and what a
-	// session may no longer do.
+	// first, otherwise the questions. A summary above the list shows the last refused call and
+	// what a session may no longer do.
 	CallsFirst bool
 	Notice     string       // harmless text for the first line of news, such as a fault; "" for none
 	View       view.Options // only Home, Own and ReadFile are used

@@ -93,7 +93,7 @@ func (m *model) showTab(t tab) {
 	m.tab, m.shownName = t, ""
 	m.loadQueue()
 	if p := m.page(); p != nil {
-		p.loaded = time.Time{} // the rows may be from an early load, and old
+		p.loaded = time.Time{} // the rows may be old, because a page with Page.Early is loaded before it is visible
 	}
 	m.loadPages()
 	m.startGrace()

@@ -188,7 +188,8 @@ func rowTitle(c *Row) string {
 	return view.Cut(strings.TrimSpace(strings.TrimPrefix(c.Facts(0)[0], c.Word)), titleCells)
 }
 
-// scopeLines returns a line for each offered rule with its scope. at is the chosen rule.
+// scopeLines returns a line for each offered rule with its scope. The parameter at is the index of
+// the chosen rule.
 func scopeLines(offers []view.Offer, at int) []string {
 	lines := []string{"How far should the rule reach?", ""}
 	for i, o := range offers {

@@ -119,8 +119,8 @@ const summaryCells = len("Refused last  ")
 // summaryHeight is the smallest height of a window that has room for a question and the summary.
 const summaryHeight = 24
 
-// showsSummary reports whether the summary is visible. It stands above the calls and, in an
-// overview, above the questions.
+// showsSummary reports whether the summary is visible. The summary stands above the calls and,
+// in an overview, above the questions.
 func (m *model) showsSummary() bool {
 	return m.ask == nil && (m.tab == callsTab || m.tab == pendingTab && m.o.CallsFirst && m.pageAt(callsTab) != nil && m.height >= summaryHeight)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/dialog"
 )
 
-// makeLines returns Lines that read from the terminal. Reading fails with errChanged after a change
-// of the queue for which stale returns true.
+// makeLines returns Lines that read from the terminal. If the queue changes while a line is read,
+// and stale() is then true, reading fails with errChanged.
 func (p *plain) makeLines(stale func() bool) *dialog.Lines {
 	in := func(ctx context.Context) (string, error) {
 		for {

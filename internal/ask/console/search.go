@@ -14,10 +14,11 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// SearchCalls searches the whole record, the oldest call first. It calls send with each call whose
-// Row.Search contains text, which is in lower case. If a found call gets its reply later,
-// SearchCalls sends it again with the same ID. It calls progress with the number of bytes read so
-// far and of all bytes. The error tells why the record cannot be read.
+// SearchCalls searches the whole record, the oldest call first. It passes to the function send each
+// call whose Row.Search contains the parameter text. text is in lower case. If a found call gets
+// its reply later, SearchCalls passes the call to send again, with the same ID. It passes two
+// numbers of bytes to the function progress: the bytes read so far, and all bytes. The error tells
+// why the record cannot be read.
 type SearchCalls func(ctx context.Context, text string, send func(Row), progress func(read, all int64)) error
 
 // search is a search in the record for the filter of the page of calls.

@@ -30,7 +30,8 @@ func (m *model) allowSession(r *queue.Request) {
 	}, func(at int) queue.Answer { return queue.Answer{Reply: gate.AllowSession, Scope: offers[at].Scope} })
 }
 
-// reachLines returns a line for each possible scope of a session answer. at is the chosen one.
+// reachLines returns a line for each possible scope of a session answer. The parameter at is the
+// index of the chosen scope.
 func reachLines(offers []view.Offer, at int) []string {
 	lines := []string{"How far should the answer reach?", ""}
 	for i, o := range offers {

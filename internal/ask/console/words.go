@@ -10,7 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// AnswerText returns an answer in words: "allowed once".
+// AnswerText returns an answer in words, such as "allowed once".
 func AnswerText(a queue.Answer) string {
 	switch a.Reply {
 	case gate.AllowOnce:

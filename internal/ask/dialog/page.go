@@ -19,13 +19,13 @@ type Page struct {
 	Headed   bool     // the first row of the facts is a headline
 }
 
-// MaxRows is the maximum number of rows of several questions that one answer is for. A person does
-// not read more before answering.
+// MaxRows is the maximum number of rows if one answer is for several questions. A person does not
+// read more rows before answering.
 const MaxRows = 2000
 
 // Facts returns harmless rows; the page may scroll each of them out of sight. need is the number of
-// rows, from the top, that the person must have seen before a choice that allows. Width 0 does not
-// wrap.
+// rows, from the top, that the person must have seen before a choice that allows. If width is 0,
+// the rows are not wrapped.
 type Facts func(width int) (rows []string, need int)
 
 // TextFacts returns facts from texts of our own. The person must have seen all their rows before a
@@ -162,7 +162,7 @@ const (
 	SureSession = "allow it this session"
 )
 
-// findChoice returns the first choice that fits accepts; nil if there is none.
+// findChoice returns the first choice c for which accepts(c) is true; nil if there is none.
 func (p *Page) findChoice(accepts func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {

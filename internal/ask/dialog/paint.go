@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// Styles for words and signs. The words and signs alone also say everything, because a screen may
-// have no colours.
+// Styles for words and signs. The words and signs must say everything without a style, because a
+// screen may have no colours.
 var (
 	bold  = lipgloss.NewStyle().Bold(true)
 	red   = lipgloss.NewStyle().Foreground(lipgloss.Color("1"))

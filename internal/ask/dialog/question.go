@@ -52,7 +52,7 @@ const (
 	Stray  Action = iota // a key without a meaning; the first choice is selected again
 	Early                // a key before the person could read the question
 	Moved                // a key that scrolled or selected another choice
-	Unread               // a key that would allow before the end was visible; the page scrolls on instead
+	Unread               // a key that allows, pressed when the end of the question was not yet visible; the page scrolls on instead
 	Closed               // the key of an unavailable choice
 	Chosen               // the key of a choice
 )

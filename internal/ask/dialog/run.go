@@ -90,8 +90,8 @@ func (o output) Write(p []byte) (int, error) {
 }
 
 // keyboard is the terminal as bubbletea's input. It is not a file: bubbletea cannot cancel a read
-// from a file without a goroutine that stays behind. keyboard calls end when the terminal hangs up,
-// because bubbletea would go on waiting.
+// from a file without a goroutine that stays behind. If the terminal hangs up, keyboard calls the
+// function end, because bubbletea would go on waiting.
 type keyboard struct {
 	from func(p []byte) (int, error) // reads keys; it returns an error when the screen closes
 	end  context.CancelCauseFunc

@@ -19,7 +19,7 @@ type Known struct {
 	From   string // the first version for which the row holds; "" for all versions
 	Below  string // the first version for which the row no longer holds; "" for none
 	Use    Use
-	Why    string // the reason, as a part of a sentence for people
+	Why    string // the reason for Use, as a part of a sentence for people
 	Source string
 }
 
@@ -32,7 +32,8 @@ const (
 	Routine Use = "routine" // only for calls that need no care
 )
 
-// ListClients returns the table of clients. The first row that matches a client counts.
+// ListClients returns the table of clients. If several rows match a client, the first of them
+// is used.
 func ListClients() ([]Known, error) {
 	var t struct{ Client []Known }
 	d := toml.NewDecoder(strings.NewReader(table)).DisallowUnknownFields()

@@ -17,12 +17,13 @@ import (
 type Options struct {
 	Project, Home string // the working folder and the home folder; view.Options describes them
 	// Reach lists the scopes of a session answer that allow more than q's call. The most usual
-	// scope comes first. If Reach is nil, a session answer is only for the call.
+	// scope comes first. If Reach is nil, a session answer allows only q's call.
 	Reach func(q gate.Question) []Reach
 	// Clients is the table of clients; nil means the result of ListClients.
 	Clients []Known
 
-	// tooFast is the longest time in which no person can read the form and answer.
+	// tooFast is a time that is too short for a person to read the form and answer. A faster answer
+	// comes from a program.
 	tooFast time.Duration
 }
 
@@ -115,7 +116,7 @@ func (f *Form) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case ctx.Err() != nil: // an answer that comes after the end of ctx does not count
+	case ctx.Err() != nil: // an answer that comes after the end of ctx is not accepted
 		return a, context.Cause(ctx)
 	case time.Since(sent) < f.o.tooFast:
 		f.mu.Lock()

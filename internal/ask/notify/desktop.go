@@ -22,7 +22,7 @@ const (
 
 // Options configure New. The zero value uses the system on which clawai runs.
 type Options struct {
-	Every time.Duration // minimum time between two notifications; a notification before that time is dropped; default 10 s
+	Every time.Duration // minimum time between two notifications (default 10 s); a notification that comes earlier is dropped
 
 	System string // the operating system, in the words of runtime.GOOS
 	Getenv func(string) string

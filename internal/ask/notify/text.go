@@ -17,8 +17,9 @@ var scripts = []*unicode.RangeTable{
 	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 }
 
-// harmlessName returns a name from the wire with only digits, _, - and letters of scripts. Every
-// other character becomes a dot. So no link remains, because colons and slashes are gone.
+// harmlessName returns a name from the wire with only digits, _, - and letters of the writing
+// systems in scripts. Every other character becomes a dot. So no link remains, because colons
+// and slashes are gone.
 func harmlessName(s string) string {
 	var b strings.Builder
 	for i, n := 0, 0; i < len(s); n++ {

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// expireDead ends the requests of proxies that have died. left lists the sessions whose end could
-// not be stored; the caller must not remove their files, so that the next reader tries again.
+// expireDead ends the requests of proxies that have died. The result left lists the sessions whose
+// end could not be stored. The caller must not remove their files, so that the next reader tries
+// again.
 func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {
 	sessions, err := q.selectTexts(ctx, "SELECT DISTINCT session FROM requests WHERE outcome = ''")
 	for _, s := range sessions {

@@ -63,8 +63,8 @@ func unpackList[T any](s sql.NullString, err *error) (v T) {
 	return v
 }
 
-// convertList returns a list with each element converted by one. A nil list stays nil, and an empty
-// list stays empty.
+// convertList returns a list of the results of one(v) for each element v. A nil list stays nil, and
+// an empty list stays empty.
 func convertList[To, From any](in []From, one func(From) To) (out []To) {
 	if in != nil {
 		out = make([]To, len(in))

@@ -29,8 +29,8 @@ func (p *Proxy) keepScrubbed(ctx context.Context, t tx, r *Request) error {
 	return err
 }
 
-// takeKept replaces the contents of end by the redacted form that keepScrubbed stored, and deletes
-// that form.
+// takeKept replaces the contents of the ended request by the redacted form that keepScrubbed
+// stored, and deletes the stored form.
 func (q *Queue) takeKept(ctx context.Context, t tx, end *Request) error {
 	if len(q.o.migrations) < keptSteps {
 		return nil

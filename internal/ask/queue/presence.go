@@ -59,8 +59,8 @@ func (p *presence) isHeld() bool {
 
 // releaseFile removes the file first and then releases the lock. In the other order, another
 // process could see an unlocked file, or create its own file at this path. On Windows, releaseFile
-// removes the file after the lock, because Windows cannot remove an open file. This fails if
-// another process has opened the file by then, but the failure does no harm.
+// first releases the lock and then removes the file, because Windows cannot remove an open file.
+// The removal fails if another process has opened the file by then, but the failure does no harm.
 func (p *presence) releaseFile() error {
 	var left error
 	if p.isHeld() {

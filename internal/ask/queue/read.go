@@ -11,7 +11,7 @@ import (
 // marks holds one ? for each column in columns, for SQL statements.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
-// eachRow runs a query and calls see for each row.
+// eachRow runs a query and calls the function see for each row.
 func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see func(*sql.Rows) error) (err error) {
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -91,7 +91,8 @@ const shortest = 8
 
 const idLetters = "0123456789abcdef-"
 
-// isIDPrefix reports whether id can be an id or a prefix of at least shortest characters.
+// isIDPrefix reports whether id can be an id, or the start of one that is long enough to name one
+// request.
 func isIDPrefix(id string) bool { return len(id) >= shortest && strings.Trim(id, idLetters) == "" }
 
 // Get returns the request whose id begins with prefix. It returns ErrUnknown if there is none, and

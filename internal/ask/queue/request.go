@@ -23,10 +23,10 @@ const (
 // Request is one question, with all facts that an answerer shows. Calls and Client come from the
 // wire and are not harmless.
 type Request struct {
-	ID       string // a random UUID; a prefix that no other request has can stand for it
+	ID       string // a random UUID; its first characters can stand for it if no other ID begins with them
 	Session  string // id of the proxy's session; random
 	Created  time.Time
-	Deadline time.Time // end of the waiting time, by the proxy's clock; only the proxy ends the request then
+	Deadline time.Time // end of the waiting time, by the proxy's clock; only the proxy ends the request at this time
 
 	Server   string        // the server's name in the client's configuration, or a substitute for people
 	Client   string        // name and version of the MCP client; "" when unknown

@@ -39,9 +39,10 @@ func rowValues(r *Request) ([]any, error) {
 		packTime(r.Decided), r.Answer.By, packReply(r), r.Answer.Scope, r.Answer.Channel, r.Answer.Words, r.Outcome}, nil
 }
 
-// scanRow reads one row. A value that this version does not know counts as a deny; a newer clawai
-// or a person may have written it. A row that cannot be decoded becomes a Request with Damage, so
-// that the other rows can still be read. scanRow returns an error only if reading itself fails.
+// scanRow reads one row. A value that this version does not know is read as a deny; a newer
+// clawai or a person may have written it. A row that cannot be decoded becomes a Request with
+// Damage, so that the other rows can still be read. scanRow returns an error only if reading
+// itself fails.
 func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 	var (
 		r                                           Request
@@ -64,7 +65,7 @@ func scanRow(row interface{ Scan(...any) error }) (Request, error) {
 		err = errors.New("its id is gone, so nobody can answer it; it denies by itself within seconds")
 	}
 	r.Created, r.Deadline, r.Decided = unpackTime(created), unpackTime(deadline), unpackTime(decided)
-	r.Rule.Action, _ = policy.ParseAction(action) // an unknown action counts as deny
+	r.Rule.Action, _ = policy.ParseAction(action) // an unknown action is read as deny
 	first.Subject = unpackSubject(subject)
 	first.Args, r.Findings = unpackBytes(args), unpackBytes(findings)
 	first.Names = toStrings(unpackList[[]text](named, &err))

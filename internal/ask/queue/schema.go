@@ -7,8 +7,8 @@ import (
 )
 
 // migration is one step of the schema. A step only adds tables and columns. So an older clawai that
-// knows fewer steps can still use the database, because its statements name their columns. oldest
-// is for a step where this is not so.
+// knows fewer steps can still use the database, because its statements name their columns. A step
+// after which an older clawai must not use the database has a higher number in oldest.
 type migration struct {
 	sql    string
 	oldest int // after this step, only a clawai that knows at least this many steps can use the database

@@ -10,9 +10,9 @@ import (
 // Session describes a session that adds requests to the queue.
 type Session struct {
 	ID      string // 1 to 64 letters, digits, - and _; unique
-	Server  string // the server of requests that name none
-	Client  string // the client of requests that name none
-	Project string // the project of requests that name none
+	Server  string // the server of a request that names no server
+	Client  string // the client of a request that names no client
+	Project string // the project of a request that names no project
 	PID     int    // 0 means this process
 
 	// Known returns the secret values that must be removed from a request when it is resolved; nil

@@ -15,8 +15,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// store is the only database connection of the process. SQLite allows only one writer, and if
-// goroutines take turns, each wait has a limit.
+// store is the only database connection of the process. SQLite allows only one writer. So the
+// goroutines take turns, and each wait has a limit.
 type store struct {
 	q    *Queue
 	turn chan struct{} // holds one element while the connection is in use

@@ -44,16 +44,16 @@ func (q *Queue) tidyIn(d time.Duration) {
 		t.due = err != nil
 		t.mu.Unlock()
 		if err != nil {
-			// Perhaps another process runs at the same time. A random wait avoids the next
+			// Perhaps another process tidies up at the same time. A random wait avoids the next
 			// collision.
-			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing it
+			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing the wait
 		}
 	})
 }
 
 // stopTidying tries the last run again for a short time. A reader of the queue can make a run fail,
-// but usually it finishes soon. Without a last run, data that must disappear would stay until
-// another process runs.
+// but usually the reader finishes soon. Without a last run, data that must disappear would stay
+// until another process runs.
 const (
 	lastTries = 100 * time.Millisecond
 	lastPause = 20 * time.Millisecond
@@ -102,7 +102,7 @@ func (q *Queue) tidyUp(ctx context.Context) error {
 const atOnce = 500
 
 // pruneRequests removes old requests, and requests beyond Options.Keep, if their outcome is known.
-// more means that it must be called again.
+// If more is true, pruneRequests must be called again.
 func (q *Queue) pruneRequests(ctx context.Context, conn *sql.Conn) (more bool, err error) {
 	const remove = "DELETE FROM requests WHERE number IN (SELECT number FROM requests WHERE %s LIMIT %d)"
 	for which, limit := range map[string]any{

@@ -115,7 +115,7 @@ func (q *Queue) resolveRequest(ctx context.Context, id string, s Status, a Answe
 	return end, true, nil
 }
 
-// damagedRow is the text that a call gets if it cannot be read.
+// damagedRow is the text in place of a call that cannot be read.
 const damagedRow = "its row in the queue was damaged"
 
 // finalRequest returns a pending request in the form that the database keeps after its end.

@@ -1,5 +1,5 @@
-// Package quietstart keeps two libraries from looking around when the program starts, for which every
-// command of the program would pay:
+// Package quietstart keeps two libraries from searching files when the program starts, because this
+// would make every command of the program slower:
 //
 //   - lipgloss determines the colours of standard output in a package variable. For that it reads
 //     terminfo files and, inside tmux, runs "tmux info". NO_COLOR prevents it.
@@ -32,12 +32,13 @@ var (
 func init() {
 	_ = os.Setenv(noColor, "1")
 	if hidesPath() {
-		_ = os.Setenv(path, "") // unset, the variable would come back in another place
+		_ = os.Setenv(path, "") // empty, not unset: RestoreEnv would put back an unset variable at another place of the environment
 	}
 }
 
-// hidesPath reports whether PATH is empty while packages initialise. On Windows the clipboard searches
-// nothing, and the variable would come back as PATH where it was Path.
+// hidesPath reports whether PATH is empty while packages initialise. On Windows PATH stays, because
+// the clipboard searches nothing there, and RestoreEnv would put back the variable Path under the name
+// PATH.
 func hidesPath() bool { return hadPath && runtime.GOOS != "windows" }
 
 // RestoreEnv restores the environment.

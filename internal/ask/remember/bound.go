@@ -25,8 +25,9 @@ var _ gate.Bound = (*bound)(nil)
 
 func (b *bound) Title() string { return b.title }
 
-// Covers reports whether the session answer allows the calls. The policy must allow them. Each of
-// their reasons for care must also be a reason for care of the call that the person saw.
+// Covers reports whether the session answer allows the calls. There are two conditions. The policy
+// must allow the calls. And each reason why the calls need care must be a reason that the person
+// saw for the first call.
 func (b *bound) Covers(cs []policy.Call) bool {
 	if b.policy.DecideAll(cs).Action != policy.Allow {
 		return false
@@ -47,7 +48,8 @@ func careReasons(cs []policy.Call, o view.Options) ([]string, bool) {
 }
 
 // Bound returns the bound of a session answer with a scope from the offers. note describes the
-// bound for the record. The error is one harmless line for the person.
+// bound for the record. The error is one line for the person, without
+// control characters.
 func (k *Writer) Bound(ctx context.Context, q gate.Question, scope string) (b gate.Bound, note string, err error) {
 	if k == nil {
 		return nil, "", errors.New("no answer reaches beyond its call here")

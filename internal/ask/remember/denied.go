@@ -62,7 +62,7 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 			exact = false
 		case key.Recorded:
 		case key.Fill == nil:
-			return true // the record does not show whether the call meets this condition, so it may
+			return true // the record does not show whether the call meets this condition, so assume that it does
 		default:
 			key.Fill(&c, p.call)
 			exact = false
@@ -75,8 +75,8 @@ func (k *Writer) opensDenied(p *proposal, d DeniedCall) bool {
 	if p.rest.hasRefused(&was) && (exact || d.NoRule || d.Rule != "" && d.Rule == p.rest.words) {
 		return false
 	}
-	// If parts of the call are unknown, the recorded denial counts more than the new decision of
-	// the old rules.
+	// If parts of the call are unknown, believe the recorded denial and not the decision that
+	// the old rules give now.
 	return was.Action == policy.Deny || !exact && was.Action != policy.Allow
 }
 

@@ -28,9 +28,8 @@ func (w witness) isNewlyAllowed(c *policy.Call) bool {
 	return d.Action == policy.Prompt && d.Rule != nil && *d.Rule == w.rule && w.new.Decide(c).Action == policy.Allow
 }
 
-// findExample describes another call that the rule allows. It tries several calls and takes the
-// first that is allowed; they are sorted so that the calls least similar to c come first. It
-// returns "" if none is allowed.
+// findExample describes another call that the rule allows. It tries several calls, the least
+// similar to c first, and takes the first that is allowed. It returns "" if none is allowed.
 func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string) {
 	w.eachVariant(c, n, func(other *policy.Call, text string) bool {
 		if w.isNewlyAllowed(other) {
@@ -41,8 +40,8 @@ func findExample(w witness, c *policy.Call, n *policy.Narrowed) (example string)
 	return example
 }
 
-// eachVariant makes calls similar to c, and calls try with each call and its description, until try
-// returns false. The calls least similar to c come first.
+// eachVariant makes calls similar to c, the least similar first. It calls try with each of them and
+// its description, until try returns false.
 func (w witness) eachVariant(c *policy.Call, n *policy.Narrowed, try func(other *policy.Call, text string) bool) {
 	on := ""
 	if c.Server != "" {
@@ -139,7 +138,8 @@ func (w witness) argumentVariants(args []member, n *policy.Narrowed) (all [][]me
 	return append(all, append(slices.Clone(args), member{"another_argument", encodeText("anything")}))
 }
 
-// variedValues returns other values for a member that the rule may allow.
+// variedValues returns values that differ from the value of a member. The rule may allow these
+// values.
 func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMessage) {
 	var s string
 	isText := json.Unmarshal(m.value, &s) == nil && m.value[0] == '"'
@@ -184,7 +184,7 @@ func (w witness) variedValues(m member, n *policy.Narrowed) (values []json.RawMe
 }
 
 // fillGlob returns texts that a glob matches, the worst first: files that a person usually does not
-// want to allow, then a text with the same ending as was.
+// want to allow, then a text with the same ending as the old value, which is the parameter was.
 func (w witness) fillGlob(glob, was string) (texts []string) {
 	if !strings.ContainsAny(glob, "*?") {
 		return nil

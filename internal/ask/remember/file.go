@@ -127,7 +127,7 @@ type ownWrite struct {
 	index int    // index of the new rule
 	line  int    // first line whose number has changed
 	lines int    // number of lines that the write added
-	own   []bool // by the index of a rule before the write: the rule is in the file itself, not in one that the file extends
+	own   []bool // own[i]: the rule that had the index i before the write is in the file itself, not in a file that it extends
 }
 
 func newOwnWrite(f *file, p *proposal) ownWrite {
@@ -157,9 +157,9 @@ func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.writes[from] = g
 }
 
-// relocateRule returns where a rule is in the revision to. r is the rule at its place in the
-// revision from; if from is "", the place stays. It returns false if anything but rules of this
-// Writer has changed between the two revisions.
+// relocateRule returns the rule r with its index and line in the revision to. The index and line
+// in r are those of the revision from; if from is "", they stay. relocateRule returns false if
+// anything but rules of this Writer has changed between the two revisions.
 func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true

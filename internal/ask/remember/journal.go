@@ -73,7 +73,8 @@ func (k *Writer) dropEdits() {
 	}
 }
 
-// lastEdit returns the newest edit whose new text is text; nil if the journal has none.
+// lastEdit returns the newest edit whose new text equals the argument text; nil if the journal has
+// none.
 func (k *Writer) lastEdit(text []byte) (*edit, error) {
 	path, err := filepath.Abs(k.Policy)
 	if err != nil {
@@ -98,7 +99,8 @@ func (k *Writer) lastEdit(text []byte) (*edit, error) {
 }
 
 // PlanUndo returns a plan that restores the policy file as it was before the last rule was written.
-// An answer or a command may have written this rule. The error is one harmless line.
+// An answer or a command may have written this rule. The error is one line without
+// control characters.
 func (k *Writer) PlanUndo() (*Plan, error) {
 	plan, err := k.planUndo()
 	if err != nil {

@@ -48,7 +48,7 @@ type Shown struct {
 // target is the place of a new rule. It also holds the rule that the new rule narrows.
 type target struct {
 	file  *file
-	rules *policy.Policy // a policy in which rule asks about the call
+	rules *policy.Policy // a policy that contains the rule in the field rule, which asks about the call
 	rule  policy.Rule
 	above *policy.Rule // the rule in the file above which the new rule goes; nil: at the end
 	rest  *rest        // set if the call is refused only because no rule allows it; otherwise nil
@@ -177,7 +177,7 @@ func (k *Writer) loadLate(l *Late) (*target, error) {
 }
 
 // LateOffers lists the possible scopes of a late answer. Offers does the same for a question. The
-// error is one harmless line.
+// error is one line without control characters.
 func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 	t, err := k.loadLate(l)
 	if err == nil {
@@ -196,7 +196,7 @@ func (k *Writer) LateOffers(l *Late) (offers []view.Offer, err error) {
 }
 
 // PlanLate returns the plan that writes the rule for a scope from LateOffers. The error is one
-// harmless line.
+// line without control characters.
 func (k *Writer) PlanLate(ctx context.Context, l *Late, word string) (*Plan, error) {
 	plan, err := k.planLate(ctx, l, word)
 	if err != nil {
@@ -277,7 +277,7 @@ func (plan *Plan) showCalls(k *Writer, p *proposal) {
 }
 
 // Apply carries out a plan. It returns an error if the file has changed since the plan was made.
-// The error is one harmless line.
+// The error is one line without control characters.
 func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()

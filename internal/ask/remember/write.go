@@ -14,7 +14,7 @@ type proposal struct {
 	call     *policy.Call
 	rule     policy.Rule     // the rule that led to the question
 	rest     *rest           // set if the call is refused only because no rule allows it; otherwise nil
-	stated   []policy.Stated // conditions of rule about the whole call; the new rule has them too
+	stated   []policy.Stated // conditions in the field rule about the whole call; the new rule has them too
 	narrowed *policy.Narrowed
 	text     string // the rule with its comment
 	next     []byte // the file with the new rule

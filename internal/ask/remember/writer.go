@@ -35,7 +35,7 @@ type Writer struct {
 
 // Offers lists the possible scopes of an answer to q, the narrowest first. An offer has the rules
 // that "always" and "deny always" would write, and the scope of a session answer. If no rule can be
-// written, whyNot is the reason in one harmless line; for a nil Writer it is "". Offers reads the
+// written, whyNot is the reason in one line without control characters; for a nil Writer it is "". Offers reads the
 // policy file. It does not wait and does not write.
 func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 	if k == nil {
@@ -51,7 +51,7 @@ func (k *Writer) Offers(q gate.Question) (offers []view.Offer, whyNot string) {
 // Write writes the rule that was offered for this scope: r is gate.AllowAlways for a rule that
 // allows, gate.DenyAlways for one that denies. note tells, for the record, what was written, or
 // that the policy already has the rule. After an error nothing is written; the error is one
-// harmless line for the person.
+// line for the person, without control characters.
 func (k *Writer) Write(ctx context.Context, q gate.Question, scope string, r gate.Reply) (note string, err error) {
 	if k == nil {
 		return "", errors.New("no rule can be written here")

@@ -31,7 +31,7 @@ func newClient(e enrolment.Enrolment, t http.RoundTripper) *client {
 }
 
 // isEnrolled reports whether this laptop is still enrolled at the client's centre. After the owner
-// has left the centre, its answers must not allow anything.
+// has left the centre, answers of the centre must not allow anything.
 func (c *client) isEnrolled(state string) bool {
 	now, err := enrolment.ReadEnrolment(state)
 	return err == nil && now.URL == c.joined.URL && now.Token == c.joined.Token

@@ -33,7 +33,7 @@ type Options struct {
 	Session       string // id of the agent's session
 }
 
-// Channel asks at the centre where this laptop is enrolled.
+// Channel sends questions to the centre at which this laptop is enrolled.
 type Channel struct{ o Options }
 
 var _ gate.Approver = (*Channel)(nil)
@@ -67,8 +67,8 @@ func (c *Channel) open() (*client, error) {
 
 // Times of a question at the centre.
 const (
-	// reserve is how long before the call's deadline Ask stops waiting. In this time the agent gets
-	// a note that tells how to ask again.
+	// reserve is the time that Ask keeps before the call's deadline: Ask stops waiting so early
+	// that the agent still gets a note that tells how to ask again.
 	reserve    = 1500 * time.Millisecond
 	retryPause = time.Second
 	leaveTime  = 2 * time.Second // time limit for the message that a call has ended
@@ -110,7 +110,7 @@ func (c *Channel) Ask(ctx context.Context, q gate.Question) (gate.Answer, error)
 		}
 		next, err := to.awaitQuestion(wait, state.ID)
 		switch {
-		case ctx.Err() != nil: // the client withdrew the call, or another cause than the deadline ended it
+		case ctx.Err() != nil: // the client withdrew the call, or something other than the deadline ended ctx
 			return c.leave(ctx, to, q, state.ID)
 		case err == nil && next.ID != state.ID:
 			return failWith(ctx, q, state.ID, errGarbage)

@@ -66,8 +66,8 @@ func parseArguments(src []byte) (all []argument, ok bool) {
 	return all, true
 }
 
-// valueText returns a JSON value as a person writes it: a string without its quotes; of a list of
-// strings, the first.
+// valueText returns a JSON value as a person writes it: a string without its quotes; for a list
+// of strings, the first string and the number of further strings.
 func valueText(value json.RawMessage) string {
 	var text string
 	if value[0] == '"' && json.Unmarshal(value, &text) == nil {

@@ -81,8 +81,8 @@ type dangerFinder struct {
 	words  []string // words of the tool's name
 	shell  bool
 	writes bool
-	// mayWrite means that no person sees the arguments, and that the name is not that of a tool
-	// that only reads.
+	// mayWrite is true if no person sees the arguments, and if the words of the tool's name do not
+	// show that the tool only reads.
 	mayWrite bool
 	command  strings.Builder // text that the tool would run
 	rest     strings.Builder // other text, except prose
@@ -132,8 +132,8 @@ func (l *dangerFinder) toolCall(c *policy.Call, leaves []leaf) {
 	if textclass.WipesOut(l.words) {
 		l.addFinding(whyWipes, "")
 	}
-	// The words of a command may come in the arguments before the program, so the program is
-	// searched first.
+	// An argument with the other words of a command may come before the argument with the
+	// program. So the first round takes the program, and the second round takes the other words.
 	for _, later := range []bool{false, true} {
 		for i := range leaves {
 			if key := plainKey(leaves[i].key); slices.Contains(laterKeys, key) == later {
@@ -186,8 +186,8 @@ func (l *dangerFinder) sortText(key, text string) {
 	}
 }
 
-// fillBuilder adds s to b, and leaves out the middle of s if there is too little room. left reports
-// whether something was left out.
+// fillBuilder adds s to b, and leaves out the middle of s if there is too little room. The result
+// left is true if something was left out.
 func fillBuilder(b *strings.Builder, s string) (left bool) {
 	room := max(0, maxLooked-b.Len())
 	if left = len(s) > room; left {
@@ -293,7 +293,7 @@ func (l *dangerFinder) doubts() {
 }
 
 // inspectSecretPlace searches a word for places with secrets. It is for calls that no person sees,
-// so it also finds places that are usually harmless.
+// so it also finds places that usually need no care.
 func (l *dangerFinder) inspectSecretPlace(word string) {
 	for _, path := range append(pathsIn(word), strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("@:+", r) })...) {
 		if last := path[strings.LastIndexByte(path, '/')+1:]; strings.Trim(last, "*") != "" && textclass.NamesShut(path) {

@@ -168,8 +168,8 @@ func composedDeed(words []string, leaves []leaf, home string) (deed, bool) {
 	return s.deed, true
 }
 
-// noFileKeys are names of arguments that isPathKey takes for a path, but that are no path in a tool
-// without files.
+// noFileKeys are names of arguments that isPathKey takes for a path. If a tool does not work on
+// files, these arguments hold something else.
 var noFileKeys = []string{"repopath", "to", "from", "source", "destination", "target", "location", "link", "image"}
 
 // composeWords makes a part of a sentence from the words of a tool's name. thing is the last word.
@@ -258,13 +258,14 @@ func (s *sentence) addParts(parts string) {
 				s.number = value.text
 			}
 		default:
-			s.tail += " " + before + value.cutText(40) + more // before is empty or ends in a blank
+			s.tail += " " + before + value.cutText(40) + more // the text in before is empty or ends in a blank
 		}
 	}
 }
 
-// findValue returns the first value of the call for a value's name in a sentence, and a text with
-// the number of further values.
+// findValue returns the value of the call that stands for the part {named} of a sentence. If
+// there are several values, it returns the first one, and a text with the number of further
+// values.
 func (s *sentence) findValue(named string) (name, string) {
 	if named == "repo" {
 		return s.findRepository(), ""

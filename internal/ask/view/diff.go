@@ -106,8 +106,9 @@ func (d *differ) addChange(c *change) {
 	d.addEdits(name, cmp.Or(note, "not compared with the file"), edits)
 }
 
-// onDisk returns the text of a file on disk, or a note that explains why there is none. known is
-// false if the text is unknown. For a missing file, known is true and the text is empty.
+// onDisk returns the text of a file on disk. If the text cannot be compared, known is false, and
+// note is the reason, or "" if clawai did not try to read the file. For a missing file, known is
+// true, the text is empty, and note is aNewFile.
 func (d *differ) onDisk(name string) (text, note string, known bool) {
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '\\'
 	if d.read == nil || len(name) > maxName || !drive && (!isRooted(name) || path.Clean(name) != name) || drive && strings.Contains(name, `\..`) ||
@@ -129,8 +130,8 @@ func (d *differ) onDisk(name string) (text, note string, known bool) {
 	return "", "the file on disk cannot be read: " + term.VisibleText(err.Error()), false
 }
 
-// lastLine returns a note about a difference that the lines do not show: none at all, or a line end
-// in the last line.
+// lastLine returns a note if the two texts are equal, or if only one of them has a line end in its
+// last line. The lines of the comparison do not show this.
 func lastLine(was, will string) string {
 	switch before, after := strings.HasSuffix(was, "\n"), strings.HasSuffix(will, "\n"); {
 	case was == will:

@@ -71,7 +71,7 @@ func (d *deed) setPast() {
 	if rest, ok := strings.CutPrefix(d.verb, "wants to "); ok {
 		d.verb = "was asked to " + rest
 	}
-	if strings.HasPrefix(d.object.text, "notifications/") { // a notification has no reply: the server itself has sent it
+	if strings.HasPrefix(d.object.text, "notifications/") { // a notification has no reply: the server itself has sent the notification
 		d.verb = "has sent"
 	}
 }
@@ -120,7 +120,8 @@ func moreText(n int) string {
 }
 
 // fileDeeds are verbs for tools that work on files. words are words of a tool's name that give the
-// verb. A name may match several rows; the first row counts, so the most serious verbs come first.
+// verb. A name may match several rows. The first of these rows gives the verb, so the most serious
+// verbs come first.
 var fileDeeds = []struct{ verb, words string }{
 	{"delete", "delete remove rm rmdir unlink trash erase purge destroy wipe"},
 	{"move", "move mv rename"},
@@ -243,8 +244,8 @@ func quoteValues(texts []string) (values []string) {
 	return values
 }
 
-// findTexts returns the texts of the members for whose plain name accepts returns true, in wire
-// order.
+// findTexts returns the texts of members, in wire order. It takes only members with a plain name k
+// for which accepts(k) is true.
 func findTexts(leaves []leaf, accepts func(key string) bool) (texts []string) {
 	for i := range leaves {
 		if a := &leaves[i]; a.string && a.text != "" && accepts(plainKey(a.key)) {

@@ -28,8 +28,8 @@ var hostNames = []struct{ name, why string }{
 
 var metadataAddresses = []string{"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "fd00:ec2::254"}
 
-// hostOf returns the host in an argument. The argument is an address or only a host. userinfo
-// reports whether there is text before an @.
+// hostOf returns the host in an argument. The argument is an address or only a host. userinfo is
+// true if the argument is an address with text before an @.
 func hostOf(key, s string) (host string, userinfo bool) {
 	if len(s) > maxName {
 		return "", false

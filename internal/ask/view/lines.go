@@ -48,7 +48,8 @@ func (q Question) Lines(width int) []string {
 }
 
 // RenderSeveral returns several questions that get one common answer. For each question it returns
-// changes and arguments, as Lines does. At the end come, once, the facts that all questions share.
+// changes and arguments, as Lines does. After the last question it returns the facts that all
+// questions share.
 func RenderSeveral(qs []Question, width int) (rows []string) {
 	shared := qs[0].tailFacts()
 	for i := range qs {
@@ -156,7 +157,8 @@ func (r *Request) bodyLines(alone bool) (lines []string) {
 	return lines
 }
 
-// PathLine returns one line with the path and the value, and with what is unusual about the value.
+// PathLine returns one line with the path, the value, and everything that is unusual about the
+// value.
 func (a *Arg) PathLine() string { return a.Path + " = " + a.valueText() }
 
 func (a *Arg) valueText() string {
@@ -194,9 +196,9 @@ func (r *Request) ChangeLines() (lines []string) {
 	return lines
 }
 
-// EntireLines returns in full, line by line, every value that Lines folds, wrapped like Lines; nil
-// if there is none. If more than three equal lines follow each other, only the first is shown, with
-// the number of repeats.
+// EntireLines returns every value that Lines folds, in full and line by line. The lines are wrapped
+// as in Lines. If Lines folds no value, EntireLines returns nil. If more than three equal lines
+// follow each other, it returns only the first of them, with the number of repeats.
 func (q Question) EntireLines(width int) []string {
 	var lines []string
 	for i := range q.Requests {

@@ -18,7 +18,7 @@ const (
 	maxSaid    = 5   // output lines of a command that failed
 )
 
-// PreviewLines returns the results of a preview as harmless lines.
+// PreviewLines returns the results of a preview as lines without control characters.
 func PreviewLines(r *report.Result, home string) []string {
 	return listPreview(r, Options{Home: home})
 }

@@ -96,7 +96,8 @@ func (p *place) mayName(glob string) bool {
 }
 
 // choosesName reports whether a wildcard pattern is made for a name: it has more than one letter of
-// the name, or a leading dot. A pattern such as * or *.go matches everything and does not count.
+// the name, or a leading dot. A pattern such as * or *.go matches the names of many files, so it is
+// not made for one of them.
 func choosesName(glob, name string) bool {
 	letters := strings.Trim(glob, "*?[]")
 	if !strings.ContainsAny(glob, "*?[") || len(letters) < 2 && !strings.HasPrefix(glob, ".") || strings.HasPrefix(glob, "*.") ||

@@ -28,8 +28,9 @@ func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need 
 // SawEnd reports whether the person has seen all rows that must be seen.
 func (s Sight) SawEnd() bool { return s.end }
 
-// RestLine returns the line below the visible rows, which are top to bottom-1 of all rows. The line
-// tells how to see the other rows, and whether the person must see them before allowing.
+// RestLine returns the line below the visible rows. The visible rows have the indexes top to
+// bottom-1, and all is the number of rows. The line tells how to see the other rows, and whether
+// the person must see them before allowing.
 func (s Sight) RestLine(top, bottom, all int) string {
 	at := fmt.Sprintf("lines %d-%d of %d; ", top+1, bottom, all)
 	if s.end {

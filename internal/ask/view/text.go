@@ -19,7 +19,7 @@ const (
 	maxShown      = 4 << 20
 )
 
-// maxIndent is the maximum number of blanks at the start of a line in Whole or in a change. Of a
+// maxIndent is the maximum number of blanks at the start of a line in Whole or in a change. In a
 // longer run, all blanks after the third are escaped.
 const maxIndent = 40
 

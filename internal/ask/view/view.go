@@ -73,7 +73,7 @@ type Request struct {
 	Names   []string   // in quotes; long names are folded
 	Named   []Arg      // Names in full
 	Args    []Arg      // in wire order
-	Extra   int        // how many of Args, at the end, are from params but not from the arguments
+	Extra   int        // number of values at the end of Args that are from params but not from the arguments
 	Diff    []DiffLine // the changes that the call would make to files; nil if unknown
 	Dangers []string
 
@@ -89,7 +89,7 @@ type Request struct {
 type Arg struct {
 	Path   string   // path of the value in the arguments, such as edits[0].newText; unusual names are in quotes
 	Type   string   // "string", "number", "boolean" or "null"; "object" or "array" if empty; "name" for a long member name
-	Value  string   // one line; a string is in quotes; of a long value only start, end, length and digest
+	Value  string   // one line; a string is in quotes; a long value is shown as its start, end, length and digest
 	Clean  string   // clean form, in quotes, of a path that has .. or repeated slashes; "" for any other value
 	Whole  []string // the entire value, one element per line
 	Folded bool     // Value leaves something out

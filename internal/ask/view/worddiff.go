@@ -10,7 +10,7 @@ import (
 // around is the maximum number of unchanged words that are shown before and after a change.
 const around = 6
 
-// DiffWords compares two texts word by word. It returns harmless lines with the removed words, the
+// DiffWords compares two texts word by word. It returns lines without control characters, with the removed words, the
 // added words, and a few unchanged words around them.
 func DiffWords(was, is string) []DiffLine {
 	edits := compareLines(strings.Fields(was), strings.Fields(is))
@@ -41,8 +41,8 @@ func DiffWords(was, is string) []DiffLine {
 	return lines
 }
 
-// contextWords returns the unchanged words that are shown. after means that a change comes before
-// these words; before means that a change comes after them.
+// contextWords returns the words of run that are shown. All words of run are unchanged. If after
+// is true, run comes after a change; if before is true, run comes before a change.
 func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:

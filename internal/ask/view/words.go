@@ -20,7 +20,7 @@ type dangerWord struct {
 	why   string
 	where string
 	match string // RE2 expression; letter case is ignored
-	spare string // a match that contains this text does not count; "" for none
+	spare string // a match that contains this text is ignored; "" for none
 	hit   string // an example that matches
 	miss  string // an example that is similar but does not match
 }

@@ -10,7 +10,7 @@ import (
 // line, so a blank at the end of a row is also visible.
 const Continued = "    ↳"
 
-// Wrap splits harmless lines into rows of at most cells cells; 0 splits nothing. A word stays whole
+// Wrap splits lines without control characters into rows of at most cells cells; 0 splits nothing. A word stays whole
 // if the row has a blank in its last two thirds. A continued row begins with Continued, so that a
 // reader does not take it for a new line. Without these marks, the rows together are the original
 // line.

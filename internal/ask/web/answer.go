@@ -36,7 +36,7 @@ var replies = map[string]gate.Reply{
 	"always": gate.AllowAlways, "never": gate.DenyAlways,
 }
 
-const maxWords = 500 // characters of a note
+const maxWords = 500 // maximum number of characters of a note
 
 // wholeID matches an id of the queue. The server looks up no other text as an id.
 var wholeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z-]{8,64}$`) })

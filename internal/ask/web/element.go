@@ -106,8 +106,8 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, quoted...)
 }
 
-// Walk calls each for the element and for everything inside it. The texts are in the form in which
-// they are sent.
+// Walk calls the function in the parameter each for the element and for everything inside it. The
+// texts are in the form in which they are sent.
 func (e *Element) Walk(each func(tag, text string, attributes map[string]string)) {
 	each(e.tag, "", e.attributes)
 	for _, child := range e.children {

@@ -33,7 +33,7 @@ type session struct {
 }
 
 type sent struct {
-	at    time.Time // when it was first sent
+	at    time.Time // when the request was first sent
 	care  care
 	whole bool // the whole request was sent, so the page can have shown its end
 }

@@ -33,7 +33,7 @@ func newPageState(s *Server, in *session, out *events) *pageState {
 type pendingEvent struct {
 	Fresh bool   `json:"fresh"` // the page must drop its old list
 	Now   int64  `json:"now"`   // time in ms, from which the page computes the remaining times
-	Added []*row `json:"added"` // new requests, the oldest first; they go below the others
+	Added []*row `json:"added"` // new requests, the oldest first; the page adds them below its list
 	Gone  []gone `json:"gone"`
 }
 

@@ -62,7 +62,7 @@ type Server struct {
 	presence  presence
 	assets    map[string]asset
 	limits    limits
-	grace     time.Duration // an answer counts only if its request was sent at least so long ago
+	grace     time.Duration // an answer that comes sooner than this after its request was sent to the page is refused
 	heartbeat time.Duration // time between two messages on a silent stream
 	look      time.Duration // time between two checks for changes in the views
 }

@@ -63,8 +63,8 @@ func (s *Server) requestRow(r *queue.Request) *row {
 	return out
 }
 
-// careOf returns the care that a request needs. The result is routine only if both the queue and
-// the view say so; otherwise it is confirmed.
+// careOf returns the care that a request needs. The result is routine if both the queue and the
+// view have found no danger. Otherwise it is confirmed.
 func careOf(r *queue.Request, q *view.Question) care {
 	if r.Risk != "routine" || len(q.Dangers) > 0 {
 		return confirmed

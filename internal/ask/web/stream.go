@@ -20,8 +20,9 @@ type presence struct {
 	answerer    io.Closer
 }
 
-// enterPage adds one to the number of connected pages. After the error tooMany the page does not
-// count. After another error the page counts, but the queue does not know that a person watches.
+// enterPage adds one to the number of connected pages. If it returns tooMany, it has not added
+// the page. If it returns another error, it has added the page, but the queue does not know that
+// a person watches.
 func (p *presence) enterPage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

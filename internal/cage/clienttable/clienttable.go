@@ -112,7 +112,7 @@ func readPlace(text string) (string, error) {
 	switch {
 	case text == "":
 		return "", errors.New("the path is empty")
-	case strings.ContainsAny(text, "[]"): // in VS Code this is a glob; clawai would take it for a name
+	case strings.ContainsAny(text, "[]"): // VS Code reads this as a glob, but clawai would read it as a name
 		return "", fmt.Errorf("%q may be a glob; write a file or a folder", text)
 	}
 	if first, _, _ := strings.Cut(text, "/"); first != "" && first != "~" && first != "." {

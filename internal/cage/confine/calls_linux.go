@@ -45,7 +45,7 @@ const (
 	noSuchCall = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // libraries then use an older call
 )
 
-// callRule refuses a system call if all conditions in the field when hold.
+// callRule refuses a system call if all conditions in its field `when` are true.
 type callRule struct {
 	name   string
 	action uint32
@@ -159,7 +159,7 @@ func (h *helper) callRules() (rules []callRule) {
 			add(name, noSuchCall)
 		}
 	}
-	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // a lower limit can end another process
+	add("prlimit64", forbidden, condition{0, bpf.JumpNotEqual, 0}) // with a lower limit, the server could end another process
 	add("setpriority", forbidden, condition{0, bpf.JumpNotEqual, unix.PRIO_PROCESS})
 	add("setpriority", forbidden, condition{1, bpf.JumpNotEqual, 0})
 	add("ioprio_set", forbidden, condition{0, bpf.JumpNotEqual, priorityOfProcess})

@@ -19,7 +19,7 @@ type helper struct {
 	spec     Spec
 	report   Report
 	mounts   bool     // the folders are protected by mounts of this process, not only by Landlock
-	variable []string // other variables for the server
+	variable []string // variables for the server that clawai adds or replaces
 }
 
 // step is one step in building the cage.
@@ -75,7 +75,7 @@ func Run(name string, words []string) int {
 	return code
 }
 
-// buildCage takes all steps. Without Spec.Enforce, a step that fails is only reported.
+// buildCage runs all steps. Without Spec.Enforce, a step that fails is only reported.
 func (h *helper) buildCage() error {
 	for _, s := range steps {
 		err := s.build(h)

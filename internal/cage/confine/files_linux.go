@@ -17,7 +17,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 const (
 	abiRefer    = 2 // earlier versions forbid every move between folders
 	abiTruncate = 3
-	abiScopes   = 6 // restricts signals to processes outside the cage, and abstract sockets
+	abiScopes   = 6 // for signals to processes outside the cage, and for abstract sockets
 )
 
 // landlockVersion asks the kernel for its version of Landlock's ABI.
@@ -40,7 +40,7 @@ func restrictFiles(h *helper) error {
 			return err
 		}
 	}
-	c := landlock.V9 // later versions only add the network, which other steps restrict
+	c := landlock.V9 // the versions after 9 only add restrictions of the network, which other steps restrict
 	c.HandledAccessNet = 0
 	rules, flags, err := c.BestEffort().NewRulesetFD(h.fileRules(abi)...)
 	if err != nil {

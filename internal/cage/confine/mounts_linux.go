@@ -142,9 +142,9 @@ func (m *mounter) put() {
 }
 
 // hideAll mounts an empty folder over each folder of paths, and an empty file over each file. The
-// folders in back stay visible: hideAll takes a folder of back before it covers the path around
-// that folder. The cover contains only the parent folders of back, and hideAll attaches the taken
-// mounts there.
+// folders in the list back stay visible: hideAll makes a detached mount of such a folder before it
+// covers the path around the folder. The cover contains only the parent folders of these folders,
+// and hideAll attaches the detached mounts there.
 func (m *mounter) hideAll(paths, back []string) {
 	const shut = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 	folder, file := filepath.Join(TempFolder, "folder"), filepath.Join(TempFolder, "file")

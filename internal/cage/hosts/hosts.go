@@ -85,7 +85,7 @@ func (p *Proxy) serveAll(l net.Listener, serve func(context.Context, net.Conn)) 
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // probably this process has too many open files; a connection that ends frees one
+		if err != nil { // probably this process has too many open files; when a connection ends, a file can be opened again
 			time.Sleep(retryWait)
 			continue
 		}

@@ -88,8 +88,8 @@ func runHelper(ctx context.Context, words, env []string) (*report.Result, error)
 	return result, err
 }
 
-// powers are the capabilities that the helper needs in its namespaces. They count only in these
-// namespaces.
+// powers are the capabilities that the helper needs in its namespaces. They have no effect outside
+// these namespaces.
 var powers = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP,
 	unix.CAP_KILL, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN, unix.CAP_SYS_PTRACE}
 
@@ -115,8 +115,8 @@ func namespaces() (*syscall.SysProcAttr, error) {
 	return attr, errors.Join(err1, err2)
 }
 
-// readMap reads the users or groups of this namespace from a file in /proc. It returns a map that
-// keeps their numbers.
+// readMap reads the users or groups of this namespace from a file in /proc. It returns a map in
+// which each user or group keeps its number.
 func readMap(path string) (all []syscall.SysProcIDMap, err error) {
 	f, err := os.Open(path)
 	if err != nil {

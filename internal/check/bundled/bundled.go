@@ -20,8 +20,8 @@ const layerName = "organisation"
 // same result everywhere.
 const home = "/home/user"
 
-// AllowAll is the policy below the bundle in a trial. It allows every request, so each other answer
-// comes from the bundle.
+// AllowAll is the policy below the bundle in a trial. It allows every request, so every answer other
+// than allow comes from the bundle.
 const AllowAll = `
 [[rule]]
 action = "allow"

@@ -16,8 +16,8 @@ type Options struct {
 	// Work limits the search for a fixture that notices a mutant, in the unit of prove.Options. 0
 	// means at most about one second.
 	Work int
-	// Done ends a measurement: once it is closed, Measure returns ErrStopped, or finds no more fixtures to propose.
-	// nil: never.
+	// If Done is closed, the measurement ends: Measure returns ErrStopped, or proposes no further fixtures. If Done
+	// is nil, nothing ends the measurement early.
 	Done <-chan struct{}
 }
 
@@ -45,9 +45,9 @@ type testCase struct {
 	expected policy.Action
 }
 
-// casesOf returns the fixtures that expect an answer and that judge a message of one of the kinds
-// in on. It returns an error if the policy gives another answer than expected, because only a suite
-// that passes can be measured.
+// casesOf returns the fixtures that expect an answer and whose judged message is of a kind that the parameter on
+// lists. It returns an error if the policy does not give an expected answer, because only a suite that passes can
+// be measured. It also returns an error if there is no such fixture.
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {
@@ -77,8 +77,8 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 	return cases, nil
 }
 
-// listReadings returns the calls as the rules judge them. A reply gives each call once without
-// findings, and once for each kind of finding.
+// listReadings returns the calls as the rules judge them. If the fixture is about a reply, a list entry or an
+// upload, the result has each call once without findings, and once for each kind of finding.
 func (c *testCase) listReadings() []policy.Call {
 	if c.on == policy.OnCall {
 		return c.calls

@@ -32,11 +32,13 @@ type Coverage struct {
 	Points []Point
 }
 
-// Measure checks three things for each rule. The rule matches some call of the fixtures that
-// reaches it. Each glob or listed value, if it is the only one, still makes the rule match some
-// call. Each condition keeps the rule from matching some call. To check a condition or a value,
-// Measure removes the condition or the other values from the rule and traces the calls again. src
-// is the text of p.
+// Measure checks three things for each rule:
+//   - The rule matches some call of the fixtures that reaches it.
+//   - Each glob or listed value alone is enough to make the rule match some call.
+//   - Each condition is needed: without it, the rule would match a call that it does not match now.
+//
+// To check a condition or a value, Measure removes the condition or the other values from the rule
+// and traces the calls again. src is the text of p.
 func Measure(p *policy.Policy, file string, src []byte, fixtures []check.Fixture, o Options) (Coverage, error) {
 	cases, err := casesOf(p, fixtures, o, policy.OnCall, policy.OnReply, policy.OnList, policy.OnUpload)
 	if err != nil {
@@ -70,8 +72,8 @@ type meter struct {
 	reaching [][]reachingCall // the calls that reach a rule, by the index of the rule
 	points   []Point
 
-	// source and text are the rule that is measured now. above has the indexes of some rules above
-	// this rule: those that match a call which reaches this rule.
+	// source and text are the rule that is measured now. above has the indexes of the
+	// earlier rules that surely or perhaps match a call that still reaches this rule.
 	source policy.Source
 	text   policytext.Rule
 	above  map[int]bool
@@ -176,8 +178,8 @@ func (m *meter) measureExceptions(i int, l *policytext.Leaf) {
 }
 
 // openingEdits returns edits after which the rule accepts arguments for which it has no condition.
-// Without these edits, the rule would refuse an argument when its condition is removed for a
-// measurement.
+// Without these edits, the rule would not match calls with an argument whose condition is removed
+// for a measurement.
 func (m *meter) openingEdits(leaves []policytext.Leaf) []policytext.Edit {
 	edits := append(m.text.RemoveKey("args_only"), m.text.RemoveKey("args_open")...)
 	if m.source.Action != policy.Allow || len(m.source.ArgumentPaths()) < 2 {
@@ -204,7 +206,8 @@ func isConstraintPart(l *policytext.Leaf, typed [][]string) bool {
 	})
 }
 
-// findReachingCalls searches for calls that reach the rules which no call of a fixture reaches.
+// findReachingCalls looks at the rules that no call of a fixture reaches. For each of them it
+// searches for a call that reaches the rule.
 func (m *meter) findReachingCalls(p *policy.Policy, o Options) {
 	missed := func(pt Point) bool { return !pt.Covered && pt.What == theRule }
 	if !slices.ContainsFunc(m.points, missed) {
@@ -241,8 +244,8 @@ func (m *meter) measureValues(i int, l *policytext.Leaf) {
 	}
 }
 
-// measureCondition checks whether there is a call that does not match the rule, but does match it
-// after the edits in without, which remove the condition.
+// measureCondition checks whether there is a call that the rule does not match now, but matches
+// after the edits (without) that remove the condition.
 func (m *meter) measureCondition(i int, condition, what string, without []policytext.Edit) {
 	found := m.findCase(i, func(v reachingCall) bool { return !v.matches }, without...)
 	m.addPoint(i, what, "fails", found,

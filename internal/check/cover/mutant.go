@@ -18,7 +18,7 @@ type Mutant struct {
 	Name  string // description of the rule and the change; it does not depend on the rule's position
 	scope *scope
 	edits []policytext.Edit
-	// short is the same change in a shorter list. It is nil if the mutant does not change an
+	// short makes the mutant's change in a shorter list. It is nil if the mutant does not change an
 	// element of a longer list.
 	short *shortList
 	// denies means that all affected calls are denied, with and without the change: by the changed
@@ -26,13 +26,15 @@ type Mutant struct {
 	denies bool
 }
 
-// shortList holds two edits that replace a long list by a short one: before without the mutant's
-// change, and after with it. The short list has only the changed element; if the change drops the
-// element, it has one other element too. With a short list, a call that shows the change is found
-// faster, and most of these calls also show the change in the long list.
+// shortList holds two edits that replace a long list by a short one: the edit before writes the
+// list without the mutant's change, and the edit after writes it with the change. The short list
+// has only the changed element; if the change drops the element, the list has one other element
+// too. With a short list, a call that shows the change is found faster, and most of these calls
+// also show the change in the long list.
 type shortList struct{ before, after policytext.Edit }
 
-// parseMutant parses the mutant. It includes only the rules for whose index keep returns true.
+// parseMutant parses the mutant. It includes a rule only if keep returns true for the index of the
+// rule.
 func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
 	return m.scope.document.parseRules(keep, m.edits...)
 }
@@ -119,9 +121,10 @@ func formatNames(s *policy.Source) string {
 	return policytext.OneOrList(policytext.QuoteAll(s.Names))
 }
 
-// deniesSlashes reports whether a mutant of a rule that denies has no effect because of slashes.
-// The mutant widens or narrows a name, and only the match of names with a slash changes. No rule
-// from i on allows or asks about such names.
+// deniesSlashes reports whether a mutant has no effect because names with a slash are denied with
+// and without the change. This is so under three conditions. The rule denies. The mutant widens or
+// narrows a name, so that only names with a slash can be affected. No rule from rule i on allows
+// names with a slash or asks about them.
 func (m *mutator) deniesSlashes(i int, what, kind string) bool {
 	subject := m.sources[i].Subject
 	if kind != "widen" && kind != "narrow" || !strings.HasPrefix(what, subject.RuleKey()+" ") ||
@@ -205,9 +208,10 @@ func (m *mutator) mutateRule(i int) {
 	m.swapRules(i)
 }
 
-// mutateActions changes the action of a rule. The action of a rule about calls becomes each other
-// action; that of a rule about replies becomes the next looser and the next stricter action.
-// mutateActions removes the keys ask, preview and args_open, because not every action allows them.
+// mutateActions adds mutants that have another action. A rule about calls gets one mutant for each
+// of the two other actions. A rule about replies gets one mutant with the next looser action, and
+// one with the next stricter action. mutateActions removes the keys ask, preview and args_open,
+// because not every action allows them.
 func (m *mutator) mutateActions(i int, l *policytext.Leaf) {
 	for _, to := range otherActions(&m.sources[i]) {
 		edits := []policytext.Edit{l.SetValue(policytext.Quote(to.String()))}

@@ -74,8 +74,8 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 }
 
 // tryMutant looks for a fixture that notices a mutant. shown holds new fixtures that notice other
-// mutants of the same rule. loads is false if the mutant is no valid policy; such a mutant does not
-// count, because an author notices an invalid policy at once.
+// mutants of the same rule. loads is false if the mutant is no valid policy; such a mutant is left
+// out, because an author notices an invalid policy at once.
 func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
@@ -156,7 +156,7 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 // distinguishMutant looks for a call that the policy and the mutant answer differently. found is a
 // fixture with this call that the policy passes. before and after have only the rules in the
 // mutant's scope. alike means that a proof shows that there is no such call. If alike is false and
-// found is nil, the mutant counts as a survivor.
+// found is nil, the mutant is a survivor.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, usualWork))
 	if !alike && found == nil && o.Work == 0 {

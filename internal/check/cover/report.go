@@ -81,8 +81,8 @@ func (m Mutation) Survivors() []Outcome {
 	return out
 }
 
-// WriteText writes the survivors and a summary line, for people. If a fixture is known that would
-// notice a survivor, it is written too.
+// WriteText writes the survivors and a summary line, for people. If a fixture that would notice a
+// survivor is known, WriteText writes this fixture too.
 func (m Mutation) WriteText(w io.Writer, file string) error {
 	out := bufio.NewWriter(w)
 	for _, o := range m.Survivors() {

@@ -24,8 +24,8 @@ type document struct {
 // not changed.
 func (d *document) isOwn(i int) bool { return d.sources[i].From == "" }
 
-// parseRules parses the text after the edits. It includes only the rules for whose index keep
-// returns true.
+// parseRules parses the text after the edits. It includes a rule only if keep returns true for the
+// index of the rule.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
@@ -38,17 +38,18 @@ func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*p
 
 func keepAll(int) bool { return true }
 
-// scope is the part of a policy that can affect the calls of some changed rules: these rules, and
-// all rules that may match the same calls. A change is judged within its scope only, because it
-// affects no other calls. A scope is usually much smaller than the policy.
+// scope is the part of a policy that decides about the calls which some changed rules may match:
+// these rules, and all rules that may match the same calls. A change is judged within its scope
+// only, because it affects no other calls. A scope is usually much smaller than the policy.
 type scope struct {
 	document *document
 	changed  []int  // indexes of the changed rules
 	included []bool // the rules in the scope, by index
 	// before returns the policy without the change. It has only the rules in the scope.
 	before func() (*policy.Policy, error)
-	// near selects some rules of the scope. Their servers and arguments, as written, may match the
-	// same call as a changed rule. A search with only these rules is faster but proves nothing.
+	// near selects the rules of the scope whose servers and arguments, as written, may match the
+	// same call as those of a changed rule. A search with only these rules is faster but proves
+	// nothing.
 	near []bool
 }
 

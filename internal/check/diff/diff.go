@@ -1,6 +1,6 @@
 // Package diff reports which calls two policies answer differently. It compares decisions, not
-// lines of text. internal/check/prove compares classes of calls by proofs. Fixtures and recorded
-// calls are judged by both policies.
+// lines of text. For whole classes of calls it uses the proofs of internal/check/prove. It also
+// lets both policies judge fixtures and recorded calls.
 package diff
 
 import (
@@ -82,16 +82,16 @@ type Change struct {
 	Fixture  []byte       // the example as a fixture that expects the new answer; nil if no fixture can show it
 }
 
-// Doubt is a possible change. The comparison found neither a call that shows the change nor a proof
-// that there is none.
+// Doubt is a possible change. The comparison found no call that shows the change, and no proof that
+// the change is impossible.
 type Doubt struct {
 	Old, New Answer
 	Reason   string
 	Spelling bool // only calls in an uncommon spelling can be affected
 }
 
-// isGeneral reports whether the doubt has no certain pair of answers. Any call that Reason
-// describes may then be answered differently.
+// isGeneral reports whether Old and New do not show how the answer may change. Then any call
+// that Reason describes may be answered differently.
 func (d *Doubt) isGeneral() bool { return KindOf(d.Old, d.New) == "" }
 
 // Report holds the differences of two policies.

@@ -45,7 +45,7 @@ type ChangeDocument struct {
 	Fixture json.RawMessage `json:"fixture,omitempty"` // the example as a fixture that expects the new answer
 }
 
-// DoubtDocument is a possible change that is neither shown nor excluded.
+// DoubtDocument is a possible change: no call shows the change, and no proof excludes it.
 type DoubtDocument struct {
 	Old    AnswerDocument `json:"old"`
 	New    AnswerDocument `json:"new"`

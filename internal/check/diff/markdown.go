@@ -48,7 +48,8 @@ func (m *markdown) writeLine(format string, a ...any) {
 
 func (m *markdown) printLine(format string, a ...any) { m.writeLine(format, a...) }
 
-// hasRoom reports whether a part still fits into the comment. If it does not, left is increased.
+// hasRoom reports whether a part still fits into the comment. If the part does not fit, hasRoom
+// adds 1 to m.left.
 func (m *markdown) hasRoom(part string) bool {
 	if m.size+len(part) > maxMarkdown {
 		m.left++

@@ -23,8 +23,8 @@ type Judged struct {
 	policy.Call
 	policy.Trace
 	Layers []Layer // results of the layers above the policy, outermost first
-	// Limits holds the [[limit]] tables of the policy and its layers that count this call. A denied
-	// call is not counted, so the list is empty.
+	// Limits holds the [[limit]] tables of the policy and its layers that count this call. For a
+	// denied call the list is empty, because no table counts a denied call.
 	Limits []policy.LimitTable
 }
 

@@ -126,8 +126,8 @@ func formatRate(r *policy.Rate) string {
 	return line + ", and more are denied"
 }
 
-// formatCondition tells what a condition requires, and what the call has or why the condition
-// cannot be decided.
+// formatCondition describes a condition: its requirement, and the value in the call or the
+// reason why the condition cannot be decided.
 func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *policy.Source) string {
 	if c.Kind == policy.FurtherArgument {
 		return formatFurther(c)
@@ -170,8 +170,8 @@ func (t *printer) formatCondition(c *policy.Condition, m where.Match, src *polic
 	return wants + "; the call has " + formatReading(r)
 }
 
-// formatFurther explains why a rule does not match because of an argument for which it has no
-// condition.
+// formatFurther explains that an argument for which a rule has no condition keeps the rule from
+// matching.
 func formatFurther(c *policy.Condition) string {
 	name := term.VisibleText(policytext.DottedKey("args", c.Path...))
 	if len(c.Want) > 0 {
@@ -280,7 +280,7 @@ func (e *Explanation) explainNoRule() string {
 }
 
 // explainPartial returns the reason for an answer if rules match only some readings or only some of
-// the calls, or match perhaps; otherwise "".
+// the calls, or if it is not known whether they match; otherwise "".
 func (e *Explanation) explainPartial() (why string) {
 	for i := range e.Calls {
 		for _, rule := range e.Calls[i].ReachedRules() {

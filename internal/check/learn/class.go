@@ -23,7 +23,7 @@ func (c ToolClass) String() string {
 	return [...]string{"executes", "reaches", "acts", "reads"}[min(c, Reads)]
 }
 
-// ClassOf returns the class of a tool, by its name. The word with the worst effect counts.
+// ClassOf returns the class of a tool, by its name. The word with the worst effect decides.
 func ClassOf(name string) ToolClass {
 	switch does := textclass.EffectsOf(textclass.LetterWords(name)); {
 	case does&textclass.Executes != 0:

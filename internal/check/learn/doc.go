@@ -17,5 +17,5 @@
 // argument.
 //
 // - A denied call stays denied. A call that a rule asks about is allowed only after a person has
-// said yes often enough. A yes in the client's own form does not count.
+// said yes often enough. A yes in the client's own form is not counted.
 package learn

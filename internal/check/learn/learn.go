@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Trust tells how far calls are trusted that were recorded while nothing was enforced (observed
-// calls). It decides the action of a rule that is learned only from such calls. The zero value
-// trusts least.
+// Trust tells how far the Learner trusts observed calls: calls that were recorded while nothing was
+// enforced. It decides the action of a rule that is learned only from observed calls. The zero
+// value trusts least.
 type Trust uint8
 
 // Values of Trust.
@@ -248,7 +248,7 @@ func (l *Learner) whyUnusable(s *sighting, e *event.Entry) string {
 func (l *Learner) countCall(s *sighting, e *event.Entry, was policy.Action, weight float64) {
 	key := s.call.Server + "\x00" + s.call.Method + "\x00" + s.call.Names[0] + "\x00" + string(s.call.Args)
 	if s.asked {
-		key += "\x00asked" // keep calls apart about which a rule has asked
+		key += "\x00asked" // calls about which a rule has asked are counted apart from all other calls
 	}
 	known := l.calls[key]
 	if known == nil {

@@ -197,10 +197,11 @@ func (t *tree) addPath(names []string) {
 	t.seen = true
 }
 
-// findFolders appends to out the folders that rules may name, the deepest first. A folder is for
-// the files directly in it, or for all files below it if they are in at least two folders. Files
-// that a deeper folder covers do not count. at is the path of t. left is the number of files below
-// t that no folder covers; dirs is the number of folders with such files.
+// findFolders appends to out the folders that rules may name, the deepest first. If the files below
+// a folder are in at least two folders, the folder stands for all files below it, otherwise only
+// for the files directly in it. Files that a deeper folder covers are not counted. The argument at
+// is the path of t. left is the number of files below t that no folder covers; dirs is the number
+// of folders with such files.
 func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {

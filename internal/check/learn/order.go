@@ -32,8 +32,8 @@ func (l *Learner) meetsOtherAction(r *Rule, all []*Rule) bool {
 	return slices.ContainsFunc(all, func(o *Rule) bool { return o.Action != r.Action && l.overlaps(r, o) })
 }
 
-// compareRules sorts rules that allow first; of the rules for one tool, it sorts the narrowest
-// first.
+// compareRules sorts rules by server and subject. Among the rules with the same server and subject,
+// those that allow come first. Among the rules for one tool, the narrowest comes first.
 func (l *Learner) compareRules(a, b *Rule) int {
 	return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(b.Action, a.Action),
 		cmp.Compare(b.Class, a.Class), cmp.Compare(a.toolName(), b.toolName()), cmp.Compare(len(b.Conditions), len(a.Conditions)),

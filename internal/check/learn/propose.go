@@ -267,7 +267,8 @@ func (l *Learner) actionFor(c ToolClass) policy.Action {
 
 // whyUnvaried returns the reason to drop a rule that has no conditions and whose tool does more
 // than read; otherwise "". Enough different calls, or Options.Observed, can keep such a rule.
-// Repetitions of one call do not count, because they show nothing about calls with other arguments.
+// Repetitions of one call cannot keep it, because they show nothing about calls with other
+// arguments.
 func (l *Learner) whyUnvaried(r *Rule) string {
 	if len(r.calls) < l.o.MinCount && l.o.Observed < AllowActs {
 		return "always the same call of a tool that changes things, without an argument for a condition"

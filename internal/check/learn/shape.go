@@ -46,8 +46,8 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 			r.Conditions = append(r.Conditions, c)
 		}
 	}
-	// The rule forbids some arguments that other calls of the tool have and this call does not
-	// have: those that hold a path or an address, and all of them if the tool executes.
+	// The rule forbids some arguments that this call does not have but other calls of the tool
+	// have: all of them if the tool executes, otherwise those that hold a path or an address.
 	must := t.places
 	if t.class == Executes {
 		must = t.names

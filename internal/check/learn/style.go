@@ -68,8 +68,8 @@ func styleOf(src []byte, rules []policy.Source) style {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(sum[a]/float64(seen[a]), sum[b]/float64(seen[b])) })
-	// A key that the author does not use goes after the key that comes before it in clawai's own
-	// order.
+	// If the author does not use a key, put it directly after the key that precedes it in
+	// clawai's own order.
 	for i, k := range usual {
 		if seen[k] == 0 {
 			at := 0

@@ -24,8 +24,8 @@ type tally struct {
 // maxSessions is the maximum number of sessions that are counted separately.
 const maxSessions = 1000
 
-// addDecision counts one decision. form means that the answer came through the client's own form; a
-// yes then does not count. docs/denials.md lists the codes of decisions.
+// addDecision counts one decision. form means that the answer came through the client's own form;
+// then a yes is not counted as approval. docs/denials.md lists the codes of decisions.
 func (t *tally) addDecision(e *event.Entry, was policy.Action, weight float64, form bool) {
 	t.Calls++
 	t.Last = e.Time

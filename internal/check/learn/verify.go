@@ -12,7 +12,7 @@ import (
 
 // verifyRules tests the rules in a policy and returns those that pass. A rule passes if it gives
 // the intended answer to calls from which it was learned, and if every denied call is still denied.
-// A call with another answer no longer counts for the rule.
+// A call that gets another answer is removed from the calls of the rule.
 func (l *Learner) verifyRules(rules []*Rule) []*Rule {
 	var kept []*Rule
 	for _, r := range rules {
@@ -64,8 +64,8 @@ func (l *Learner) verifyRule(r *Rule) string {
 const whyLetsThrough = "it would also let through a call that was denied"
 
 // verifyTogether drops rules until all denied calls are denied by the policy with the remaining
-// rules. A rule alone may let no denied call through, but the elements of a list may match
-// different rules, and then the call is allowed.
+// rules. Two rules may let a denied call through together, although each of them alone does not:
+// the elements of a list in the call may match different rules, and then the call is allowed.
 func (l *Learner) verifyTogether(rules []*Rule) []*Rule {
 	for {
 		c := l.findLetThrough(rules)

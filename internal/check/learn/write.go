@@ -188,8 +188,8 @@ func sameExceptions(a, b *policy.Exceptions) bool {
 		})
 }
 
-// keepsConditions reports whether a narrowed rule has all conditions on the whole call that the old
-// rule has.
+// keepsConditions reports whether a narrowed rule still has all those conditions of the old rule
+// that are about the whole call.
 func keepsConditions(old, narrowed []policy.Stated) bool {
 	return !slices.ContainsFunc(old, func(a policy.Stated) bool {
 		return !slices.ContainsFunc(narrowed, func(n policy.Stated) bool { return n.Key == a.Key })

@@ -12,7 +12,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// placeWords are the words in names of servers by which people know a place where they meet.
+// placeWords maps a word in the name of a server to the kind of place where people meet: a chat, mail or the browser.
 var placeWords = map[string]string{
 	"slack": servers.Chat, "discord": servers.Chat, "mattermost": servers.Chat, "telegram": servers.Chat, "whatsapp": servers.Chat, "zulip": servers.Chat,
 	"rocketchat": servers.Chat, "webex": servers.Chat, "teams": servers.Chat, "msteams": servers.Chat, "lark": servers.Chat, "feishu": servers.Chat,
@@ -22,14 +22,14 @@ var placeWords = map[string]string{
 	"browser": servers.Browser, "chrome": servers.Browser, "playwright": servers.Browser, "puppeteer": servers.Browser,
 }
 
-// findPlace returns the place that a name is about, and the word that says so; "" for none.
+// findPlace returns the place that a name is about, and the word that shows the place; "" for none.
 func findPlace(name string) (place, word string) {
 	words := textclass.SplitWords(name)
 	for i, word := range words {
 		if place := placeWords[word]; place != "" {
 			return place, word
 		}
-		if i > 0 { // rocket-chat
+		if i > 0 { // the word may be two words of the name, as in rocket-chat
 			if place := placeWords[words[i-1]+word]; place != "" {
 				return place, words[i-1] + word
 			}
@@ -41,7 +41,8 @@ func findPlace(name string) (place, word string) {
 // actor is a tool that acts where people meet.
 type actor struct{ place, server, tool string }
 
-// placeTexts say of a place what an agent can do there, how that concerns approvers, and what its owner can do.
+// placeTexts holds the texts of a finding for each place: what an agent can do there (does), what the approvers
+// have to do with the place (concern), the danger (reads), and what the owner can do (fix).
 var placeTexts = map[string]struct {
 	severity             check.Severity
 	does, concern, reads string
@@ -55,9 +56,9 @@ var placeTexts = map[string]struct {
 		"ask about it: action = \"prompt\"; or give the agent a browser in which nobody is signed in"},
 }
 
-// findFreeActors finds allows by which an agent acts, without a person, where the approvers of a rule are asked.
-// It skips allows with conditions on arguments that may name another place. The layers above the policy count, if
-// the linter knows them.
+// findFreeActors finds allows that let an agent act where the approvers of a rule are asked, although no person
+// is asked about the call. It skips allows with a condition that may limit the place (limitsPlace). If the linter
+// knows the layers above the policy, it looks at their rules too.
 func findFreeActors(l *linter) {
 	all := slices.Clone(l.sources)
 	whole := l.policy
@@ -71,7 +72,8 @@ func findFreeActors(l *linter) {
 	if asks < 0 {
 		return
 	}
-	// An allow of extends is not the policy's own text, but the policy brings it and the approvers together.
+	// The owner cannot change an allow of an extended file. So the finding about such an allow is placed at the
+	// policy's own rule with approvers, because only this rule makes the allow dangerous.
 	brings := slices.IndexFunc(l.sources, func(r policy.Source) bool { return r.Approval != nil && r.From == "" })
 	actors := l.listActors(all)
 	l.visitRules(func(i int, r *policy.Source) {
@@ -93,7 +95,8 @@ func findFreeActors(l *linter) {
 	})
 }
 
-// callOf returns the call of a tool that meets the other conditions of a rule, as far as that is known.
+// callOf returns a call of the actor's tool. The other parts of the call come from the known call that reaches rule i,
+// if there is one, so that the result also meets the rule's other conditions.
 func (l *linter) callOf(i int, r *policy.Source, a actor) *policy.Call {
 	c := policy.Call{}
 	if known := l.reach[i].Witness; known != nil {
@@ -106,11 +109,11 @@ func (l *linter) callOf(i int, r *policy.Source, a actor) *policy.Call {
 	return &c
 }
 
-// contentWords are the words in names of arguments that hold what is written, and not where.
+// contentWords are the names of arguments that hold the text that a tool writes, and not the place where it writes.
 var contentWords = strings.Fields("text message msg body content contents markdown mrkdwn html blocks title subject")
 
-// limitsPlace reports whether a condition of a rule may name the places where a tool writes: it is on another argument
-// than what is written, and does not match every value.
+// limitsPlace reports whether a rule may limit the places where a tool writes: it has a condition on an argument that
+// does not hold the written text, and the condition does not match every value.
 func limitsPlace(r *policy.Source) bool {
 	holdsContent := func(path []string) bool {
 		return len(path) > 0 && slices.Contains(contentWords, strings.ToLower(path[len(path)-1]))
@@ -120,20 +123,21 @@ func limitsPlace(r *policy.Source) bool {
 	}) || slices.ContainsFunc(r.Where, func(w policy.WhereSource) bool { return !holdsContent(w.Path) })
 }
 
-// isNarrowed reports whether a stricter rule than r looks at places in arguments of the tool. Then its owner has decided in which
-// of the places a person is asked.
+// isNarrowed reports whether some rule that names the actor's tool and is stricter than r may limit the places. Then
+// the owner has already decided for which places a person is asked.
 func isNarrowed(all []policy.Source, r *policy.Source, a actor) bool {
 	return slices.ContainsFunc(all, func(s policy.Source) bool {
 		return s.Subject == policy.ToolSubject && s.Action < r.Action && limitsPlace(&s) && namesActor(&s, a) && slices.ContainsFunc(s.Names, func(g string) bool { return !matchesEverything(g) })
 	})
 }
 
-// namesActor reports whether a rule is about a tool, by its names and servers.
+// namesActor reports whether the names and the servers in a rule match the actor's tool and server.
 func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-// reportActor reports at a rule of the policy that allows lets an agent act where the approvers of asks are asked.
+// reportActor adds a finding at one rule (at). The finding says that a rule (allows) lets an agent use the actor's tool
+// in the place where the approvers of another rule (asks) are asked. The call c shows this.
 func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
 	tool, fix := a.tool, says.fix
@@ -149,8 +153,8 @@ func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy
 	l.addFinding(at, policy.Position{}, f)
 }
 
-// listActors returns the tools of the servers and rules that are about a place where people meet. A policy that says
-// nothing of such a place has none, whatever its wildcards match.
+// listActors returns the tools that act where people meet. It looks at the names of servers and tools that show such
+// a place. If no name shows one, it returns no tools, even if wildcards of the policy match such tools.
 func (l *linter) listActors(all []policy.Source) (actors []actor) {
 	known, err := servers.LoadCatalogue()
 	if err != nil {
@@ -188,8 +192,9 @@ func (l *linter) listActors(all []policy.Source) (actors []actor) {
 	return actors
 }
 
-// toolsAt returns the tools that act, of a server with a name that says where it acts: those that the record has, or else
-// those that a rule about it names, those of such servers that are known, and one that is called as usual.
+// toolsAt returns the tools that act, of a server whose name shows the place. If the tools of the server are known
+// (Options.Servers), it chooses from these. Otherwise it returns the tools that rules about the server name, the tools
+// of servers of the catalogue for this place, and tools with the usual names.
 func (l *linter) toolsAt(known []servers.KnownServer, all []policy.Source, name, place, word string) (tools []string) {
 	keep := func(list []string) {
 		for _, tool := range list {
@@ -215,7 +220,7 @@ func (l *linter) toolsAt(known []servers.KnownServer, all []policy.Source, name,
 	return append(tools, usualTools(place, word)...)
 }
 
-// usualTools returns how tools are called that act in a place.
+// usualTools returns the usual names of tools that act in a place.
 func usualTools(place, word string) []string {
 	switch place {
 	case servers.Chat:
@@ -226,12 +231,13 @@ func usualTools(place, word string) []string {
 	return []string{"browser_click"}
 }
 
-// actorsOf returns the tools that act and that a rule's glob on names speaks of: all of a known server that has a tool of
-// just that name, and those that the glob matches if it has the word of a place.
+// actorsOf returns tools that act, for the glob g on tool names. If g is the exact name of a tool of a known server,
+// these are all acting tools of that server. If g contains the word of a place, these are the acting tools for that
+// place whose names g matches.
 func actorsOf(known []servers.KnownServer, g string) (actors []actor) {
 	literal := withoutStars(g)
 	place, word := findPlace(literal)
-	if word == "teams" { // teams of people are more usual in names of tools
+	if word == "teams" { // in the name of a tool, this word usually means a team of people
 		place = ""
 	}
 	for i := range known {
@@ -280,9 +286,9 @@ func listActing(s *servers.KnownServer) []string {
 	})
 }
 
-// acts reports whether a tool sends something to people, or can click on a page: by the catalogue, or else by its name.
-// A draft is sent by a person. Of tools in a browser only those in the catalogue count, because others have too many
-// names.
+// acts reports whether a tool sends something to people, or can click on a page. If the catalogue has the tool, the
+// catalogue decides, otherwise the tool's name. A tool for drafts does not act, because a person sends the draft. A
+// tool for a browser acts only if the catalogue has it, because the names of such tools differ too much.
 func acts(known []servers.KnownServer, tool, place string) bool {
 	for i := range known {
 		if s := &known[i]; s.ActsIn == place && namesTool(s, tool) {

@@ -10,9 +10,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findUnreadFolders finds folders in lists of [folders] that rules open only to tools that change
-// something. It reports them only if rules open other folders for reading, because then the owner
-// probably forgot these folders.
+// findUnreadFolders looks at the folders in the lists of [folders]. It finds those that rules open
+// only to tools that change something. It reports them only if rules open other folders for
+// reading, because then the owner probably forgot these folders.
 func findUnreadFolders(l *linter) {
 	var acts, reads []string // names of lists in [folders]
 	for i := range l.sources {

@@ -1,7 +1,7 @@
 // Package lint finds probable mistakes in a policy. Examples are rules that no call reaches, denies
-// that lose calls to an allow above, and globs in the syntax of another glob language. Package prove
-// proves the statements about calls (internal/check/prove). lint shows a statement with a call that the
-// policy has judged. The package does no I/O.
+// whose calls an allow above takes, and globs in the syntax of another glob language.
+// internal/check/prove proves the statements about calls. To show a statement, lint gives a call that
+// the policy has judged. The package does no I/O.
 package lint
 
 import (

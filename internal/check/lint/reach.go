@@ -105,8 +105,8 @@ func asSet(globs []string) string {
 // matchesEverything reports whether a glob matches every name.
 func matchesEverything(g string) bool { return strings.Trim(g, "*") == "" }
 
-// findUnreachable reports rules that no call reaches, and rules that no call certainly matches. If a
-// rule cannot be decided, it adds the rule to Report.Undecided.
+// findUnreachable reports rules that no call reaches, and rules that no call certainly matches. It adds
+// the owner's rules that cannot be decided to Report.Undecided.
 func findUnreachable(l *linter) {
 	l.visitRules(func(i int, r *policy.Source) {
 		found := &l.reach[i]

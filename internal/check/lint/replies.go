@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// checkReplies reports probable mistakes in rules about replies and lists. It adds these rules to
-// Report.Undecided, because nothing is proved about such rules.
+// checkReplies reports probable mistakes in rules about replies and lists. Nothing is proved about
+// such rules, so it adds those of the owner to Report.Undecided, without the duplicates.
 func checkReplies(l *linter) {
 	seen := map[string]*policy.Source{}
 	for i := range l.sources {

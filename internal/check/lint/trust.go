@@ -5,9 +5,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// findIdleTrusts finds tables about the trust in a server that have no effect. A table has no effect if
-// the policy has neither a level in [flow] nor a rule that uses labels. findIdleTrusts skips layers,
-// because the policy below a layer may use the layer's tables.
+// findIdleTrusts finds tables about the trust in a server that have no effect. Such a table has an
+// effect only if the policy has a level in [flow] or a rule that uses labels. findIdleTrusts skips
+// layers, because the policy below a layer may use the layer's tables.
 func findIdleTrusts(l *linter) {
 	if l.policy.FlowLevel() != policy.Off || l.policy.LayerName() != "" || l.policy.Labelled() {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/clawai/clawai/policy/where/shell"
 )
 
-// findIdleWildcards finds command patterns of allows with a wildcard that matches no call. The wildcard
-// matches no call because the program runs other programs, or because its options are unknown.
+// findIdleWildcards finds allows whose command patterns have a wildcard that matches no call. The
+// wildcard matches no call because the program runs other programs, or because its options are unknown.
 func findIdleWildcards(l *linter) {
 	l.visitRules(func(_ int, r *policy.Source) {
 		if !isAllow(r) {

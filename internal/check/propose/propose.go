@@ -114,7 +114,8 @@ func (o *proposer) knowsTools() bool {
 	return slices.ContainsFunc(o.s.Known.Tools.ListEffects(), func(e servers.Effect) bool { return len(e.Tools) > 0 })
 }
 
-// onlyReads reports whether a tool changes nothing. The catalogue tells this, or the tool's name.
+// onlyReads reports whether a tool changes nothing. If the catalogue has the tools of the server,
+// the catalogue decides, otherwise the tool's name.
 func (o *proposer) onlyReads(tool string) bool {
 	if o.s.Known != nil && o.knowsTools() {
 		return slices.Contains(o.s.Known.Tools.Read, tool) || slices.Contains(o.s.Known.Tools.Secrets, tool)
@@ -421,7 +422,8 @@ func (o *proposer) canLoad(place string, write bool) bool {
 	return err == nil
 }
 
-// dropCovered removes from a list the places that are inside a place of others.
+// dropCovered removes a place from a list if the list others has the same place or a folder around
+// it.
 func dropCovered(list *[]Value, others []Value) {
 	*list = slices.DeleteFunc(*list, func(v Value) bool {
 		return slices.ContainsFunc(others, func(o Value) bool { return IsBelow(v.Text, o.Text) })

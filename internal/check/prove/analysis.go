@@ -29,8 +29,8 @@ func (a *Analysis) Reach() []Finding {
 	return findings
 }
 
-// FindCommonCall returns a call that both rules, i and j, surely match, and that the upper of the
-// two decides. It returns nil if it finds no such call.
+// FindCommonCall returns a call that both rules, i and j, surely match and that is decided by the
+// upper one of them. It returns nil if it finds no such call.
 func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 	first, second := &a.rules[min(i, j)], &a.rules[max(i, j)]
 	q := question{subject: first.src.Subject, needed: []demand{{rule: first}, {rule: second}}}
@@ -63,8 +63,8 @@ func (a *Analysis) FindCommonCall(i, j int) *policy.Call {
 }
 
 // IsCovered reports whether it is proved that rule outer surely matches every call that rule inner
-// surely matches. The proof is for values as written, and for calls without arguments that neither
-// rule names.
+// surely matches. The proof is only for values as written, and only for calls whose arguments are
+// all named in at least one of the two rules.
 func (a *Analysis) IsCovered(inner, outer int) bool {
 	in, out := &a.rules[inner], &a.rules[outer]
 	q := question{subject: in.src.Subject, needed: []demand{{rule: in}}, avoid: []demand{{rule: out}}, unnamed: true, bare: true}

@@ -21,8 +21,8 @@ const (
 	baseDoubtful
 )
 
-// baseRunes returns the characters by which relative paths differ from other texts. It returns none
-// if the language may hold other texts too.
+// baseRunes returns the characters by which relative paths differ from other texts, if the language
+// has only relative paths. Otherwise it returns "", because the difference does not matter.
 func (l *lang) baseRunes() string {
 	if l.relative {
 		return `/.~$:%`

@@ -2,9 +2,9 @@ package prove
 
 import "slices"
 
-// book holds the rules of a policy about one subject, with an index by name. With the index not
-// every pair of rules must be compared: of two policies with thousands of rules, nearly all pairs
-// have no name in common.
+// book holds the rules of a policy about one subject, with an index by name. The index saves most
+// comparisons of two rules: if two policies have thousands of rules, nearly all pairs of their
+// rules have no name in common.
 type book struct {
 	rules  []*rule
 	open   bool             // a call that no rule matches is allowed
@@ -79,9 +79,9 @@ func (b *book) allPlaces() []int {
 	return all
 }
 
-// avoidance describes rules of a book that must not match a call. They are the first rules of the
-// book, as many as count, except for exception. None of these rules may surely match. Rules
-// stricter than strict must not even match perhaps.
+// avoidance describes rules of a book that must not match a call: the rules with an index below
+// count, except the rule in the field exception. Such a rule must not match surely. If it is
+// stricter than the field strict, it must not match perhaps either.
 type avoidance struct {
 	book      *book
 	count     int
@@ -104,7 +104,8 @@ func (a *avoidance) listDemands(r *rule) (ds []demand, cost int) {
 	return ds, cost + len(places)
 }
 
-// isAvoidedPerhaps reports whether a rule must not match even perhaps, and can match perhaps.
+// isAvoidedPerhaps reports whether a rule can match a call perhaps, and is so strict that it must
+// not match even perhaps.
 func (a *avoidance) isAvoidedPerhaps(r *rule) bool { return r.strict < a.strict && r.vague }
 
 // isForbidden reports whether the rule of d cannot match, because a rule that must not match has

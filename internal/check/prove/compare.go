@@ -118,7 +118,7 @@ func (d *difference) findPairCall(m, n *mode) answer {
 		return strictOf(old) == m.strict && strictOf(after) == n.strict
 	}
 	// Ask first about plain texts, then about all texts, and last also about empty names. Each
-	// question includes the calls of the one before.
+	// question includes the calls of the question before it.
 	a, plain := impossible, impossible
 	wide := question{subject: d.subject, unnamed: true, needed: needed, avoid: avoid}
 	if d.isPossible(wide) {
@@ -206,8 +206,8 @@ func (d *difference) guessCall(q question, m, n *mode) answer {
 	})
 }
 
-// askPolicies answers one question. Both policies judge each candidate. It records different
-// answers, until shown returns true.
+// askPolicies answers one question. It lets both policies judge each candidate, and records the
+// answers that differ. It stops as soon as shown returns true.
 func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent
@@ -312,8 +312,8 @@ func (a *Answer) answerKey() answerID {
 	return at
 }
 
-// addClass adds a class of calls. If a class with the same answers is known, it is kept; but a
-// class with a witness replaces an undecided one.
+// addClass adds a class of calls. If a class with the same answers is known, the known class is
+// kept; but a class with a witness replaces an undecided class.
 func (d *difference) addClass(c *CallClass) {
 	key := [2]answerID{c.Old.answerKey(), c.New.answerKey()}
 	switch at, known := d.places[key]; {

@@ -40,8 +40,8 @@ type CallClass struct {
 	Witness  *policy.Call // an example, judged by both policies
 }
 
-// IsWhole reports whether an undecided class has no certain answers. Any call that Reason describes
-// may then be answered differently.
+// IsWhole reports whether an undecided class has no Old and no New. Then any call that Reason
+// describes may be answered differently.
 func (c *CallClass) IsWhole() bool {
 	return c.Undecided && c.Old == Answer{} && c.New == Answer{}
 }
@@ -119,8 +119,8 @@ type mode struct {
 	at     int   // index of the rule among the rules of its subject
 	needed []demand
 	avoid  avoidance
-	// loose means that the answer may be stricter than strict. The rule that decides only matches
-	// perhaps, and the rules below it may give a stricter answer.
+	// loose means that the answer may be stricter than the field strict says. The rule that decides
+	// matches only perhaps, and the rules below it may give a stricter answer.
 	loose bool
 
 	judged bool // the field idle is set
@@ -174,7 +174,7 @@ func (m *mode) exactModes(n *mode) (all []*mode, cost int) {
 			addMode(f, demand{rule: r})
 		}
 	}
-	if b.open { // a call that no rule ends is allowed
+	if b.open { // a call for which no rule ends the evaluation is allowed
 		addMode(len(b.rules))
 	}
 	return all, cost + len(places)

@@ -35,8 +35,9 @@ func (u union) unionKey() string {
 	return strings.Join(slices.Compact(texts), "\x03")
 }
 
-// option is a set of unions in avoid, with texts that are in these unions and in no others. Options
-// with larger sets are dropped, except if many texts are wanted.
+// option is a set of unions in avoid, with texts that are in all unions of the set and in no other
+// union of avoid. An option is dropped if its set contains the set of another option, except if
+// many texts are wanted.
 type option struct {
 	set   []uint64 // indexes of the unions in avoid, as a bit set
 	words []string // texts that are in exactly these unions, the shortest first

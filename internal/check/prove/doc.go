@@ -9,12 +9,13 @@
 //
 // A call is a subject, one name, a server with a known name, and at most one
 // text for each argument that the rules name. A rule matches a product of
-// languages: of its name globs, of its server globs, and for each argument of
-// the union of its globs. A rule matches some calls only perhaps, which means
-// that it cannot be known whether it matches (policy.GlobForms): relative paths
-// under **/rest, and paths from an unknown base under absolute globs. A rule is
-// reached when it may match some call that no rule above surely matches. So the
-// question is whether a product of languages lies within a union of products.
+// languages: of the union of its name globs, of the union of its server globs,
+// and, for each argument, of the union of the globs on this argument. A rule
+// matches some calls only perhaps, which means that it cannot be known whether
+// it matches (policy.GlobForms): relative paths under **/rest, and paths from
+// an unknown base under absolute globs. A rule is reached when it may match
+// some call that no rule above surely matches. So the question is whether a
+// product of languages lies within a union of products.
 //
 // A sampling request may have several names, and a list has several values. The
 // policy judges each of them by itself, so the model needs only one.

@@ -10,7 +10,7 @@ import (
 )
 
 // If a value has an uncommon spelling (a//b, a/), a policy judges the text as written and its clean
-// form, and the stricter answer counts. A language only contains texts, so it cannot express a
+// form, and gives the stricter answer. A language only contains texts, so it cannot express a
 // condition on both forms. But the automata of all globs can read both forms at the same time. The
 // answer of a policy depends only on the states that the automata reach. So it is enough to take
 // one text for each combination of states (outcome), and to let the policies judge every
@@ -143,7 +143,7 @@ func strangeCells(rules []*rule, keys []string, uri bool) (cells []cell, ok bool
 	if uri || !slices.ContainsFunc(rules, func(r *rule) bool { return r.watches }) {
 		return nil, true
 	}
-	for _, v := range watchedArguments(rules)[1:] { // skip the first one, because a suspicious name has the same effect as a suspicious text
+	for _, v := range watchedArguments(rules)[1:] { // skip the argument with a suspicious name, because a suspicious text has the same effect
 		if slices.Contains(keys, argumentKey(v.path)) {
 			continue
 		}
@@ -190,9 +190,9 @@ type course struct {
 	open  []uint64 // states after the clean form without its last character, which may be a slash at the end
 }
 
-// listOutcomes returns one text for each outcome of the globs; nil if they cannot be listed. value
-// means that the text is a value: its clean form then also counts and, if cased is true, the text
-// in small letters.
+// listOutcomes returns one text for each outcome of the globs; nil if they cannot be listed. If value
+// is true, the texts are values: a glob also matches a value if it matches the clean form of the
+// value. If cased is true too, a glob also matches a value if it matches the value in small letters.
 func listOutcomes(globs []string, value, cased bool) []*string {
 	var langs []*lang
 	slices.Sort(globs)

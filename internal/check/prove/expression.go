@@ -110,8 +110,8 @@ func (a *inquiry) contradictsExpressions() bool {
 // ambiguous contains the texts that a policy may also judge in another form.
 var ambiguous = sync.OnceValue(func() *regular { return newRegular(`(?s).*[\n\r\t].*|\s*[\[{].*`) })
 
-// isEmpty reports whether it is proved that no text is in all languages of needed and in none of
-// avoided.
+// isEmpty reports whether it is proved that there is no text that is in every language of needed
+// and in no language of avoided.
 func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	var key strings.Builder
 	for _, l := range needed {
@@ -165,8 +165,8 @@ func (q *question) spelledTexts(path []string) (texts []any) {
 // maxTries is the maximum number of texts that avoid one expression each.
 const maxTries = 8
 
-// opaqueReason returns the end of a reason why nothing was proved. It names the conditions of two
-// modes that no proof can handle.
+// opaqueReason returns the last part of the reason of an undecided class. This part names those
+// conditions of the two modes that no proof can handle.
 func (m *mode) opaqueReason(n *mode) string {
 	var names []string
 	add := func(name string) {
@@ -214,7 +214,7 @@ func lineBreakQuestion(rules []rule, i int) (q question, wanted bool) {
 func (pr *prover) coversPadded(rules []rule, i int) bool {
 	for _, e := range rules[i].exprs {
 		if e.lang.ends {
-			// and $ do not match at the ends of the text if there are blanks around it
+			// ^ and $ do not match at the ends of the text if there are blanks around it
 			return false
 		}
 		wide := newRegular(blanks + "(?:" + e.lang.expr + ")" + blanks)

@@ -13,13 +13,13 @@ import (
 // is so for absolute globs, which match no relative path, and for **/x, which matches both. It is
 // not so for a glob with two slashes in a row, because no absolute path has them.
 //
-// Nothing is proved if an argument has globs of both kinds, because one rule may then match the
-// relative path, and another rule the absolute path. Nothing is proved either if an argument has a
-// glob that begins with another wildcard and also a glob about paths, because only the latter makes
-// the policy read values as paths.
+// In two cases nothing is proved. First, an argument has globs of both kinds: one rule may then
+// match the relative path, and another rule the absolute path. Second, an argument has a glob that
+// begins with another wildcard, and also a glob about paths: then the policy reads the values as
+// paths only because of the glob about paths.
 
-// ReasonFolder is the reason of an undecided class about relative paths. Because of the globs on an
-// argument (bridgedKeys), nothing is proved about them.
+// ReasonFolder is the reason of an undecided class about relative paths. Nothing is proved about
+// these paths, because of the globs on an argument (bridgedKeys).
 const ReasonFolder = "relative paths, where globs for whole paths and for relative ones are on one argument"
 
 // bridgedKeys returns the keys of the arguments for which nothing can be proved about relative

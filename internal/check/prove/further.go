@@ -65,8 +65,8 @@ func (r *rule) requiredPaths() (paths [][]string) {
 	return paths
 }
 
-// mayWatchExtras reports whether further arguments of the call can keep a rule that must not match
-// from surely matching.
+// mayWatchExtras reports whether further arguments of the call may have the effect that rule r does
+// not surely match. r is a rule that must not match.
 func (a *inquiry) mayWatchExtras(r *rule) bool {
 	if !r.watches {
 		return false

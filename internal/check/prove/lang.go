@@ -17,7 +17,7 @@ type lang struct {
 	word     string
 	prefix   string // all texts of the language begin with prefix
 	suffix   string // all texts of the language end with suffix
-	relative bool   // of the accepted texts, only the relative paths are in the language
+	relative bool   // the language has only those texts that the automaton accepts and that are relative paths
 	glob     *glob.Pattern
 }
 

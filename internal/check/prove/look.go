@@ -12,7 +12,7 @@ import (
 // matches if the call has one of its kinds. With more findings, more rules match, so the search
 // takes the smallest set of findings with which the needed rules match. One kind stands for all
 // kinds that the rules do not distinguish. A rule with find perhaps matches a call that was not
-// searched for findings. Questions that count such matches also try this case.
+// searched for findings. Questions for which such a match is enough also try this case.
 
 // look is what is known about the findings in a call. The zero value is for policies without the
 // condition find.
@@ -44,8 +44,8 @@ func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	return slices.Compact(slices.Sorted(slices.Values(find)))
 }
 
-// lacksKind reports whether the rule of a demand cannot match, because the call lacks its kinds of
-// findings.
+// lacksKind reports whether the rule of a demand cannot match, because the call has no finding of
+// the kinds in the rule.
 func (l *look) lacksKind(d demand) bool {
 	switch {
 	case d.rule.finds == nil:
@@ -97,7 +97,7 @@ func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	return all, true
 }
 
-// leastLooks keeps a look only if no other look has a part of its findings. Of equal looks it keeps
+// leastLooks drops a look if another look has only some of its findings. Of equal looks it keeps
 // the first.
 func leastLooks(all []look) (kept []look) {
 	within := func(a, b []string) bool {

@@ -119,7 +119,7 @@ const (
 	freshOthers  = "0123456789-_=+,;!@#^&()[]{}<>|'\"`"
 )
 
-// alphabetOf returns characters with which all texts can be distinguished that the languages
+// alphabetOf returns enough characters to form every kind of text that the languages
 // distinguish: the characters in the languages, one other letter, and one other character. Plain
 // characters come first.
 func alphabetOf(langs []*lang) []rune {
@@ -156,8 +156,9 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-// unseenRune returns the first character of candidates that is not in seen. If all are, it returns
-// the first character from next on that is not in seen.
+// unseenRune returns the first character of candidates that is not in the set seen. If the set has
+// all candidates, unseenRune returns the first character that is not in the set, beginning at the
+// character next.
 func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	for _, r := range candidates {
 		if !seen[r] {
@@ -186,8 +187,8 @@ func runeOddness(r rune) int {
 	return 2
 }
 
-// stepRow sets next to the states after the states in row and one more character. next and row may
-// be the same slice.
+// stepRow writes into next the states that follow the states in row after the character r. next
+// and row may be the same slice.
 func (m *machine) stepRow(next, row []uint64, r rune) { moveRow(next, row, m.leave[r], m.keep[r]) }
 
 func moveRow(next, row, leave, keep []uint64) {
@@ -224,8 +225,9 @@ func (m *machine) anyState(row []uint64, p segment) bool {
 }
 
 // acceptsRow reports whether the text that led to row is in language i. b is the base of the text.
-// If this is unknown, the result is true for a language that must accept and false for any other
-// language, so that proofs stay valid.
+// If the base leaves it open whether the text is a relative path, the result is true for a language
+// of relative paths that must accept, and false for any other language of relative paths, so that
+// proofs stay valid.
 func (m *machine) acceptsRow(row []uint64, i int, b base) bool {
 	if !hasBit(row, m.segments[i].last) {
 		return false

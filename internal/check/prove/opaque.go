@@ -104,7 +104,7 @@ func (q *question) addAnywhere(all [][]value) [][]value {
 					longer = append(longer, append(slices.Clone(args), value{[]string{"x"}, text}))
 				}
 			}
-			all = append(longer, all...) // also keep the calls without it, because their other arguments may already meet the condition
+			all = append(longer, all...) // also keep the calls without the added argument, because their other arguments may already meet the condition
 		}
 	}
 	return all[:min(len(all), maxCandidates)]
@@ -160,9 +160,9 @@ func (a *Analysis) isImpossible(q question, about *rule) bool {
 	return plain && a.askQuestion(q, func(candidate) bool { return true }) == impossible
 }
 
-// neededExceptions returns the exceptions of the needed rules, as rules that must not match. If it
-// is enough that a rule matches perhaps, it leaves out the rule's exceptions on arguments, because
-// a call that is perhaps in such an exception perhaps matches the rule.
+// neededExceptions returns the exceptions of the needed rules, as rules that must not match. For a
+// rule that may also match only perhaps, it leaves out the exceptions on arguments, because a call
+// that is perhaps in such an exception perhaps matches the rule.
 func neededExceptions(needed []demand) (ds []demand) {
 	for _, d := range needed {
 		for i := range d.rule.excepted {

@@ -7,8 +7,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// demand is a rule that must match, or a rule that must not match. any means that a perhaps also
-// counts as a match.
+// demand is a rule that must match, or a rule that must not match. any means that a call which the
+// rule matches only perhaps also counts as matched.
 type demand struct {
 	rule *rule
 	any  bool
@@ -28,7 +28,7 @@ type question struct {
 	wary    bool             // no reading of a text may match a rule to avoid; the result is then no proof
 	texts   map[string][]any // cache of spelledTexts
 	broken  bool             // put line breaks around texts
-	doubts  bool             // also count values for which a needed constraint is unknown
+	doubts  bool             // also accept values for which it is unknown whether they meet a needed constraint
 	bare    bool             // calls have only arguments that needed rules name
 	lenient bool             // take the texts of all further arguments as innocent; the result is then no proof
 	further bool             // each call has one further argument
@@ -43,7 +43,7 @@ const (
 	found                    // a candidate was accepted
 	open                     // there were candidates, but none was accepted
 	spent                    // the work limit was reached
-	// As open, and it is proved that every such call has a text with more than one reading.
+	// like open, and it is also proved that every such call has a text with more than one reading
 	hidden
 )
 
@@ -67,8 +67,8 @@ type inquiry struct {
 	look   look
 }
 
-// askQuestion answers a question. accept judges each candidate. If it rejects all candidates that a
-// proof needs, askQuestion tries more texts.
+// askQuestion answers a question. The function accept judges each candidate. If accept rejects all
+// candidates that a proof needs, askQuestion tries more texts.
 func (pr *prover) askQuestion(q question, accept func(candidate) bool) answer {
 	a, _ := pr.askWithCost(q, accept)
 	return a

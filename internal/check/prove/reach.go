@@ -12,7 +12,8 @@ type Options struct {
 	// Work limits the work for one question. One unit is one character that is tried with 64 states
 	// of the automata. 0 stands for a limit that is reached after at most a second or two.
 	Work int
-	// Done ends the search: from when it is closed, each question counts as one whose work is spent. nil: never.
+	// If Done is closed, the search ends: the work for each further question counts as spent. If
+	// Done is nil, nothing ends the search early.
 	Done <-chan struct{}
 }
 
@@ -33,8 +34,8 @@ type Finding struct {
 	Rule   int // index of the rule in the policy
 	Status Status
 
-	// Witness is a call of which the rule matches one reading that no rule above decides. Perhaps
-	// means that no call was found which the rule surely matches.
+	// Witness is a call with a reading that the rule matches and that no rule above decides.
+	// Perhaps means that no call was found which the rule surely matches.
 	Witness *policy.Call
 	Perhaps bool
 

@@ -25,7 +25,7 @@ type Reply struct {
 
 // CompareReplies returns replies that two policies treat differently, one example for each pair of
 // rules that decide. Both policies have judged each example. whole means that every difference has
-// an example, so that an empty list proves that there is none.
+// an example; an empty list then proves that there is no difference.
 func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
 	if AlikeReplies(before, after) && layers == 0 {

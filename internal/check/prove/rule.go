@@ -155,7 +155,8 @@ func (pr *prover) readRule(p *policy.Policy, src *policy.Source) rule {
 
 // readConstraints turns the conditions that no language expresses into atoms: typed constraints,
 // times, and the other conditions on the whole call. An argument with a constraint must have some
-// text. The exceptions are constraints on presence or type, which values such as [] can also meet.
+// text, unless the constraint is on presence or type, because values such as [] can meet these
+// constraints.
 func (pr *prover) readConstraints(r *rule, p *policy.Policy) {
 	for _, w := range r.src.Where {
 		key := argumentKey(w.Path)
@@ -272,7 +273,7 @@ func (s *shape) formFor(transforms uint8) *policy.Form {
 	return &s.Forms.Forms[0]
 }
 
-// reading is a kind of reading: the readings of values by one set of transformations.
+// reading is one way to read values: by one set of transformations.
 type reading struct {
 	transforms uint8
 	// plain means that the value is no path. Path globs then see the transformed value, and other
@@ -281,9 +282,9 @@ type reading struct {
 }
 
 // sureTexts returns the texts that the condition on an argument surely matches in a reading. For a
-// plain reading, only the path globs and ** count if paths is true, and only the other globs if
-// paths is false. If the result cannot be exact, it is too small if avoided is true (a rule that
-// must not match), and otherwise too large.
+// plain reading, sureTexts uses only the path globs and ** if paths is true, and only the other
+// globs if paths is false. If the result cannot be exact, it is too small if avoided is true (a
+// rule that must not match), and otherwise too large.
 func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 	u := union{}
 	for i := range a.globs {
@@ -311,8 +312,8 @@ func (pr *prover) sureTexts(a *argument, r reading, paths, avoided bool) union {
 // deniesOrAsks reports whether the action of the rule is not allow.
 func (r *rule) deniesOrAsks() bool { return r.src.Action != policy.Allow }
 
-// hasAliases reports whether there are other texts that a deny or a prompt with this glob may
-// match.
+// hasAliases reports whether a deny or a prompt with this glob may match more texts than the glob
+// itself.
 func (s *shape) hasAliases() bool {
 	return slices.ContainsFunc(s.Forms.Forms, func(f policy.Form) bool { return f.Also != nil })
 }

@@ -21,7 +21,7 @@ type search struct {
 
 	machine *machine
 	others  []*lang
-	owners  [][]int // by the index in others: indexes of the unions in avoid that have the language
+	owners  [][]int // for each language in others: indexes of the unions in avoid that have the language
 	nodes   []node
 	row     []uint64           // buffer for the row of the next node
 	seen    map[string][]int32 // indexes of nodes, by the key that isDominated makes
@@ -100,9 +100,9 @@ func (s *search) judgeWord(text string, branch []*lang) {
 	s.offerSet(got, func() string { return text })
 }
 
-// trySample makes texts from each glob of the branch: without its stars, or with a letter in place
-// of each. It returns true if such a text gives an option. If some rule must be avoided, it tries
-// nothing.
+// trySample makes two texts from each glob of the branch: one without stars, and one with a letter
+// in place of each star. It returns true if such a text gives an option. If some rule must be
+// avoided, it tries nothing.
 func (s *search) trySample(branch []*lang) bool {
 	if len(s.avoid) > 0 || s.many || s.slashed {
 		return false

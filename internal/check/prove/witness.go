@@ -65,7 +65,7 @@ func (q *question) needsServer() bool {
 	return slices.ContainsFunc(q.needed, func(d demand) bool { return d.rule.server != nil })
 }
 
-// changesWith reports whether spell changes a text of the candidate.
+// changesWith reports whether the function spell changes a text of the candidate.
 func (c *candidate) changesWith(spell func(string) string) bool {
 	for _, text := range c.args {
 		if spell(text) != text {
@@ -230,9 +230,9 @@ func (q *question) argumentPaths() (paths [][]string) {
 	return paths
 }
 
-// meetConditions changes a call so that it meets the conditions on the whole call of the needed
-// rules, if possible. If two rules contradict each other, the call meets the conditions of the
-// first.
+// meetConditions changes a call so that it meets, if possible, those conditions of the needed rules
+// that are about the whole call. If two rules contradict each other, the call meets the conditions
+// of the first.
 func (q *question) meetConditions(c *policy.Call) {
 	for _, d := range slices.Backward(q.needed) {
 		for i := range d.rule.src.Calls {

@@ -154,7 +154,7 @@ func (c *Call) KnownPart() (part policy.Call, missing []string, ok bool) {
 	return part, missing, part.Args != nil || len(missing) == 0
 }
 
-// IsCut reports whether the record lacks arguments without telling their names.
+// IsCut reports whether the record lacks arguments and does not tell their names.
 func (c *Call) IsCut() bool { return c.Missing.open }
 
 // withoutMembers returns a JSON object without the named members; nil if object is no JSON object.

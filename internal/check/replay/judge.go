@@ -182,8 +182,9 @@ func (c *Call) isSpared(s *policy.Step) bool {
 	return c.Missing.IsComplete() && (s.Match == where.No || !s.Reached)
 }
 
-// CertainPolicy returns the policy without the rules that look at missing data, and these rules.
-// The other rules keep their positions. If a layer has such a rule, the whole layer is removed.
+// CertainPolicy removes the rules that look at missing data. It returns the policy without these
+// rules, and the list of these rules. The other rules keep their positions. If a layer has such a
+// rule, the whole layer is removed.
 func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 	if c.Missing.IsComplete() && !j.blind {
 		return j.policy, nil, ""

@@ -17,7 +17,7 @@ import (
 type Missing struct {
 	names Why      // why a name of the call is unknown; "" if all names are known
 	gaps  []gap    // the values in the arguments that are unknown
-	open  bool     // the recorded arguments end in the member last, or after it
+	open  bool     // the record lacks the end of the arguments: the rest of the member that the field last names, or members after it
 	last  string   // if open: the name of the last recorded member
 	seen  []string // if open: the names of all recorded members
 	large bool     // the message was so large that judging a missing value could take too much work
@@ -241,10 +241,10 @@ func matchesAnyText(s *policy.Source) bool {
 	return slices.Contains(s.Names, "**") && (s.Subject == policy.SamplingSubject || s.Subject == policy.ElicitationSubject)
 }
 
-// whyPathUnknown returns why the values for a condition on path are unknown; "" if they are known.
-// A condition looks at the member at path and at everything inside it. So a gap matters if it is at
-// path, inside it, or around it. The names in the path of a gap are compared without regard to
-// case.
+// whyPathUnknown returns why the values for a condition are unknown; "" if they are known. path is
+// the path of the condition's argument. A condition looks at the member with this path and at
+// everything inside it. So a gap matters if it is at this place, inside it, or around it. The names
+// in the path of a gap are compared without regard to case.
 func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil
@@ -255,8 +255,9 @@ func (m *Missing) whyPathUnknown(path []string) Why {
 			return g.why
 		}
 	}
-	// A member that is missing in the record cannot have the name of a recorded member, in any case
-	// of letters, because such a message is refused before the rules.
+	// A message with two members of the same name is refused before the rules, even if the names
+	// differ in case. So a member that is missing in the record has another name than every
+	// recorded member.
 	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
 		return LeftOut
 	}

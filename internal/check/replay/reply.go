@@ -20,7 +20,7 @@ type Reply struct {
 	call     Call         // the call; for a list entry, the call that would have its name
 	why      Why          // why the rules cannot judge the reply; "" if they can
 	found    []string     // kinds of findings in the reply or the list entry
-	stray    []string     // kinds of findings in the list whose entry the record does not name
+	stray    []string     // kinds of findings in the list, if the record does not tell in which entries they are
 
 	// Was is the recorded action. words are the recorded alterations.
 	Was    policy.Action
@@ -34,8 +34,8 @@ type Replies struct {
 	bytes      int                     // bytes of the lines in young
 }
 
-// Limits of young. When a limit is reached, young becomes old, and the calls in old before are
-// dropped.
+// Limits of the map young. When a limit is reached, the calls in the map old are dropped, and the
+// calls in young move to old.
 const (
 	maxWaiting      = 1 << 11
 	maxWaitingBytes = 8 << 20
@@ -108,8 +108,8 @@ func (r *Reply) readOutcome() bool {
 	return true
 }
 
-// isOfRule reports whether a recorded alteration was made because of a rule. Alterations for pins,
-// and the removal of members that only clawai may write, are not.
+// isOfRule reports whether a recorded alteration was made because of a rule. It returns false for
+// an alteration for a pin, and for the removal of members that only clawai may write.
 func isOfRule(word string) bool {
 	action, _, _ := strings.Cut(word, " ")
 	return action == policy.Redact.String() || action == policy.Fence.String() || action == policy.Warn.String()

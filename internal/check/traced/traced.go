@@ -1,6 +1,6 @@
 // Package traced reads the output of strace for a server: which files the server opened and
 // changed, and to which addresses it connected. It skips system calls that failed, except
-// connections to hosts. The package is pure.
+// connections to hosts. The package does no I/O.
 package traced
 
 import (

@@ -11,10 +11,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// CheckFolder returns an error if a folder must not be opened. This is so for the home folder and
-// its parents, a folder that no rule can name, a place of keys, clawai's own folders and their
-// parents, and a folder behind a symbolic link. CheckFolder reads the disk. If the folder does not
-// exist, it checks the part of the path that exists.
+// CheckFolder returns an error if a folder must not be opened:
+//   - the home folder, or a parent of it
+//   - a folder that no rule can name
+//   - a place of keys
+//   - a folder of clawai itself, or a parent of one
+//   - a folder behind a symbolic link
+//
+// CheckFolder reads the disk. If the folder does not exist, it checks the part of the path that
+// exists.
 func CheckFolder(folder, home string, own []string) error {
 	if err := checkLinks(folder, home); err != nil {
 		return err
@@ -105,8 +110,8 @@ func CheckClosed(folder, home string) error {
 	return nil
 }
 
-// isModest reports whether rules can name a folder: it is neither the home folder nor a parent of
-// it, and its name is no pattern and needs no quotes.
+// isModest reports whether rules can name a folder. They cannot name the home folder, a parent of
+// it, or the root of another drive. The name must be no pattern and must need no quotes.
 func isModest(folder, home string) bool {
 	rel, err := filepath.Rel(folder, home)
 	if strings.EqualFold(filepath.VolumeName(folder), filepath.VolumeName(home)) {

@@ -50,7 +50,8 @@ func addAliases(names []string) []string {
 	return slices.Compact(all)
 }
 
-// meetAny reports whether some text may match both a glob of some and a glob of others.
+// meetAny reports whether one text may match both a glob in the list some and a glob in the list
+// others.
 func meetAny(some, others []string) bool {
 	for _, a := range some {
 		for _, b := range others {

@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/policy/policytext"
 )
 
-// addNames adds the folder to the lists of [folders] for which this opens exactly what the owner
-// asked for. It returns the new text, the changed lines, and the number of the first one.
+// addNames adds the folder to those lists of [folders] where the addition opens exactly what the
+// owner asked for. It returns the new text, the changed lines, and the number of the first one.
 func (w *widener) addNames() (next []byte, lines []string, at int, err error) {
 	next = w.src
 	var offset int
@@ -96,8 +96,9 @@ func opens(s *policy.Source) bool {
 }
 
 // nameOpensMore returns the reason why the folder must not be added to a list; "" if there is none.
-// Other servers would get the folder, tools could write there without a question, or a rule below
-// that is about this folder would lose its effect.
+// There are three possible reasons: other servers would get the folder, tools could write there
+// without a question, or a rule about this folder that is further down in the policy would lose its
+// effect.
 func (w *widener) nameOpensMore(name string) string {
 	for i := range w.sources {
 		s := &w.sources[i]
@@ -132,8 +133,8 @@ func onlyTries(s *policy.Source) bool {
 }
 
 // shutBelow returns a rule below s that denies, or asks about, some of the same calls because of
-// their folder; nil if there is none. Rules about files in any folder (**/.env) do not count,
-// because the order of rules matters for them in all folders of the list.
+// their folder; nil if there is none. It ignores rules about files in any folder (**/.env),
+// because the order of rules matters for these files in all folders of the list.
 func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 	for j := s.Index + 1; j < len(w.sources); j++ {
 		below := &w.sources[j]
@@ -148,7 +149,7 @@ func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 }
 
 // namesPlace reports whether a glob may be about the folder, a place inside it, or a folder around
-// it. A glob for files in any folder is not.
+// it. It returns false for a glob about files in any folder.
 func (w *widener) namesPlace(g string) bool {
 	head, _, _ := strings.Cut(g, "*")
 	head, _, _ = strings.Cut(head, "?")
@@ -167,8 +168,8 @@ func (w *widener) absolute(path string) string {
 // wholePath returns an absolute path in lower case. Some disks ignore case.
 func (w *widener) wholePath(path string) string { return strings.ToLower(w.absolute(path)) }
 
-// namedRule returns a rule that opens the folder through a list which got the folder, with the
-// rule's conditions on the folder; nil for any other rule.
+// namedRule returns a rule that opens the folder through a list in w.added, together with the
+// rule's conditions on the folder. For any other rule it returns nil.
 func (w *widener) namedRule(s *policy.Source) *copied {
 	if !opens(s) || !slices.ContainsFunc(s.FolderNames, func(name string) bool { return slices.Contains(w.added, name) }) {
 		return nil

@@ -61,7 +61,7 @@ func (w *widener) shutPlaces() {
 	}
 }
 
-// opensPlace reports whether a copy opens a place that must stay closed. It does if no rule above
+// opensPlace reports whether a copy opens a place that must stay closed: no rule above the copy
 // closes the place for all calls of the copy.
 func (w *widener) opensPlace(c *copied, arg []string, p *place) bool {
 	return slices.ContainsFunc(p.files, func(file string) bool {
@@ -141,7 +141,8 @@ func setMember(in map[string]any, path []string, value string) {
 // maxKept is the maximum number of closed files that are shown to a person.
 const maxKept = 4
 
-// listKept finds files in the folder that stay closed. Each of them is closed by another rule.
+// listKept finds files in the folder that stay closed. It lists at most one file for each rule that
+// closes files.
 func (w *widener) listKept(op *Opening) {
 	seen := map[policy.Rule]bool{}
 	for _, file := range []string{".git/hooks/pre-commit", ".env", ".ssh/id_ed25519", ".bashrc", ".git/config", "server.key"} {

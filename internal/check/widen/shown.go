@@ -33,8 +33,9 @@ func ShowRules(old, next *policy.Policy, server string) (all []diff.Change) {
 	return all
 }
 
-// sampleCall returns a call that a rule matches. Each argument matches the glob that is back places
-// before the last one; if there are too few globs, the first one.
+// sampleCall returns a call that a rule matches. Each argument has a text that one glob of the rule
+// matches. The parameter back is the number of globs after this glob; if the rule has too few
+// globs, the first glob is used.
 func sampleCall(s *policy.Source, server string, back int) *policy.Call {
 	args := map[string]any{}
 	for _, a := range s.Args {

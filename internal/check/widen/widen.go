@@ -209,22 +209,24 @@ func (w *widener) shareCalls(a, b *copied) bool {
 	return a.reads == b.reads && meetAny(w.names[a.source.Index], w.names[b.source.Index]) && meetServers(a.source, b.source)
 }
 
-// liesInside reports whether all folders of c are inside folders of other. An "always" answer
-// writes a rule like c. Such a rule is not copied, because the person did not mean other folders.
+// liesInside reports whether all folders of the rule c are inside folders of the rule other. An
+// "always" answer writes a rule like c. Such a rule is not copied, because the person did not mean
+// further folders.
 func liesInside(c, other *copied) bool {
 	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
 		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
 	})
 }
 
-// asksLess reports whether c lets tools write about which other asks a person. Only other is then
-// copied, so that the person is still asked.
+// asksLess reports whether c lets tools write without a question, although other asks a person. Then
+// c is not copied, because the person must still be asked.
 func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }
 
-// placeRule finds the place of a copy. It is below the rule, and below every rule that denies such
-// calls or asks about them for another reason. It returns false if there is no such place.
+// placeRule finds the place of a copy. The place is below the rule, and below every rule that
+// denies such calls or asks about them for another reason. It returns false if there is no such
+// place.
 func (w *widener) placeRule(c *copied) bool {
 	c.at = c.source.Index + 1
 	asks := c.source.Action == policy.Prompt

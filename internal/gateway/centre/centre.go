@@ -173,7 +173,7 @@ func ReadSettings(folder string) (Settings, error) {
 		if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
 			err = fmt.Errorf("unknown keys:\n%s", unknown.String())
 		} else if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
-			line, column := wrong.Position() // without the line itself, which may have a password
+			line, column := wrong.Position() // the error does not show the line, because the line may contain a password
 			err = fmt.Errorf("line %d, sign %d: %w; a text stands in quotes, and docs/gateway.md has each key with its form", line, column, err)
 		}
 	}
@@ -183,7 +183,8 @@ func ReadSettings(folder string) (Settings, error) {
 	return s, nil
 }
 
-// SettingsError says why gateway.toml cannot be used. Only a person can mend that, so systemd must not try again.
+// SettingsError says why gateway.toml cannot be used. Only a person can mend the file, so systemd must not start
+// the centre again.
 type SettingsError struct{ error }
 
 // Unwrap returns the reason.
@@ -206,7 +207,7 @@ type Centre struct {
 	answers   limit // sign-ins that come back from the identity provider, by the browser's network: each causes a request to the provider
 	workloads *workload.Verifier
 
-	signing   sync.Mutex // held while a checkpoint is made; guards what follows
+	signing   sync.Mutex // held while a checkpoint is made; guards the fields below
 	signed    signedFile
 	witnessed int64 // number of heads that the witness has seen
 }
@@ -273,10 +274,11 @@ func (c *Centre) Close() error { return c.Store.Close() }
 // Now returns the time by the centre's clock.
 func (c *Centre) Now() time.Time { return c.now() }
 
-// checkAgain is how long it takes at most until somebody is told that the centre should not serve any more.
+// checkAgain is the time between two checks of KeepChecking.
 const checkAgain = 30 * time.Second
 
-// KeepChecking reports, until ctx ends, why this centre should not serve beside others.
+// KeepChecking checks again and again, until ctx ends, whether this centre may serve (store.Store.CheckReady).
+// If it may not, KeepChecking passes the reason to report.
 func (c *Centre) KeepChecking(ctx context.Context, report func(error)) {
 	every := time.NewTicker(checkAgain)
 	defer every.Stop()
@@ -292,8 +294,8 @@ func (c *Centre) KeepChecking(ctx context.Context, report func(error)) {
 	}
 }
 
-// checkDatabase makes the file of the database if it is missing, so that only the owner can read it,
-// and refuses one that is no plain file.
+// checkDatabase makes the file of the database if it is missing. Only the owner can read the new
+// file. It returns an error if the path is not a regular file.
 func checkDatabase(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -325,7 +327,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// keepKey makes the key at the first time. In a database that others can use, it must be the key of all.
+// keepKey returns the key of all hashes, and makes it if there is none yet. If several centres can use one
+// database, all of them must have the same key.
 func keepKey(ctx context.Context, db store.Store, s *Settings, path string, key []byte) ([]byte, error) {
 	shared := s.Database != ""
 	if shared {
@@ -341,18 +344,18 @@ func keepKey(ctx context.Context, db store.Store, s *Settings, path string, key 
 	if err := atomicfile.Write(path, []byte(hex.EncodeToString(key)+"\n"), atomicfile.Options{Mode: 0o600}); err != nil || !shared {
 		return key, err
 	}
-	return key, checkMark(ctx, db, path, key) // another one may have started meanwhile
+	return key, checkMark(ctx, db, path, key) // another centre may have marked the database meanwhile
 }
 
-// checkMark refuses a key that is not the one of the database: by another key a centre knows neither the laptops
-// nor the sessions of the others, and tells laptops that they were revoked. A key marks a database that no key
-// has marked; nil marks nothing.
+// checkMark returns an error if key is not the key of the database. With another key, a centre would not know
+// the laptops and the sessions of the other centres, and would tell laptops that they were revoked. If the
+// database has no mark yet, checkMark marks it with key; nil marks nothing.
 func checkMark(ctx context.Context, db store.Store, path string, key []byte) error {
 	var mark int64
 	if key != nil {
 		h := hmac.New(sha256.New, key)
 		h.Write([]byte("mark of the database"))
-		mark = int64(binary.BigEndian.Uint64(h.Sum(nil))>>1) | 1 //nolint:gosec // 63 bits; 0 is none
+		mark = int64(binary.BigEndian.Uint64(h.Sum(nil))>>1) | 1 //nolint:gosec // 63 bits; never 0, because 0 means that there is no mark
 	}
 	kept, err := db.KeepMark(ctx, mark)
 	if err != nil || kept == mark {

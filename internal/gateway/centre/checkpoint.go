@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/mirror"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/checkpoint"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // Default names of the files of checkpoints, in the centre's folder.
@@ -56,7 +57,7 @@ func (s *Checkpoints) check() error {
 	}
 	u, err := url.Parse(s.Witness)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("witness: %q is not an address like https://HOST/PATH", s.Witness)
+		return fmt.Errorf("witness: %q is not an address like https://HOST/PATH", redact.MaskAddress(s.Witness))
 	}
 	return nil
 }
@@ -74,7 +75,7 @@ func pathIn(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// ErrNoCheckpointKey means that the centre has no key to sign checkpoints by.
+// ErrNoCheckpointKey means that the centre has no key with which it could sign checkpoints.
 var ErrNoCheckpointKey = errors.New("there is no key that signs checkpoints")
 
 // readCheckpointKey reads the secret key. It reads the file each time, so that a new key is used at once.
@@ -107,7 +108,8 @@ func (c *Centre) CheckpointKey() (string, error) {
 }
 
 // continueSum returns a SHA-256 hash that has taken all stored bytes of a segment, so that more bytes can
-// be written to it. It restores the stored state g.Sum; if it cannot, it reads the bytes with read.
+// be written to it. It restores the stored state g.Sum. If this fails, it gets the bytes from the
+// function read.
 func continueSum(g *store.Segment, read func(from int64, most int) ([]byte, error)) (hash.Hash, error) {
 	sum := sha256.New()
 	if g.Sum != "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/clawai/clawai/internal/state/enrolment"
 )
 
-// commandLife is the longest time for which a command line stays signed in for a person. It ends earlier if
-// the session ends in which the person confirmed it: a person's roles must not last longer on a command line
-// than on the page.
+// commandLife is the longest time for which a command line stays signed in for a person. The sign-in of the
+// command line ends earlier if the session in which the person confirmed it ends. So a person's roles do not
+// last longer on a command line than on the page.
 const commandLife = time.Hour
 
 // BeginSignIn stores a command line's request to answer questions for a person, and returns its codes.

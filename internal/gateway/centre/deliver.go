@@ -13,20 +13,20 @@ import (
 
 // Limits of messages to other services.
 const (
-	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further one
+	firstPause   = 2 * time.Second // pause after the first failure; it doubles with each further failure
 	longestPause = 5 * time.Minute
 	mostTries    = 20
-	sendWithin   = 15 * time.Second // of the claim
-	claimTime    = 45 * time.Second // after that another centre tries: store.Store lets clocks be half a minute apart
-	keepWithin   = 2 * time.Second  // what was sent is noted, also while the centre ends
+	sendWithin   = 15 * time.Second // maximum time for the claim and the sending of one message
+	claimTime    = 45 * time.Second // after this time another centre may send the message; longer than sendWithin, because clocks may be half a minute apart
+	keepWithin   = 2 * time.Second  // maximum time for storing the result, even if the centre ends
 )
 
 // Deliver sends messages about open questions on one way, until ctx ends. The database alone decides what is
 // sent: no message waits in memory, no request waits for a way, and no way waits for another one. A delivery
-// is stored as sent after the service has accepted it, so a centre that is killed before that sends the
-// message again. After a *message.LaterError, Deliver sends nothing until the time that the service names,
-// because the service would also refuse the other messages. If several centres share one database, one of
-// them sends each message. report gets all errors.
+// is stored as sent only after the service has accepted it. If the centre is killed between these two steps,
+// it sends the message again. After a *message.LaterError, Deliver sends nothing until the time that the
+// service names, because the service would also refuse the other messages. If several centres share one
+// database, one of them sends each message. report gets all errors.
 func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, report func(error)) {
 	woken, end := c.Store.Watch("")
 	defer end()
@@ -50,7 +50,7 @@ func (c *Centre) Deliver(ctx context.Context, way message.Way, address string, r
 // *message.LaterError.
 func (c *Centre) deliverOnce(ctx context.Context, way message.Way, address string, report func(error)) error {
 	if err := c.Store.CheckReady(ctx, c.now); err != nil {
-		return err // by a wrong clock it would send what another centre sends, or what has not come to pass
+		return err // with a wrong clock, the centre would send messages too early, and messages that another centre is sending
 	}
 	open, err := c.Store.ListOpen(ctx, way.Name())
 	if err != nil {
@@ -88,7 +88,8 @@ func (c *Centre) toldOf(q *store.Question) string {
 	return fmt.Sprintf("%s %d", q.StateAt(c.now()), len(q.Votes))
 }
 
-// deliver sends how a question stands, if that is due and not what was sent last.
+// deliver sends a message with the state of a question. It sends nothing if the next try is not due yet, or if
+// the last message already had this state.
 func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery, q *store.Question, address string, report func(error)) error {
 	now := c.now()
 	state, told := q.StateAt(now), c.toldOf(q)
@@ -96,7 +97,7 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	switch {
 	case d.Told == told, now.Before(d.Next):
 		return nil
-	case d.Told == "" && state != enrolment.QuestionPending: // it was never sent, and nobody need know now
+	case d.Told == "" && state != enrolment.QuestionPending: // no message was sent, and nobody needs one now
 		next.Open = false
 		return c.replaceDelivery(ctx, d, next)
 	}
@@ -104,13 +105,14 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	if err != nil {
 		return err
 	}
-	// A process that was stopped behind its claim must not send when it goes on: another centre has sent meanwhile.
+	// If this process stops after its claim and goes on later, another centre may have sent the message. So the
+	// time limit begins before the claim.
 	sending, stop := context.WithTimeout(ctx, sendWithin)
 	defer stop()
 	claimed := d
 	claimed.Next = now.Add(claimTime)
 	if err := c.Store.ReplaceDelivery(ctx, d, claimed); errors.Is(err, store.ErrTwice) {
-		return nil // another centre on the same database sends it
+		return nil // another centre on the same database sends the message
 	} else if err != nil {
 		return err
 	}
@@ -139,7 +141,8 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	return ctx.Err()
 }
 
-// replaceDelivery keeps what became of a delivery, unless another centre took it meanwhile: that one knows more.
+// replaceDelivery stores the result of a delivery. It stores nothing if another centre has changed the delivery
+// meanwhile, because that centre knows the newer result.
 func (c *Centre) replaceDelivery(ctx context.Context, found, d store.Delivery) error {
 	if err := c.Store.ReplaceDelivery(ctx, found, d); !errors.Is(err, store.ErrTwice) {
 		return err
@@ -147,8 +150,8 @@ func (c *Centre) replaceDelivery(ctx context.Context, found, d store.Delivery) e
 	return nil
 }
 
-// failDelivery says when a delivery that failed is tried again. A service that wants to be asked later has not
-// failed: while the question is open, that is no try.
+// failDelivery sets the time of the next try after an error. A *message.LaterError is not counted as a failed
+// try while the question is open.
 func failDelivery(d *store.Delivery, err error, isOver bool, now time.Time) {
 	later, isLater := errors.AsType[*message.LaterError](err)
 	if !isLater || isOver {

@@ -68,8 +68,8 @@ func plainCode(typed string) string {
 	return code
 }
 
-// cleanText returns a text that a database can store: valid UTF-8 without zero bytes. If it has more than most
-// bytes, the rest is replaced by "…".
+// cleanText returns a text that a database can store: valid UTF-8 without zero bytes. If it has more bytes
+// than the parameter most, the rest is replaced by "…".
 func cleanText(s string, most int) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\u2400")
 	if len(s) <= most {

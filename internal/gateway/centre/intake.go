@@ -25,7 +25,7 @@ const (
 	maxRest     = 2 << 20 // bytes after the last whole record; a record has at most 1 MiB
 	maxSegments = 100_000 // segments of one laptop
 	maxSession  = 1000    // segments of one session
-	maxFindings = 5000    // findings of one laptop, and as many notes; further ones are dropped
+	maxFindings = 5000    // findings of one laptop, and also notes of one laptop; further findings and notes are dropped
 )
 
 // ErrElsewhere means that a part does not begin where the stored bytes of its segment end.
@@ -131,7 +131,7 @@ func boundFindings(h store.Holding, x store.Extension, err error) (store.Extensi
 	return x, nil
 }
 
-// compareAgain compares a part that does not begin where the stored bytes end with the stored bytes.
+// compareAgain compares a part with the stored bytes, if the part does not begin where the stored bytes end.
 func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (store.Extension, error) {
 	is := x.Segment
 	add := func(format string, a ...any) {
@@ -159,7 +159,7 @@ func (c *Centre) compareAgain(h store.Holding, p *Part, x store.Extension) (stor
 }
 
 // checkPart verifies a part that begins where the stored bytes end. It also returns the part's records, in the
-// order of the extension's.
+// same order as the index entries in the extension.
 func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.Arrived, error) {
 	is := h.Segment()
 	x := store.Extension{Part: p.Text, Segment: is}
@@ -207,9 +207,10 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.A
 	return x, found.Records, nil
 }
 
-// joinSegments checks that a segment follows the segment before it in its session, and that the next one
-// follows it. begun and ended are true if its first line, or its end, has come now. others are the session's
-// other segments, in the order of their names: that is the order in which they begin.
+// joinSegments checks the order of the segments in a session: a segment must follow the segment before
+// it, and the segment after it must follow this one. begun is true if the segment's first line has come
+// with this part, and ended is true if its end has come. others are the session's other segments, sorted
+// by name, which is the order in which they begin.
 func joinSegments(g *store.Segment, others []store.Segment, begun, ended bool) (all []store.Finding) {
 	var before, after *store.Segment
 	for i := range others {

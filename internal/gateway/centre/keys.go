@@ -34,7 +34,7 @@ func (c *Centre) NewKey(ctx context.Context, name string, roles []string, days i
 	return c.addKey(ctx, name, roles, days, "", time.Time{})
 }
 
-// RotateKey makes a key with the name and the roles of another one. The old key stays valid for some hours.
+// RotateKey makes a key with the name and the roles of an old key. The old key stays valid for some hours.
 func (c *Centre) RotateKey(ctx context.Context, id string, days, hours int) (k store.Key, token string, err error) {
 	if hours < 0 || hours > maxKeyHours {
 		return k, "", keyErrorf("%d hours; the old key goes on for 0 to %d", hours, maxKeyHours)
@@ -80,7 +80,7 @@ func keyText(k *store.Key, secret string) string {
 // Machine is a program that sends requests to the centre: the owner of a key, or a workload.
 type Machine struct {
 	principal.Principal
-	workload *workload.Workload // nil: it has a key
+	workload *workload.Workload // nil if the machine has a key
 }
 
 // CheckMachine returns the machine that sends a key of the centre or the token of a workload, with its roles.
@@ -167,7 +167,8 @@ func StateOfKey(k *store.Key, now time.Time) string {
 	return "until " + end.UTC().Format(time.DateTime)
 }
 
-// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to tell.
+// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to the
+// function tell.
 func (c *Centre) LookAtIssuers(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
 	c.workloads.Look(ctx, tell)
 }

@@ -19,8 +19,8 @@ type limit struct {
 // one count until some spans have ended.
 const maxKnown = 10_000
 
-// networkOf returns the address by which a limit counts. For IPv6 it is the /64 network, because one machine
-// can use all addresses of such a network.
+// networkOf returns the address for which a limit counts the events. For IPv6 it is the /64 network, because
+// one machine can use all addresses of such a network.
 func networkOf(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || ip.Unmap().Is4() {
@@ -30,7 +30,8 @@ func networkOf(address string) string {
 	return network.String()
 }
 
-// take counts one more event of who, and reports whether it is within the limit.
+// take counts one more event of an address or a person, and reports whether the number is within
+// the limit.
 func (l *limit) take(who string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // Listen is the table [listen] of gateway.toml: the addresses at which the centre listens without --dev.
@@ -53,7 +55,7 @@ func (s *Settings) checkListen() error {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.Port() == "443" || u.Host != strings.ToLower(u.Host) {
-			return fmt.Errorf("url: %q is not an address such as https://centre.example, in small letters and without a path", s.URL)
+			return fmt.Errorf("url: %q is not an address such as https://centre.example, in small letters and without a path", redact.MaskAddress(s.URL))
 		}
 	}
 	for name, address := range map[string]string{"listen.address": s.Listen.Address, "listen.operator": s.Listen.Operator} {

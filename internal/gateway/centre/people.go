@@ -32,7 +32,7 @@ func (c *Centre) SessionLife() time.Duration {
 	return sessionLife
 }
 
-// NewLink returns the token of a link that signs a person in once. Their earlier links end.
+// NewLink returns the token of a link that signs a person in once. The person's earlier links end.
 func (c *Centre) NewLink(ctx context.Context, who string) (token string, err error) {
 	token = newSecret()
 	return token, c.Store.AddLink(ctx, c.hashSecret("link", token), who, c.now().Add(linkLife))
@@ -60,7 +60,8 @@ func (c *Centre) FindPerson(ctx context.Context, session string) (principal.Prin
 	return p, err
 }
 
-// findSession returns the person whose session has a hash, with their present roles, and when it ends.
+// findSession returns the person of the session with this hash, with their present roles, and the time at
+// which the session ends.
 func (c *Centre) findSession(ctx context.Context, hash string) (principal.Principal, time.Time, error) {
 	p, expires, err := c.Store.FindSession(ctx, hash, c.now())
 	if err == nil && !c.knows(p) {
@@ -81,8 +82,9 @@ func (c *Centre) FormToken(session string) string { return c.hashSecret("form", 
 // IsFormToken reports whether a form was made for a session.
 func (c *Centre) IsFormToken(session, token string) bool { return c.isSecret("form", session, token) }
 
-// NewFlow begins an attempt to sign in, after which the page next is opened. The browser keeps the cookie.
-// The centre stores nothing of the attempt: it computes the attempt's secrets from the cookie and its key.
+// NewFlow begins an attempt to sign in. The parameter next is the page that is opened after it. The
+// browser keeps the cookie. The centre stores nothing of the attempt: it computes the attempt's secrets
+// from the cookie and its key.
 func (c *Centre) NewFlow(next string) (cookie string, f signin.Flow) {
 	cookie = newSecret() + "." + strconv.FormatInt(c.now().Add(flowLife).Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(next))
 	return cookie, c.flowOf(cookie)
@@ -123,8 +125,8 @@ func (c *Centre) knows(p principal.Principal) bool {
 }
 
 // IdentityOf returns the identity of a laptop's owner for the laptop's rules, with the present roles; nil if
-// the owner is not known. Who is the verified e-mail address or the key, because people choose other names
-// themselves. Groups are included only for OIDC.GroupsDays after the owner's last sign-in.
+// the owner is not known. The field Who has the verified e-mail address or the key, because people choose
+// other names themselves. Groups are included only for OIDC.GroupsDays after the owner's last sign-in.
 func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	o := l.Owner
 	if o.Subject == "" || !c.knows(o.Principal) {
@@ -135,8 +137,8 @@ func (c *Centre) IdentityOf(l *store.Laptop) *enrolment.Identity {
 	return &enrolment.Identity{Who: cmp.Or(o.Email, o.Key()), Key: o.Key(), Groups: append([]string{}, o.Groups...), GroupsKnown: o.GroupsKnown, Roles: append([]string{}, roles...), Env: c.Settings.Env}
 }
 
-// withGroupsOf returns a person with the groups of their last sign-in; without groups if that was longer ago than
-// OIDC.GroupsDays.
+// withGroupsOf returns a person with the groups of their last sign-in; without groups if the sign-in was longer
+// ago than OIDC.GroupsDays.
 func (c *Centre) withGroupsOf(o store.Owner) principal.Principal {
 	if age := c.now().Sub(o.Seen); o.Issuer != principal.Local && age > time.Duration(c.Settings.OIDC.GroupsDays)*24*time.Hour {
 		o.Groups, o.GroupsKnown = nil, false

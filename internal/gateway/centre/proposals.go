@@ -27,8 +27,8 @@ var (
 	ErrAgreed       = errors.New("you have said so before, and it waits for somebody else")
 )
 
-// PeopleWanted returns how many people must agree to a bundle that waits. One that was published before "people" was
-// set to 0 still needs one.
+// PeopleWanted returns how many people must agree to a bundle that waits. A bundle that was published before
+// "people" was set to 0 still needs one person.
 func (s *Settings) PeopleWanted() int { return max(s.Bundles.People, 1) }
 
 // PeopleText returns a number of people as a text.
@@ -39,13 +39,14 @@ func PeopleText(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// Publish publishes a bundle from the command line of the centre, named by. See PublishAs.
+// Publish publishes a bundle like PublishAs, but for a command in the centre's folder. by is the name of the publisher
+// in lists of bundles.
 func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Proposal, error) {
 	return c.publish(ctx, src, by, principal.Principal{})
 }
 
 // PublishAs stores a bundle. A key in gateway.toml must have signed it, and its counter must be higher than that of
-// every bundle before. Laptops get it from then on (ProposalActivated), or after as many people as gateway.toml says
+// every bundle before. Laptops get it at once (ProposalActivated), or after the number of people in gateway.toml
 // have agreed to it (ProposalWaits).
 func (c *Centre) PublishAs(ctx context.Context, src []byte, who principal.Principal) (store.Proposal, error) {
 	return c.publish(ctx, src, who.String(), who)
@@ -71,8 +72,9 @@ func (c *Centre) publish(ctx context.Context, src []byte, by string, who princip
 	return p, err
 }
 
-// publishAgain returns what became of a bundle that was published before. It returns an error for another bundle,
-// and for one that is over. If bundles wait for nobody any more, one that waits is put into force.
+// publishAgain returns the state of a bundle that was published before. It returns an error if the newest bundle
+// is another one, or if the bundle was rejected. If gateway.toml does not require people any more, publishAgain
+// puts a waiting bundle into force.
 func (c *Centre) publishAgain(ctx context.Context, b *store.Bundle) (store.Proposal, error) {
 	bundles, err := c.Store.ListBundles(ctx, 1)
 	if err != nil {
@@ -105,7 +107,7 @@ func (c *Centre) publishAgain(ctx context.Context, b *store.Bundle) (store.Propo
 	return newest, nil
 }
 
-// explainProposal returns the error that a person gets for one of the store.
+// explainProposal returns the error that a person gets for an error of the store.
 func explainProposal(err error) error {
 	switch {
 	case errors.Is(err, store.ErrOver):
@@ -116,10 +118,11 @@ func explainProposal(err error) error {
 	return err
 }
 
-// Voters are people as they are now, by their keys: who has agreed to a bundle, who has published it, and who asks.
+// Voters holds people with their present data, by their keys: those who have agreed to a bundle, its publisher, and
+// the person who asks.
 type Voters map[string]principal.Principal
 
-// now returns a person as they are now, or as they were if nothing newer is known.
+// now returns a person with the present data, or unchanged if no newer data is known.
 func (all Voters) now(p principal.Principal) principal.Principal {
 	if newer, ok := all[p.Key()]; ok {
 		return newer
@@ -127,8 +130,9 @@ func (all Voters) now(p principal.Principal) principal.Principal {
 	return p
 }
 
-// FindVoters returns the people who have agreed to a bundle, its publisher, and others who ask, with the groups and the
-// address of their last sign-in and the roles of now: a bundle can wait for days, and so does a session for hours.
+// FindVoters returns the people who have agreed to a bundle, its publisher, and the people in others. They have the
+// groups and the address of their last sign-in, and their present roles. All these can change while a bundle waits for
+// days, or while a session lasts for hours.
 func (c *Centre) FindVoters(ctx context.Context, p *store.Proposal, others ...principal.Principal) (Voters, error) {
 	all := Voters{}
 	people := append([]principal.Principal{p.Publisher}, others...)
@@ -148,8 +152,8 @@ func (c *Centre) FindVoters(ctx context.Context, p *store.Proposal, others ...pr
 	return all, nil
 }
 
-// MayAgree returns nil if a person can agree to a bundle that waits, or the reason why not. The role of an older session
-// is not enough: whoever has signed in since then without it has lost it.
+// MayAgree returns nil if a person can agree to a bundle that waits, or the reason why not. The role in the person's
+// session is not enough: a person who has signed in again later, without the role, has lost it.
 func (c *Centre) MayAgree(p *store.Proposal, who principal.Principal, all Voters) error {
 	last := all.now(who)
 	switch {
@@ -161,15 +165,15 @@ func (c *Centre) MayAgree(p *store.Proposal, who principal.Principal, all Voters
 	return nil
 }
 
-// Counts reports whether a vote for a bundle counts: its person is known, may agree to it still, and has not
-// published it.
+// Counts reports whether a vote agrees to a bundle and is still valid: its person is known, and may still
+// agree to the bundle.
 func (c *Centre) Counts(p *store.Proposal, v *store.Vote, all Voters) bool {
 	who, ok := all[v.By.Key()]
 	return ok && v.Allow && c.MayAgree(p, who, all) == nil
 }
 
-// CountAgreed returns how many people have agreed to a bundle whose votes count. Two accounts that have the same
-// address by now are one person.
+// CountAgreed returns the number of people with a valid vote for a bundle (Counts). Two accounts that have the
+// same address now are counted as one person.
 func (c *Centre) CountAgreed(p *store.Proposal, all Voters) int {
 	var agreed []principal.Principal
 	for i := range p.Votes {
@@ -181,9 +185,10 @@ func (c *Centre) CountAgreed(p *store.Proposal, all Voters) int {
 	return len(agreed)
 }
 
-// Agree stores that a person wants a bundle that waits in force. With the last who is needed it is put into force: it
-// is checked then that a key in gateway.toml has signed it, that it is newer than the bundle in force, and that all who
-// agreed still may. digest is that of the bundle that the person has seen.
+// Agree stores that a person agrees to a bundle that waits. If enough people have agreed now, the bundle is put into
+// force. Before that, Agree checks again that a key in gateway.toml has signed the bundle, and that the bundle is
+// newer than the one in force. It counts only people who may still agree. digest is the digest of the bundle that the
+// person has seen.
 func (c *Centre) Agree(ctx context.Context, counter uint64, digest string, who principal.Principal) (store.Proposal, error) {
 	found, err := c.Store.FindProposal(ctx, counter)
 	if err != nil {
@@ -202,7 +207,7 @@ func (c *Centre) Agree(ctx context.Context, counter uint64, digest string, who p
 		}
 		for i := range p.Votes {
 			by := p.Votes[i].By
-			if _, ok := voters[by.Key()]; !ok { // the person has agreed since the voters were read
+			if _, ok := voters[by.Key()]; !ok { // the person has agreed after FindVoters was called
 				voters[by.Key()] = c.withRoles(by)
 			}
 		}
@@ -219,8 +224,8 @@ func (c *Centre) Agree(ctx context.Context, counter uint64, digest string, who p
 	})
 }
 
-// Reject ends a bundle that waits. Its counter stays used. Also the person who published it, or has agreed, can
-// reject it.
+// Reject ends a bundle that waits. Its counter stays used. The publisher and people who have agreed can reject
+// it too.
 func (c *Centre) Reject(ctx context.Context, counter uint64, digest string, who principal.Principal) (store.Proposal, error) {
 	return c.answerBundle(ctx, counter, digest, func(p *store.Proposal) error {
 		if !c.knows(who) || !who.Has(principal.Admin) {
@@ -232,7 +237,7 @@ func (c *Centre) Reject(ctx context.Context, counter uint64, digest string, who 
 	})
 }
 
-// answerBundle changes a bundle that waits, if it is the one with a digest.
+// answerBundle changes a bundle that waits. It returns ErrOtherBundle if the bundle has another digest.
 func (c *Centre) answerBundle(ctx context.Context, counter uint64, digest string, change func(*store.Proposal) error) (store.Proposal, error) {
 	p, err := c.Store.ChangeProposal(ctx, counter, func(p *store.Proposal) error {
 		if p.Digest != digest {
@@ -247,11 +252,11 @@ func (c *Centre) answerBundle(ctx context.Context, counter uint64, digest string
 type Published struct {
 	store.Proposal
 	Word   string   // such as "in force"
-	Agreed []string // names and keys of those who agreed to it, in the order in which they came
+	Agreed []string // names and keys of the people who agreed to the bundle, in the order of their votes
 }
 
-// ListPublished returns the newest bundles that were published, without their bytes, the newest first: those that wait
-// or waited for people and those that were in force at once.
+// ListPublished returns the newest published bundles without their bytes, the newest first. Some of them wait or have
+// waited for people; the others were put into force at once.
 func (c *Centre) ListPublished(ctx context.Context, most int) ([]Published, error) {
 	bundles, err := c.Store.ListBundles(ctx, most)
 	if err != nil {

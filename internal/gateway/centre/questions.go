@@ -70,8 +70,8 @@ func checkQuestion(a *enrolment.AskQuestion) error {
 	return nil
 }
 
-// Ask adds a laptop's question. title is one line for people. If the same question is pending, or has an
-// unused approval, it returns that one.
+// Ask adds a laptop's question. title is one line for people. If the same question is already pending,
+// or has an unused approval, Ask returns the stored question.
 func (c *Centre) Ask(ctx context.Context, l store.Laptop, asked enrolment.AskQuestion, title string) (store.Question, error) {
 	if err := checkQuestion(&asked); err != nil {
 		return store.Question{}, err
@@ -128,7 +128,8 @@ func (c *Centre) findQuestion(ctx context.Context, l *store.Laptop, id string) (
 	return q, err
 }
 
-// AwaitQuestion returns a laptop's question as soon as it is not pending, at the latest after the time wait.
+// AwaitQuestion returns a laptop's question as soon as it is not pending, but at the latest when the
+// duration wait has passed.
 func (c *Centre) AwaitQuestion(ctx context.Context, l store.Laptop, id string, wait time.Duration) (store.Question, error) {
 	woken, end := c.Store.Watch(id)
 	defer end()
@@ -206,7 +207,7 @@ const (
 
 // Rights describes what a person may do with a question.
 type Rights struct {
-	Allow error // why the person may not allow it; nil if they may
+	Allow error // why the person may not allow the question; nil if the person may
 	Deny  bool
 	Read  bool                 // the person may read the arguments of the call
 	Owner *principal.Principal // owner of the laptop; nil if not known

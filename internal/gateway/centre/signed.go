@@ -70,7 +70,8 @@ func (f *signedFile) open(path string) error {
 
 // add appends checkpoints to the file. When it returns, they are on the disk.
 func (f *signedFile) add(path string, all []store.Checkpoint) (err error) {
-	// If a crash has left half a line, end that line first. Readers skip it, because the whole line follows it.
+	// If a crash has left half a line, end that line first. The whole line is written after it, so readers
+	// skip the half line.
 	var text []byte
 	if f.length > 0 {
 		end, err := lastByte(path)
@@ -177,7 +178,8 @@ func (c *Centre) bringCheckpoints(ctx context.Context, public string) error {
 const witnessPatience = 30 * time.Second
 
 // askWitness sends the newest checkpoint to the witness (add-checkpoint of C2SP tlog-witness). The witness
-// stores the newest checkpoint that it has seen, and accepts only a tree that provably begins with that one.
+// stores the newest checkpoint that it has seen. It accepts another checkpoint only with a proof that the
+// new tree begins with the tree of the stored checkpoint.
 func (c *Centre) askWitness(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, witnessPatience)
 	defer cancel()
@@ -199,7 +201,8 @@ func (c *Centre) askWitness(ctx context.Context) error {
 }
 
 // sendToWitness sends the newest checkpoint, with the proof that its tree begins with the tree of size old.
-// If the status is a conflict (409), has is the size that the witness has seen; -1 if it names none.
+// If the status is a conflict (409), it also returns the size of the tree that the witness has seen; -1 if
+// the witness names no size.
 func (c *Centre) sendToWitness(ctx context.Context, old int64) (status int, has int64, err error) {
 	var body strings.Builder
 	fmt.Fprintf(&body, "old %d\n", old)

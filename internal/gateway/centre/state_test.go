@@ -1,6 +1,7 @@
 package centre
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -91,6 +92,33 @@ func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An error that names an address of the settings shows no password in it, also if net/url cannot
+// parse the address.
+func TestSettingsErrorHidesPasswords(t *testing.T) {
+	dir := t.TempDir()
+	for _, key := range []string{
+		"url = %q",
+		"[oidc]\nissuer = %q",
+		"[[workload]]\nname = \"ci\"\nissuer = %q",
+		"[[webhook]]\nname = \"ops\"\nsecret_env = \"X\"\nurl = %q",
+		"[slack]\nteam = \"T1\"\ntoken_env = \"X\"\nsigning_secret_env = \"X\"\nurl = %q\n[[slack.channel]]\nid = \"C1\"",
+		"[mail]\nserver = %q",
+		"[checkpoints]\nwitness = %q",
+		"[checkpoints]\ngit = %q",
+		"database = %q",
+	} {
+		for _, address := range []string{
+			"https://ann:secret@host.example", "https://secret@host.example/%", "https://ann:se/secret#x@host.example", "https://ann:secret @host.example",
+			"http://ann:secret@host.example", "ann:secret@host.example:x",
+		} {
+			writeFile(t, dir+"/"+SettingsFile, fmt.Sprintf(key, address))
+			if _, err := ReadSettings(dir); err == nil || strings.Contains(err.Error(), "secret@") || strings.Contains(err.Error(), "/secret") || strings.Contains(err.Error(), ":secret") {
+				t.Errorf("%s: %v", fmt.Sprintf(key, address), err)
+			}
+		}
 	}
 }
 

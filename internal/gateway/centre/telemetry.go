@@ -12,10 +12,10 @@ import (
 
 // Telemetry are the settings of what goes to a receiver of OpenTelemetry.
 type Telemetry struct {
-	Payload bool `toml:"payload"` // send what may hold arguments, too
+	Payload bool `toml:"payload"` // also send texts that may contain arguments
 }
 
-// sendRecords gives records that are stored to the receiver of OpenTelemetry. indexed are their index entries.
+// sendRecords sends stored records to the receiver of OpenTelemetry. indexed are their index entries.
 func (c *Centre) sendRecords(l *store.Laptop, arrived []audit.Arrived, indexed []store.Record) {
 	if c.Telemetry == nil || len(arrived) == 0 {
 		return
@@ -40,6 +40,6 @@ func (c *Centre) FindEntry(ctx context.Context, laptop, session string, seq uint
 		return nil, false, err
 	}
 	e, err := audit.ParseLine(line)
-	e.Time, e.Seq, e.Session, e.Record = r.Time, r.Seq, r.Session, fmt.Sprintf("%s-%d", r.Session, r.Seq) // the line may say anything
+	e.Time, e.Seq, e.Session, e.Record = r.Time, r.Seq, r.Session, fmt.Sprintf("%s-%d", r.Session, r.Seq) // these members of the line may be false, because the laptop wrote it
 	return &e, err == nil, err
 }

@@ -156,7 +156,7 @@ func (s *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// signingKeys removes all keys that must not verify signatures from a set of keys (RFC 7517 sections
+// signingKeys removes from a set of keys all keys that must not verify signatures (RFC 7517 sections
 // 4.2 and 4.3). The library would use each key for every purpose.
 type signingKeys struct{ next http.RoundTripper }
 

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/coreos/go-oidc/v3/oidc"
 	strictjson "github.com/go-jose/go-jose/v4/json"
 )
@@ -149,7 +150,7 @@ func (m *Metadata) CheckEndpoint(address string) error {
 	u, err := url.Parse(address)
 	is, _ := url.Parse(m.address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && (!isLoopback(u) || !isLoopback(is)) {
-		return fmt.Errorf("%q does not begin with https://", address)
+		return fmt.Errorf("%q does not begin with https://", redact.MaskAddress(address))
 	}
 	return nil
 }
@@ -190,8 +191,8 @@ func readClaims(src []byte) (said map[string]any, err error) {
 	return said, nil
 }
 
-// CheckTimes returns an error if a token is not valid at the time now (RFC 7519 section 4.1). It also
-// returns the times at which the token expires and was made.
+// CheckTimes returns an error if a token is not valid at the given time (RFC 7519 section 4.1). It
+// also returns the times at which the token expires and was made.
 func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, err error) {
 	at := func(name string) (time.Time, bool) {
 		seconds, ok := said[name].(float64)
@@ -217,9 +218,9 @@ func CheckTimes(said map[string]any, now time.Time) (expires, made time.Time, er
 	return expires, made, nil
 }
 
-// IsPlain reports whether a text from an issuer can be stored and shown unchanged. The text must have 1
-// to most bytes. It must not contain U+FFFD, because U+FFFD replaces unreadable characters and two such
-// texts can look alike.
+// IsPlain reports whether a text from an issuer can be stored and shown unchanged. The text must not be
+// empty, and must not have more bytes than the parameter most. It must not contain U+FFFD, because
+// U+FFFD replaces unreadable characters and two such texts can look alike.
 func IsPlain(s string, most int) bool {
 	return s != "" && len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }
@@ -228,15 +229,14 @@ func IsPlain(s string, most int) bool {
 // key issuer in gateway.toml.
 func CheckAddress(address string) error {
 	u, err := url.Parse(address)
+	shown := redact.MaskAddress(address)
 	switch {
 	case address == "":
 		return errors.New("issuer is missing; it is the address that the issuer writes into its tokens")
-	case err != nil:
-		return fmt.Errorf("issuer: %w", err)
-	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("issuer %q is not an address such as https://login.example", address)
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("issuer %q is not an address such as https://login.example", shown)
 	case u.Scheme != "https" && !isLoopback(u):
-		return fmt.Errorf("issuer %q would send passwords and tokens in clear; it begins with https://", address)
+		return fmt.Errorf("issuer %q would send passwords and tokens in clear; it begins with https://", shown)
 	}
 	return nil
 }

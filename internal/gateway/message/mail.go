@@ -12,6 +12,8 @@ import (
 	"net/smtp"
 	"strings"
 	"time"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // MailSettings is the table [mail] of gateway.toml. The zero value sends no mail.
@@ -48,7 +50,7 @@ func (s *MailSettings) Check() error {
 		return nil
 	}
 	if host, _, err := net.SplitHostPort(s.Server); err != nil || host == "" {
-		return fmt.Errorf("server: %q is not HOST:PORT", s.Server)
+		return fmt.Errorf("server: %q is not HOST:PORT", redact.MaskAddress(s.Server))
 	}
 	if s.TLS != "starttls" && s.TLS != "tls" {
 		return fmt.Errorf("tls: %q is neither starttls nor tls; mail in clear is not sent", s.TLS)

@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -36,7 +37,7 @@ type Way interface {
 	Update(ctx context.Context, reference string, n *Notice) error
 }
 
-// LaterError means that a service accepts the next message only after the time After.
+// LaterError means that a service accepts the next message only after the time in the field After.
 type LaterError struct {
 	After time.Duration
 	Err   error
@@ -132,10 +133,8 @@ func concerns(told, approvers []string) bool {
 func checkAddress(text string) error {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil:
-		return err
-	case u.Host == "" || u.User != nil || u.Fragment != "":
-		return fmt.Errorf("%q is not an address such as https://HOST", text)
+	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
+		return fmt.Errorf("%q is not an address such as https://HOST", redact.MaskAddress(text))
 	case u.Scheme == "https":
 		return nil
 	}
@@ -143,7 +142,7 @@ func checkAddress(text string) error {
 	if u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback()) {
 		return nil
 	}
-	return fmt.Errorf("%q would send questions in clear; it begins with https://", text)
+	return fmt.Errorf("%q would send questions in clear; it begins with https://", redact.MaskAddress(text))
 }
 
 // Secret says where a secret is: in a file, or in an environment variable. Of is the secret's key in

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 const (
@@ -27,15 +29,15 @@ const (
 	keptFor  = "10.minutes.ago" // minimum age of an unneeded git object before git prune removes it
 )
 
-// CheckRemote returns an error if remote is neither an ssh or https address nor an absolute path. It
-// also refuses an address with a password, and an https address with a user name.
+// CheckRemote returns an error unless remote is an ssh address, an https address or an absolute
+// path. It also refuses an address with a password, and an https address with a user name.
 func CheckRemote(remote string) error {
 	if filepath.IsAbs(remote) {
 		return nil
 	}
 	u, err := url.Parse(remote)
 	if err != nil || u.Scheme != "https" && u.Scheme != "ssh" || u.Host == "" || strings.HasPrefix(u.Host, "-") || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is no remote such as ssh://git@HOST/PATH, https://HOST/PATH or /PATH", remote)
+		return fmt.Errorf("%q is no remote such as ssh://git@HOST/PATH, https://HOST/PATH or /PATH", redact.MaskAddress(remote))
 	}
 	if _, has := u.User.Password(); has || u.Scheme == "https" && u.User != nil {
 		return errors.New("it has a password, or a name that may be a token, which other programs of this machine could see; leave out what stands before the @, and use a credential helper of git (a name: git config --global credential.https://HOST.username NAME), or a key of ssh")
@@ -101,8 +103,8 @@ func (m *Mirror) Push(ctx context.Context, file *os.File) (r Result, err error) 
 }
 
 // fetch loads the newest commit of the remote, and returns its hash. It returns "" if the remote has no
-// commit. fetch neither loads nor keeps older commits, because each contains the whole file and all
-// together would fill the disk.
+// commit. fetch does not load or keep older commits: each contains the whole file, so together they
+// would fill the disk.
 func (m *Mirror) fetch(ctx context.Context) (commit string, err error) {
 	said, err := m.run(ctx, nil, "ls-remote", "--", m.Remote, branch)
 	if err != nil || said == "" {
@@ -171,7 +173,7 @@ func (m *Mirror) run(ctx context.Context, in io.Reader, words ...string) (string
 }
 
 // gitEnvironment returns an environment for git. It removes the variables that could point to another
-// repository. git and ssh cannot ask a person, neither in a terminal nor in a window.
+// repository. It sets variables so that git and ssh ask no person for a password.
 func gitEnvironment(all []string) []string {
 	all = slices.DeleteFunc(slices.Clone(all), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "GIT_SSH")

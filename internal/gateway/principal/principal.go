@@ -36,8 +36,8 @@ const (
 // Machine is the issuer of machines. A machine has a key of the centre, and the key gives the roles.
 const Machine = "machine"
 
-// MachineRoles are the roles that a key of a machine can have. These roles neither let a laptop in nor
-// answer a question.
+// MachineRoles are the roles that a key of a machine can have. With these roles, a machine cannot let
+// a laptop in and cannot answer a question.
 var MachineRoles = []string{Publish, Auditor, Payload}
 
 // Has reports whether the principal has at least one of the roles.

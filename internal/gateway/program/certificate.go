@@ -14,7 +14,8 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// lookEvery is how often the files of a certificate are looked at: they are renewed while the centre runs.
+// lookEvery is the shortest time between two checks for new files of the certificate. A renewal replaces
+// the files while the centre runs.
 const lookEvery = 10 * time.Second
 
 // certificate is the centre's certificate, read again when its files change. It is safe for concurrent
@@ -26,8 +27,8 @@ type certificate struct {
 
 	mu     sync.Mutex
 	pair   *tls.Certificate
-	stamp  string    // of both files, when pair was read or last failed to
-	looked time.Time // when the files were looked at
+	stamp  string    // result of readStamp when pair was read
+	looked time.Time // time of the last check for new files
 }
 
 // readCertificate reads a certificate and its key for the first time.
@@ -68,7 +69,8 @@ func (c *certificate) readStamp() (stamp string) {
 	return stamp
 }
 
-// get returns the certificate for a connection. While files cannot be used, the one before stays.
+// get returns the certificate for a connection. If new files cannot be used, it returns the earlier
+// certificate.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +85,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	}
 	pair, err := c.read()
 	if err != nil {
-		// A renewal writes two files, one after the other: it is tried again at the next look.
+		// A renewal writes two files, one after the other. Perhaps only one is new, so the next check tries
+		// again.
 		c.report(fmt.Errorf("the renewed certificate cannot be used, and the one before stays: %w", err))
 		return c.pair, nil
 	}
@@ -91,12 +94,13 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return pair, nil
 }
 
-// settings returns those of a server with this certificate.
+// settings returns the TLS settings of a server with this certificate.
 func (c *certificate) settings() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}
 }
 
-// readSecret returns a secret that gateway.toml names; "" if it names none. of is its key there.
+// readSecret returns a secret that gateway.toml names; "" if it names none. of is the secret's key in
+// gateway.toml without _file or _env.
 func readSecret(of, file, variable string, getenv func(string) string) (string, error) {
 	switch {
 	case file != "":

@@ -19,7 +19,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// runCheckpointKey makes the pair of keys of checkpoints. A key is never replaced.
+// runCheckpointKey makes the two keys that sign and verify checkpoints. It never replaces a
+// key.
 func runCheckpointKey(c *call) error {
 	s, err := centre.ReadSettings(c.dir)
 	if err != nil {
@@ -146,10 +147,12 @@ func runCheckpointPush(c *call) error {
 	return err
 }
 
-// lateAfter is after how many intervals without a checkpoint doctor says so.
+// lateAfter is a duration, as a number of intervals between checkpoints. doctor reports a segment
+// if it changed longer ago and is in no checkpoint.
 const lateAfter = 10
 
-// checkCheckpoints checks that what came was signed.
+// checkCheckpoints checks that checkpoints contain all segments that changed some time ago
+// (lateAfter).
 func checkCheckpoints(ctx context.Context, is *centre.Centre, say sayFunc) {
 	set := is.Settings.Checkpoints
 	public, err := is.CheckpointKey()

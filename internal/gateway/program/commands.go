@@ -22,14 +22,14 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// administrator is who a link signs in.
+// administrator is the name of the person whom a link signs in.
 const administrator = "administrator"
 
-// reportEvery is how often the same fault is written.
+// reportEvery is the shortest time between two reports of the same fault.
 const reportEvery = time.Minute
 
-// newReporter returns a function that writes faults of the centre, the same one once a minute. It is
-// safe for concurrent use.
+// newReporter returns a function that writes faults of the centre, but the same fault only once in
+// reportEvery. The function is safe for concurrent use.
 func newReporter(w io.Writer, now func() time.Time) func(error) {
 	var mu sync.Mutex
 	told := map[string]time.Time{}
@@ -97,7 +97,7 @@ func openExisting(ctx context.Context, dir string) (*centre.Centre, error) {
 	return centre.Open(ctx, dir)
 }
 
-// commandLine stands for whoever runs a command in the centre's folder.
+// commandLine is the publisher's name for a bundle that a command in the centre's folder has published.
 const commandLine = "the command line of the centre"
 
 func runPublish(c *call) error {
@@ -123,7 +123,8 @@ func runPublish(c *call) error {
 	return err
 }
 
-// pageOf returns the address of a page of the centre. A centre of --dev that does not run has no address.
+// pageOf returns the address of a page of the centre. A centre of --dev has an address only while it
+// runs; otherwise pageOf returns the path after the words "the centre's page".
 func pageOf(is *centre.Centre, dir, path string) string {
 	address := is.Settings.URL
 	if address == "" {
@@ -135,7 +136,7 @@ func pageOf(is *centre.Centre, dir, path string) string {
 	return address + path
 }
 
-// mostBundles is how many bundles are listed.
+// mostBundles is the maximum number of bundles in the list.
 const mostBundles = 50
 
 func runBundles(c *call) error {
@@ -158,7 +159,7 @@ func runBundles(c *call) error {
 	})
 }
 
-// readBundle reads a file that is not larger than a bundle.
+// readBundle reads a file. It returns an error if the file is too large for a bundle.
 func readBundle(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

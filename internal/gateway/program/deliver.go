@@ -11,7 +11,8 @@ import (
 	"github.com/clawai/clawai/internal/gateway/site"
 )
 
-// newWays returns the ways on which gateway.toml wants questions to be told, and its Slack; nil if it wants none.
+// newWays returns the ways for messages about questions that gateway.toml configures. slack is the client of
+// Slack; nil if gateway.toml does not configure Slack.
 func newWays(s *centre.Settings, now func() time.Time) (ways []message.Way, slack *message.Slack, err error) {
 	read := func(s message.Secret) (string, error) { return readSecret(s.Of, s.File, s.Env, os.Getenv) }
 	if s.Slack.IsOn() {
@@ -31,7 +32,8 @@ func newWays(s *centre.Settings, now func() time.Time) (ways []message.Way, slac
 	return append(ways, mails...), slack, err
 }
 
-// startDelivery tells people elsewhere of questions until end is called, and lets the site take answers of Slack.
+// startDelivery sends messages about questions until end is called. It also sets the site's client of Slack, so
+// that the site takes answers from Slack.
 func startDelivery(ctx context.Context, is *centre.Centre, s *site.Site) (end func(), err error) {
 	ways, slack, err := newWays(&is.Settings, is.Now)
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// checkPatience is how long doctor reads the database.
+// checkPatience is the maximum time in which doctor reads the database.
 const checkPatience = 30 * time.Second
 
 // sayFunc reports the result of one check in a line.
 type sayFunc func(ok bool, format string, a ...any)
 
-// runDoctor checks what can be wrong with a centre, one line each.
+// runDoctor makes the checks of a centre. It writes one line for each check.
 func runDoctor(c *call) error {
 	ctx := context.Background()
 	failed := false
@@ -65,7 +65,7 @@ func runDoctor(c *call) error {
 	return nil
 }
 
-// checkWays checks that what gateway.toml says of Slack, webhooks and mail can be used. It sends nothing.
+// checkWays checks that the settings of Slack, webhooks and mail in gateway.toml can be used. It sends nothing.
 func checkWays(s *centre.Settings, say sayFunc) {
 	ways, _, err := newWays(s, time.Now)
 	if err != nil {
@@ -77,7 +77,7 @@ func checkWays(s *centre.Settings, say sayFunc) {
 	}
 }
 
-// checkDatabase checks what the centre keeps.
+// checkDatabase checks the database, and then makes the checks of checkCentre.
 func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say sayFunc) {
 	is, err := openExisting(ctx, c.dir)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *call) checkDatabase(ctx context.Context, s *centre.Settings, say sayFun
 	checkCentre(ctx, is, c.dir, say)
 }
 
-// checkCentre checks what laptops have and ship, what is signed, and that the issuers of workloads answer.
+// checkCentre checks the bundles, the states of laptops, the checkpoints, and the issuers of workloads.
 func checkCentre(ctx context.Context, is *centre.Centre, dir string, say sayFunc) {
 	all, newest, err := listLaptops(ctx, is)
 	if err != nil {
@@ -124,8 +124,8 @@ func checkCentre(ctx context.Context, is *centre.Centre, dir string, say sayFunc
 	checkIssuers(ctx, is, say)
 }
 
-// newHealth returns the checks of the page Health: those of doctor but for reading the whole database, which
-// would slow down the centre.
+// newHealth returns the checks of the page Health. These are the checks of doctor, except the one that reads
+// the whole database, because it would slow down the centre.
 func newHealth(is *centre.Centre, dir string) func(ctx context.Context) []site.Check {
 	return func(ctx context.Context) (all []site.Check) {
 		say := func(ok bool, format string, a ...any) {
@@ -145,7 +145,7 @@ func newHealth(is *centre.Centre, dir string) func(ctx context.Context) []site.C
 	}
 }
 
-// checkBundles checks that a bundle is in force, and that somebody can put one into force that waits.
+// checkBundles checks that a bundle is in force, and that somebody has the role to put a waiting bundle into force.
 func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uint64, say sayFunc) {
 	published, err := is.ListPublished(ctx, 1)
 	if err != nil {
@@ -176,8 +176,8 @@ func checkBundles(ctx context.Context, is *centre.Centre, dir string, newest uin
 	}
 }
 
-// checkSigned says what a bundle does, and checks that a key which holds now has signed it: laptops that enrol from now
-// on get only these keys.
+// checkSigned checks that a key in gateway.toml has signed a bundle, because laptops that enrol from now on know
+// only the keys in gateway.toml. The parameter does is the end of the sentence "number N ..." about the bundle.
 func checkSigned(is *centre.Centre, counter uint64, does string, read func() ([]byte, error), say sayFunc) {
 	src, err := read()
 	if err == nil {
@@ -204,8 +204,8 @@ func checkIssuers(ctx context.Context, is *centre.Centre, say sayFunc) {
 	})
 }
 
-// checkPublic checks what a centre without --dev needs of others: its certificate, its name on the
-// network, and the identity provider.
+// checkPublic checks what only a centre without --dev has: a certificate, a public address, and an
+// identity provider.
 func checkPublic(ctx context.Context, s *centre.Settings, say sayFunc) {
 	at, address := s.Listen, s.URL
 	if !at.BehindProxy && at.Certificate != "" {
@@ -235,13 +235,14 @@ func checkPublic(ctx context.Context, s *centre.Settings, say sayFunc) {
 	}
 }
 
-// mostAhead is how far two clocks may be apart. A token counts within a minute.
+// mostAhead is the largest difference of two clocks that is not reported. If clocks differ by more than a minute,
+// tokens are refused.
 const mostAhead = 30 * time.Second
 
-// soon is how long before its end a certificate is told of.
+// soon is the remaining lifetime below which a certificate is reported.
 const soon = 14 * 24 * time.Hour
 
-// checkCertificate checks the files of the certificate, its names and its end.
+// checkCertificate checks the files of the certificate, its names, and the time at which it ends.
 func checkCertificate(chain, key, address string, now time.Time, say sayFunc) {
 	own, err := readCertificate(chain, key, func(error) {}, time.Now)
 	if err != nil {
@@ -262,7 +263,8 @@ func checkCertificate(chain, key, address string, now time.Time, say sayFunc) {
 	}
 }
 
-// askAddress asks the centre at its public address, as a laptop would, for what only a centre answers.
+// askAddress sends a request without a token to the centre's public address. It returns an error if the answer is not
+// the refusal that only a centre gives.
 func askAddress(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@ func setDays(c *call, f *flag.FlagSet) {
 	f.IntVar(&c.days, "days", 90, fmt.Sprintf("how many `DAYS` the key lives, at most %d", centre.MaxKeyDays))
 }
 
-// withCentre opens the centre of a command and closes it.
+// withCentre opens the centre of a command, calls do, and closes the centre.
 func (c *call) withCentre(do func(ctx context.Context, is *centre.Centre) error) error {
 	ctx := context.Background()
 	is, err := openExisting(ctx, c.dir)
@@ -56,7 +56,7 @@ func runKeys(c *call) error {
 	})
 }
 
-// listWorkloads writes the rules of workloads, and what each let in last.
+// listWorkloads writes the rules of workloads, and the workload that each rule let in last.
 func (c *call) listWorkloads(rules []centre.WorkloadRule) error {
 	if len(rules) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func runKeyRotate(c *call) error {
 	})
 }
 
-// sayKey writes a new key, which is kept nowhere else. Only the key goes to standard output, so that a
+// sayKey writes a new key, which is stored nowhere. Only the key goes to standard output, so that a
 // command can take it from there.
 func (c *call) sayKey(k *store.Key, token string, err error) error {
 	if wrong, ok := errors.AsType[*centre.KeyError](err); ok {

@@ -39,7 +39,7 @@ type command struct {
 	flags                  func(c *call, f *flag.FlagSet)
 }
 
-// call is one use of a command.
+// call is one run of a command, with its options.
 type call struct {
 	dir       string
 	dev       bool
@@ -47,11 +47,11 @@ type call struct {
 	portIsSet bool
 	since     string
 	json      bool
-	version   string // of the program
+	version   string // version of the program
 
-	key, checkpoints string // of verify: files
-	roles            string // of key-add
-	days, hours      int    // of keys of machines
+	key, checkpoints string // files; only for the command verify
+	roles            string // only for the command key-add
+	days, hours      int    // for the commands that make a key of a machine
 	arguments        []string
 	stdout           io.Writer
 	stderr           io.Writer
@@ -140,7 +140,7 @@ func (c *command) start(words []string, version string, stdout, stderr io.Writer
 		c.flags(is, f)
 	}
 	err := f.Parse(words)
-	for err == nil && f.NArg() > 0 { // options may stand behind arguments
+	for err == nil && f.NArg() > 0 { // options may come after arguments
 		is.arguments = append(is.arguments, f.Arg(0))
 		err = f.Parse(f.Args()[1:])
 	}

@@ -19,13 +19,14 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// readyTime is how long a centre has to say whether it is ready.
+// readyTime is the time limit for the centre's answer.
 const readyTime = 5 * time.Second
 
-// maxSaid is how many characters of an answer are shown.
+// maxSaid is the maximum number of characters of an answer that are shown.
 const maxSaid = 200
 
-// runReady asks the operator's address of the centre in a folder whether its database answers.
+// runReady sends a request to the operator's address of a centre, to learn whether the
+// centre's database answers.
 func runReady(c *call) error {
 	path := filepath.Join(c.dir, centre.SettingsFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +42,7 @@ func runReady(c *call) error {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
-		address = net.JoinHostPort("localhost", port) // it listens on all addresses
+		address = net.JoinHostPort("localhost", port) // the centre listens on all addresses
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 	defer cancel()
@@ -51,7 +52,8 @@ func runReady(c *call) error {
 	}
 	out := egress.Network{}.NewTransport(egress.Options{})
 	defer out.CloseIdleConnections()
-	// Another program may listen there: it must not lead elsewhere, and its answer does not count.
+	// Another program may listen at this address. So the client follows no redirect, and only
+	// the exact answer of a centre is accepted.
 	client := http.Client{Transport: out, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)
 	if err != nil {

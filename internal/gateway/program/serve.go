@@ -29,7 +29,7 @@ import (
 	"github.com/clawai/clawai/internal/state/config"
 )
 
-// addressFile is the file in the centre's folder in which a running centre of --dev writes its address.
+// addressFile is a file in the centre's folder. A running centre of --dev writes its address into this file.
 const addressFile = "gateway.address"
 
 // lockFile is the file in the centre's folder that a running centre keeps locked.
@@ -56,8 +56,9 @@ func runServe(c *call) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Two centres in one folder would take each other's address, and would each have limits of their own. The
-	// lock comes first: a newer program must not change the database below one that runs.
+	// Two centres in one folder would overwrite each other's address, and each would count its own limits.
+	// The lock comes before the database, because a newer program must not change the database of a centre
+	// that runs.
 	if err := config.PrivateFolder(c.dir); err != nil {
 		return err
 	}
@@ -97,10 +98,11 @@ func runServe(c *call) error {
 	return c.servePublic(ctx, is)
 }
 
-// lastSend is how long the last figures, and before them the last logs and spans, may take on their way to a receiver.
+// lastSend is the maximum time for sending the last logs and spans when the centre ends, and then again for the last
+// figures.
 const lastSend = 3 * time.Second
 
-// startTelemetry begins to send what laptops ship, if the environment names a receiver.
+// startTelemetry starts to send the records that laptops ship, if environment variables name a receiver.
 func (c *call) startTelemetry(ctx context.Context, is *centre.Centre) (end func(), err error) {
 	s, err := telemetry.New(ctx, telemetry.Options{
 		Version: c.version, Payload: is.Settings.Telemetry.Payload, Find: is.FindEntry, Count: is.Figures.CountTelemetry, Report: newReporter(c.stderr, is.Now), Getenv: os.Getenv,
@@ -118,7 +120,7 @@ func (c *call) startTelemetry(ctx context.Context, is *centre.Centre) (end func(
 	}, nil
 }
 
-// keepFigures begins to count what the centre does.
+// keepFigures starts to count the work of the centre.
 func (c *call) keepFigures(ctx context.Context, is *centre.Centre) (end func(), err error) {
 	f, err := figures.New(ctx, figures.Options{Version: c.version, Read: is.ReadFigures, Report: newReporter(c.stderr, is.Now), Getenv: os.Getenv})
 	if err != nil {
@@ -155,7 +157,8 @@ func (c *call) serveDev(ctx context.Context, is *centre.Centre) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	// Only now can clawai-gateway link make another one, which ends this one.
+	// Write the address only now, after the first link: with the address clawai-gateway link can make another link,
+	// which ends the first.
 	path := filepath.Join(c.dir, addressFile)
 	if err := atomicfile.Write(path, []byte(s.Address()+"\n"), atomicfile.Options{Mode: 0o600}); err != nil {
 		return errors.Join(err, l.Close())
@@ -166,7 +169,7 @@ func (c *call) serveDev(ctx context.Context, is *centre.Centre) error {
 	return s.Serve(ctx)
 }
 
-// sayNext says what laptops need.
+// sayNext writes the next step: the command for laptops, or the setting that is missing.
 func (c *call) sayNext(is *centre.Centre, s *site.Site) {
 	if len(is.Settings.BundleKeys) == 0 {
 		fmt.Fprintf(c.stdout, "No laptop can be enrolled yet: put bundle_keys into %s and start the centre again (docs/gateway.md)\n", filepath.Join(c.dir, centre.SettingsFile))
@@ -193,7 +196,7 @@ func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 		return err
 	}
 	at := is.Settings.Listen
-	var ends *tls.Config // of TLS; nil: a proxy does
+	var ends *tls.Config // TLS settings; nil if a proxy ends TLS
 	if !at.BehindProxy {
 		own, err := readCertificate(at.Certificate, at.Key, report, is.Now)
 		if err != nil {
@@ -226,7 +229,7 @@ func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 			return errors.Join(fmt.Errorf("listen.operator: %w; name another address there, or \"off\"", err), l.Close())
 		}
 		go func() {
-			defer stop() // one without the other would look as if all were well
+			defer stop() // end both servers together: if only one ran, the centre would seem to be in order
 			operator <- site.ServeOperator(ctx, is, o)
 		}()
 	}
@@ -243,8 +246,8 @@ func (c *call) servePublic(ctx context.Context, is *centre.Centre) error {
 	return errors.Join(err, <-operator)
 }
 
-// tellSystemd says at the socket that systemd named that the centre serves, so that systemctl start waits for
-// it. Without systemd there is no socket.
+// tellSystemd tells systemd that the centre serves, so that systemctl start waits for it. socket is the
+// address that systemd has named; "" without systemd.
 func tellSystemd(socket string) error {
 	if socket == "" {
 		return nil

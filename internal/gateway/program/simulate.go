@@ -10,7 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/gateway/site"
 )
 
-// runSimulate judges the record of all laptops by a candidate. It exits as clawai policy diff does.
+// runSimulate judges the record of all laptops by a candidate. Its exit codes are those of clawai
+// policy diff.
 func runSimulate(c *call) error {
 	name := c.arguments[0]
 	src, err := readInput(name)
@@ -52,7 +53,7 @@ func runSimulate(c *call) error {
 	return err
 }
 
-// readInput reads a policy or a bundle; - is standard input.
+// readInput reads a policy or a bundle. The name - stands for standard input.
 func readInput(name string) ([]byte, error) {
 	if name == "-" {
 		return readLimited(os.Stdin, "standard input")

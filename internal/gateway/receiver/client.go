@@ -17,30 +17,35 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// defaultTimeout is how long a request may take if no variable says so: the default of OpenTelemetry.
+// defaultTimeout is the time limit of a request if no variable sets one. It is the default of OpenTelemetry.
 const defaultTimeout = 10 * time.Second
 
-// busyCodes are the answers after which OTLP lets a sender send the same request again.
+// busyCodes are the statuses after which a sender of OTLP may send the same request again.
 var busyCodes = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// AnswerError is an answer that says that the request was not read.
+// AnswerError is an answer which shows that no receiver has read the request.
 type AnswerError struct {
 	Status string
-	IsBusy bool          // the receiver wants the same request later; else it redirects
+	IsBusy bool          // the receiver asks for the same request at a later time
+	IsPage bool          // the answer is a web page, such as the sign-in page of a proxy; if IsBusy and IsPage are false, the answer is a redirect
 	After  time.Duration // how long the receiver wants the sender to wait; 0 if it does not say
 }
 
 // Error implements error.
 func (e *AnswerError) Error() string {
-	if e.IsBusy {
+	switch {
+	case e.IsBusy:
 		return "the receiver is busy: " + e.Status
+	case e.IsPage:
+		return "a web page answers and not a receiver of OTLP: " + e.Status + "; correct the address in the variable that names the receiver"
 	}
 	return "the receiver redirects, and the centre does not follow: " + e.Status + "; write the address where it redirects to into the variable that names the receiver"
 }
 
-// NewClient returns the client that sends a signal. The exporters have clients of their own, but these follow a
-// redirect to any host and send it the headers of OTEL_EXPORTER_OTLP_HEADERS, and they start with other
-// settings than the owner chose if a variable is wrong. An error has no values, because they can be secrets.
+// NewClient returns the HTTP client for the exporter of a signal. The exporters' own clients follow a redirect
+// to any host, and send that host the headers of OTEL_EXPORTER_OTLP_HEADERS. If a variable is wrong, they use
+// other settings than the owner chose. The errors of NewClient contain no values of variables, because values
+// can be secrets.
 func NewClient(getenv func(string) string, s Signal) (*http.Client, error) {
 	timeout, err := readTimeout(getenv, s)
 	if err != nil {
@@ -58,15 +63,16 @@ func NewClient(getenv func(string) string, s Signal) (*http.Client, error) {
 	}
 	transport := egress.Network{}.NewTransport(egress.Options{Tune: func(t *http.Transport) {
 		t.MaxIdleConns, t.TLSHandshakeTimeout = 2, timeout
-		if certificates != nil { // the variables of OpenTelemetry win over the settings of this machine
+		if certificates != nil { // the variables of OpenTelemetry replace the settings of this machine
 			t.TLSClientConfig = certificates
 		}
 	}})
 	return &http.Client{Timeout: timeout, Transport: strictTransport{transport}}, nil
 }
 
-// strictTransport turns the answers of a receiver that is busy or redirects into an AnswerError. The exporters tell
-// neither the code of a busy receiver nor how long it wants to be left alone.
+// strictTransport returns an AnswerError if a receiver is busy or redirects, or if a web page answers. The exporters
+// do not report the status of a busy receiver, or how long it asks the sender to wait. They take a web page with the
+// status 200 for a success.
 type strictTransport struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -76,13 +82,14 @@ func (t strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	isBusy := slices.Contains(busyCodes, answer.StatusCode)
-	if !isBusy && answer.StatusCode/100 != 3 {
+	isPage := answer.StatusCode/100 == 2 && strings.HasPrefix(strings.ToLower(answer.Header.Get("Content-Type")), "text/html")
+	if !isBusy && !isPage && answer.StatusCode/100 != 3 {
 		return answer, nil
 	}
 	_ = answer.Body.Close()
 	return nil, &AnswerError{
 		Status: strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode)),
-		IsBusy: isBusy, After: readDelay(answer.Header.Get("Retry-After")),
+		IsBusy: isBusy, IsPage: isPage, After: readDelay(answer.Header.Get("Retry-After")),
 	}
 }
 
@@ -125,7 +132,7 @@ func checkHeaders(getenv func(string) string, s Signal) error {
 	return nil
 }
 
-// loadCertificates returns what the variables say of TLS; nil if they say nothing.
+// loadCertificates returns the TLS settings in the variables; nil if no variable has one.
 func loadCertificates(getenv func(string) string, s Signal) (*tls.Config, error) {
 	caName, ca := findVariable(getenv, s, "CERTIFICATE")
 	certName, cert := findVariable(getenv, s, "CLIENT_CERTIFICATE")

@@ -1,5 +1,5 @@
-// Package receiver reads from the environment where a centre sends figures, logs and spans by OTLP, and
-// keeps addresses and headers of OpenTelemetry's variables, which may hold secrets, out of what is reported.
+// Package receiver reads from environment variables where a centre sends figures, logs and spans by OTLP. It
+// removes from reports the addresses and headers in OpenTelemetry's variables, because they may be secrets.
 package receiver
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// Signal is one of the kinds of data of OpenTelemetry, as its variables write it.
+// Signal is a kind of data of OpenTelemetry, spelled as in the names of its variables.
 type Signal string
 
 // The signals.
@@ -34,8 +34,8 @@ const (
 )
 
 // IsWanted reports whether the environment names a receiver for a signal. It returns an error for an address
-// or a protocol that the exporters cannot use: they would take their defaults instead, which the owner did
-// not choose. The error has no values, because an address can hold a password.
+// or a protocol that the exporters cannot use, because they would use their defaults instead. The error
+// contains no values of variables, because an address can contain a password.
 func IsWanted(getenv func(string) string, s Signal) (bool, error) {
 	choice := strings.Split(cmp.Or(getenv("OTEL_"+string(s)+"_EXPORTER"), "otlp"), ",")
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") || !slices.ContainsFunc(choice, func(word string) bool { return strings.EqualFold(strings.TrimSpace(word), "otlp") }) {
@@ -52,7 +52,7 @@ func IsWanted(getenv func(string) string, s Signal) (bool, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return false, fmt.Errorf("%s: OpenTelemetry's exporter does not send a user, a password or a query of an address; write a password into OTEL_EXPORTER_OTLP_HEADERS", name)
 	}
-	// The exporters would send without TLS to an address with https:// if this variable says so.
+	// If this variable is true, the exporters would send without TLS even to an address with https://.
 	if name, insecure := findVariable(getenv, s, "INSECURE"); insecure != "" && strings.EqualFold(insecure, "true") != (u.Scheme == "http") {
 		return false, fmt.Errorf("%s: http:// or https:// of the address decides whether TLS is used; leave the variable out", name)
 	}
@@ -62,13 +62,14 @@ func IsWanted(getenv func(string) string, s Signal) (bool, error) {
 	return true, nil
 }
 
-// isPort reports whether a text is a port, or nothing.
+// isPort reports whether a text is empty or the number of a port.
 func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0
 }
 
-// findVariable returns the variable that holds for a signal: its own, or the one of all signals.
+// findVariable returns the variable that applies to a signal: the variable of this signal, or if it is not set, the
+// variable of all signals.
 func findVariable(getenv func(string) string, s Signal, what string) (name, value string) {
 	own, all := "OTEL_EXPORTER_OTLP_"+string(s)+"_"+what, "OTEL_EXPORTER_OTLP_"+what
 	if value := getenv(own); value != "" {
@@ -77,15 +78,15 @@ func findVariable(getenv func(string) string, s Signal, what string) (name, valu
 	return all, getenv(all)
 }
 
-// NewResource returns what OpenTelemetry is told of this program. The SDK keeps a value with a wrong escape as it is
-// and only reports that.
+// NewResource returns the attributes by which OpenTelemetry knows this program. It returns an error for a wrong
+// escape, because the SDK would use the value with the escape and only report the mistake.
 func NewResource(ctx context.Context, getenv func(string) string, version string) (*resource.Resource, error) {
 	_, wrong := url.PathUnescape(getenv("OTEL_RESOURCE_ATTRIBUTES"))
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "clawai-gateway"), attribute.String("service.version", version)), resource.WithFromEnv())
 	if err != nil || wrong != nil {
 		return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES: it has the form NAME=VALUE,NAME=VALUE, with %25 for % in a value")
 	}
-	for _, a := range about.Attributes() { // OTLP cannot hold other texts, so that nothing at all would be sent
+	for _, a := range about.Attributes() { // OTLP cannot carry other texts, so the exporters would send nothing at all
 		if !utf8.ValidString(string(a.Key)) || !utf8.ValidString(a.Value.String()) {
 			return nil, errors.New("OTEL_RESOURCE_ATTRIBUTES or OTEL_SERVICE_NAME: it has bytes that are no text in UTF-8")
 		}
@@ -96,7 +97,8 @@ func NewResource(ctx context.Context, getenv func(string) string, version string
 // samplers are the values of OTEL_TRACES_SAMPLER that the SDK knows.
 var samplers = []string{"", "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
 
-// CheckSampler returns an error if the SDK would send every span because it cannot read which ones the owner wants.
+// CheckSampler returns an error if the SDK cannot read which spans the owner wants. The SDK would then send all
+// spans.
 func CheckSampler(getenv func(string) string) error {
 	name := strings.ToLower(strings.TrimSpace(getenv("OTEL_TRACES_SAMPLER")))
 	if !slices.Contains(samplers, name) {
@@ -109,11 +111,11 @@ func CheckSampler(getenv func(string) string) error {
 	return nil
 }
 
-// SetReport lets report be told of the faults that OpenTelemetry's SDK finds by itself.
+// SetReport sets the function that gets the errors which OpenTelemetry's SDK does not return to a caller.
 func SetReport(report func(error)) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		if name := variable.FindString(err.Error()); name != "" {
-			report(fmt.Errorf("OpenTelemetry cannot use %s as it is", name)) // without its value
+			report(fmt.Errorf("OpenTelemetry cannot use %s as it is", name)) // without the value of the variable
 			return
 		}
 		report(errors.New("OpenTelemetry: " + Describe(err)))
@@ -124,8 +126,8 @@ func SetReport(report func(error)) {
 // variable matches the name of a variable of OpenTelemetry.
 var variable = regexp.MustCompile(`OTEL_[A-Z_]+`)
 
-// sink takes what the SDK would write to the standard error: the message of an error, without its values, which
-// may be addresses and headers.
+// sink gets the errors that the SDK would write to standard error. It reports only the message of an error, and
+// not its values, which may be addresses and headers.
 type sink struct{ report func(error) }
 
 // Init implements logr.LogSink.
@@ -154,11 +156,11 @@ var address = regexp.MustCompile(`(?i)\bhttps?://\S+`)
 // maxDescription is the maximum length of a description.
 const maxDescription = 300
 
-// Describe returns an error of an exporter as harmless text without the receiver's address, whose path may hold
-// a token, and without headers, which receivers like to repeat in their answers.
+// Describe returns the text of an exporter's error, made harmless. It removes the receiver's address, whose
+// path may contain a token, and the values of headers, because receivers often repeat these in their answers.
 func Describe(err error) string {
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
-		err = wrong.Err // without the address
+		err = wrong.Err // the error inside does not have the address
 	}
 	text := address.ReplaceAllString(err.Error(), "the receiver")
 	for _, secret := range listSecrets(os.Environ()) {
@@ -167,11 +169,11 @@ func Describe(err error) string {
 	return term.CutText(term.VisibleText(strings.ReplaceAll(text, "\n", "; ")), maxDescription)
 }
 
-// minSecret is the length from which a word of a header is hidden: shorter ones stand in ordinary texts, too.
+// minSecret is the minimum length of a secret that Describe hides. Shorter texts also occur in ordinary messages.
 const minSecret = 4
 
-// listSecrets returns the values of headers, their words, and the paths of addresses that the variables have, the
-// longest first.
+// listSecrets returns the secrets in the variables of OTLP, the longest first: the values of headers, each word
+// of such a value, and the paths of addresses.
 func listSecrets(environ []string) (all []string) {
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -199,8 +201,8 @@ func listSecrets(environ []string) (all []string) {
 	return all
 }
 
-// IsUnreached reports whether an error means that no answer came, or that of a busy receiver, so that the same data
-// may be sent again.
+// IsUnreached reports whether the same data may be sent again after an error: no answer came, or the receiver was
+// busy.
 func IsUnreached(err error) bool {
 	if answer, ok := errors.AsType[*AnswerError](err); ok {
 		return answer.IsBusy
@@ -209,11 +211,11 @@ func IsUnreached(err error) bool {
 	return ok || errors.Is(err, context.DeadlineExceeded)
 }
 
-// rejected matches the error of the exporters for an answer that has taken only a part.
+// rejected matches the exporters' error if a receiver has taken only a part of a request.
 var rejected = regexp.MustCompile(`(?s)\bOTLP partial success: .*\((\d+) [a-z ]+ rejected\)`)
 
-// CountRejected returns how many items a receiver did not take of a request that it answered as taken; false if
-// the error says something else.
+// CountRejected returns the number of items that a receiver has rejected from a request that it accepted
+// otherwise. ok is false if the error says something else.
 func CountRejected(err error) (n int, ok bool) {
 	found := rejected.FindStringSubmatch(err.Error())
 	if found == nil {

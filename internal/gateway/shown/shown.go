@@ -35,8 +35,8 @@ func Approvers(a *enrolment.AskQuestion) (all []string) {
 }
 
 // EntireLines returns the entire text of each value that the view folds, in lines. It omits nothing,
-// because a person who allows the call can read the value only here. It replaces repeated lines in a
-// row by their number.
+// because a person who allows the call can read the value only here. If a line is repeated several
+// times in a row, it writes the number of repeats instead of them.
 func EntireLines(q *view.Question) (all []string) {
 	for i := range q.Requests {
 		for _, a := range q.Requests[i].Values() {

@@ -103,7 +103,7 @@ func (c claims) readName() string {
 }
 
 // newPrincipal returns the principal for the claims of a token. more are the claims from the userinfo
-// endpoint, or nil. If both have a claim, the token's claim is used.
+// endpoint, or nil. If the token and more have the same claim, the token's claim is used.
 func newPrincipal(issuer, subject, groupsClaim string, token, more claims) principal.Principal {
 	p := principal.Principal{Issuer: issuer, Subject: subject, Name: subject}
 	from := more

@@ -1,7 +1,7 @@
 // Package simulation judges the recorded calls of all laptops of a centre by a candidate: rules that
-// laptops do not have yet. It says what would have been denied or asked, and what only the laptop's own
-// rules can say. It does not guess: a call that the record does not show well enough is counted with the
-// reason. It reads in pages and writes nothing.
+// laptops do not have yet. It reports which calls would have been denied or asked about, and which calls
+// only the laptop's own rules can decide. It does not guess: if the record lacks data about a call, the
+// call is counted with the reason. The package reads the records in pages and writes nothing.
 package simulation
 
 import (
@@ -22,12 +22,12 @@ import (
 
 // Candidate is a policy that laptops could take as a bundle.
 type Candidate struct {
-	Name    string // of its text, in positions
-	Counter uint64 // of a bundle; 0: the rules were never a bundle
+	Name    string // name of the policy in positions
+	Counter uint64 // counter of the bundle; 0 if the candidate is no bundle
 	src     []byte
 	pack    func(policy.PackFile) (policy.Pack, error)
 
-	fixtures []bundle.File // of a bundle
+	fixtures []bundle.File // fixtures of the bundle
 	packs    int
 }
 
@@ -41,15 +41,17 @@ func NewCandidate(name string, src []byte) (*Candidate, error) {
 	return c, err
 }
 
-// The bounds of a candidate that somebody sends. Within them the proof takes seconds and the rules some MiB.
+// Limits of a candidate that somebody sends. Within these limits the proof takes seconds, and the rules take some MiB
+// of memory.
 const (
 	maxSentRules    = 1000
-	maxSentPatterns = 10_000 // of all rules
+	maxSentPatterns = 10_000 // patterns of all rules together
 	maxSentText     = 2000   // bytes of one pattern
 )
 
-// NewSentCandidate is NewCandidate for one that somebody has sent from elsewhere. It reads no file of this machine, since
-// the error would tell them whether the file is there and how it begins. It ends with ctx, with an error that wraps its own.
+// NewSentCandidate is like NewCandidate, for a candidate that somebody has sent. It reads no file of this machine,
+// because its error would tell the sender whether the file exists and how it begins. If ctx ends, it returns an error
+// that wraps the error of ctx.
 func NewSentCandidate(ctx context.Context, name string, src []byte) (*Candidate, error) {
 	c, p, err := readCandidate(ctx, name, src, func(policy.PackFile) (policy.Pack, error) {
 		return nil, errors.New("packs are taken from a bundle alone; make one with: clawai policy bundle make")
@@ -81,7 +83,8 @@ func checkSize(sources []policy.Source) error {
 	return nil
 }
 
-// patternsOf returns the patterns of a rule. Those of constraints are bounded by the language of rules.
+// patternsOf returns the patterns of a rule. It leaves out the patterns in constraints, because the language of rules
+// already limits them.
 func patternsOf(r *policy.Source) []string {
 	all := slices.Concat(r.Names, r.Not.Names)
 	for _, c := range slices.Concat(r.Calls, r.Not.Calls) {
@@ -125,16 +128,16 @@ func readCandidate(ctx context.Context, name string, src []byte, pack func(polic
 	return c, p, nil
 }
 
-// load returns the rules as the layer that laptops with this home make of them.
+// load returns the rules as the layer that laptops with this home folder and this system have.
 func (c *Candidate) load(home, system string) (*policy.Policy, error) {
 	return policy.Parse(c.Name, c.src, policy.Options{Home: home, OS: system, Pack: c.pack, Layer: policy.Organisation})
 }
 
-// judges are what judges the calls of laptops with the same home.
+// judges holds the policies that judge the calls of laptops with the same home folder.
 type judges struct {
-	after    *replay.Judge  // the candidate over rules that allow all, so that each answer is the candidate's
+	after    *replay.Judge  // the candidate above rules that allow everything, so every stricter answer comes from the candidate
 	now, old *policy.Policy // the candidate and the present bundle, as layers
-	folders  []int          // rules of the candidate that look at a folder which is known to the laptop alone
+	folders  []int          // indexes of the candidate's rules that look at a folder which only the laptop knows
 }
 
 func (s *simulator) judgesFor(home string) (*judges, error) {
@@ -167,16 +170,16 @@ func (s *simulator) judgesFor(home string) (*judges, error) {
 	return j, nil
 }
 
-// looksAtFolder reports whether a rule may ask for the home of a person, which is not known if home is "",
-// or for the disk of the laptop, which is never known here.
+// looksAtFolder reports whether a rule may look at a folder that is unknown here. The home folder of a
+// person is unknown if home is "". The folders on the disk of the laptop are always unknown.
 func looksAtFolder(r *policy.Source, text []byte, home string) bool {
 	return home == "" && (bytes.ContainsRune(text, '~') || len(r.FolderNames) > 0) || bytes.Contains(text, []byte("under"))
 }
 
-// Places of a laptop's own policy and of its bundle, below a home.
+// Paths of a laptop's own policy and of the rules of its bundle, without the home folder at the start.
 var placesBelowHome = []string{"/.config/clawai/policy.toml", "/.local/state/clawai/enrolment/rules/policy.toml", "/AppData/Roaming/clawai/policy.toml"}
 
-// homeOf returns the home of the person in whose folder a rule's file lies; "" if its place does not say.
+// homeOf returns the home folder in the path of a rule's file; "" if the path does not show the home folder.
 func homeOf(file string) string {
 	file = strings.ReplaceAll(file, `\`, "/")
 	for _, below := range placesBelowHome {

@@ -12,14 +12,14 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Released is the class of a call that the present bundle denied or asked about, and the candidate less
-// strictly or not at all. What the laptop's own rules say of it is not known here.
+// Released is the class of a call that the present bundle denied or asked about, and that the candidate
+// answers less strictly. The answer of the laptop's own rules to this call is not known here.
 const Released replay.Class = "released"
 
-// The reasons that only a centre has.
+// Reasons that occur only at a centre.
 const (
-	Folder replay.Why = "folder"    // a rule looks at a folder which is known to the laptop alone
-	Own    replay.Why = "own_rules" // of a reply: the candidate lets it through, and what altered it then may be the laptop's own rule
+	Folder replay.Why = "folder"    // a rule looks at a folder that only the laptop knows
+	Own    replay.Why = "own_rules" // for a reply: the candidate would let it through, but perhaps the laptop's own rule has altered it
 )
 
 // whyText returns a reason in words for people.
@@ -36,7 +36,7 @@ func whyText(w replay.Why) string {
 // listWhys returns the reasons in the order of a report.
 func listWhys() []replay.Why { return append(replay.Whys(), Folder, Own) }
 
-// Counts are how many calls of a class there are.
+// Counts holds the number of calls of each class.
 type Counts struct {
 	Denied    int `json:"newly_denied"`
 	Asked     int `json:"newly_asked"`
@@ -63,29 +63,29 @@ func (n *Counts) add(class replay.Class) {
 // Changed returns how many calls would have had another answer, or could have had one.
 func (n *Counts) Changed() int { return n.Denied + n.Asked + n.Released }
 
-// Row is the counts of one person, server or tool. Its name comes from laptops and may be any text.
+// Row holds the counts for one person, server or tool. Its name comes from laptops and may be any text.
 type Row struct {
 	Name string `json:"name"`
 	Counts
 }
 
-// Group is the calls of one person to one tool whose answer changes in the same way, or is not known for
-// the same reason.
+// Group holds the calls of one person to one tool whose answers change in the same way, or are not known
+// for the same reason.
 type Group struct {
 	Class   replay.Class `json:"class"`
 	Why     replay.Why   `json:"why,omitempty"`
-	From    string       `json:"from"`         // as recorded
-	To      string       `json:"to,omitempty"` // for Released, the candidate's answer: the laptop's own rules may be stricter
+	From    string       `json:"from"`         // the recorded answer
+	To      string       `json:"to,omitempty"` // for Released, the candidate's answer; the laptop's own rules may be stricter
 	Person  string       `json:"person"`
 	Server  string       `json:"server"`
 	Tool    string       `json:"tool"`
 	Method  string       `json:"method"`
-	Address bool         `json:"-"` // Tool is the address of a resource, which may hold arguments
+	Address bool         `json:"-"` // Tool is the address of a resource, which may contain arguments
 	N       int          `json:"calls"`
 	Example Example      `json:"example"`
 }
 
-// Answer returns what becomes of the calls of the group, or why that is not known.
+// Answer returns the new answer to the calls of the group, or the reason why it is not known.
 func (g *Group) Answer() string {
 	switch {
 	case g.Class == Released:
@@ -104,8 +104,8 @@ type Example struct {
 	Laptop     string         `json:"laptop"`
 	LaptopName string         `json:"laptop_name"`
 	Time       time.Time      `json:"time"`
-	Args       string         `json:"args,omitempty"` // JSON, cut
-	Rule       *check.RuleRef `json:"rule,omitempty"` // of the candidate, which decides now
+	Args       string         `json:"args,omitempty"` // JSON; a long text is cut
+	Rule       *check.RuleRef `json:"rule,omitempty"` // the candidate's rule that decides now
 
 	session string
 	seq     uint64
@@ -114,28 +114,28 @@ type Example struct {
 // Report is the result of a simulation.
 type Report struct {
 	Candidate string    `json:"candidate"`
-	Counter   uint64    `json:"counter,omitempty"`         // of the candidate, if it is a bundle
-	Present   uint64    `json:"present_counter,omitempty"` // of the newest bundle; 0: there is none
+	Counter   uint64    `json:"counter,omitempty"`         // counter of the candidate, if it is a bundle
+	Present   uint64    `json:"present_counter,omitempty"` // counter of the newest bundle; 0 if there is none
 	Since     time.Time `json:"since"`
-	Laptops   int       `json:"laptops"` // that have records of the time
+	Laptops   int       `json:"laptops"` // number of laptops with records since the time in Since
 	Decisions int       `json:"decisions"`
-	Observed  int       `json:"observed"` // of them, those of sessions that enforce nothing
+	Observed  int       `json:"observed"` // number of those decisions that come from sessions which enforce nothing
 	First     time.Time `json:"first"`
 	Last      time.Time `json:"last"`
-	Damaged   int       `json:"damaged"` // places of the records that cannot be read
+	Damaged   int       `json:"damaged"` // number of places in the records that cannot be read
 	Counts
 	NotKnownFor map[replay.Why]int `json:"not_known_for"`
 	People      []Row              `json:"people"`
 	Servers     []Row              `json:"servers"`
 	Tools       []Row              `json:"tools"`
-	Groups      []Group            `json:"groups"`  // of calls that change or are not known, the most calls first
-	Beyond      int                `json:"beyond"`  // such calls for which no group was made
+	Groups      []Group            `json:"groups"`  // calls whose answer changes or is not known, sorted by class; in each class the largest group comes first
+	Beyond      int                `json:"beyond"`  // number of calls whose answer changes or is not known and that are in no group, because there are too many groups
 	Answers     *replay.Answers    `json:"answers"` // null if the candidate has no rules about replies
-	Proof       diff.Document      `json:"proof"`   // the present bundle beside the candidate
+	Proof       diff.Document      `json:"proof"`   // comparison of the candidate with the present bundle
 	Occurred    []int              `json:"occurred"`
 
 	proved  *diff.Report
-	unseen  diff.Report // of proved, the changes that no recorded call shows
+	unseen  diff.Report // like proved, but only with the changes that no recorded call shows
 	people  rows
 	servers rows
 	tools   rows
@@ -143,12 +143,13 @@ type Report struct {
 	seen    map[changeKey]int
 }
 
-// HasChanges reports whether some call would have had another answer, or whether that is not ruled out.
+// HasChanges reports whether some call would have had another answer, or whether this could not be
+// excluded.
 func (r *Report) HasChanges() bool {
 	return r.Changed() > 0 || r.NotKnown > 0 || r.Answers.HasChanges() || r.proved.HasChanges()
 }
 
-// groupKey is what the calls of a Group share.
+// groupKey holds what all calls of a Group have in common.
 type groupKey struct {
 	class                    replay.Class
 	why                      replay.Why
@@ -156,16 +157,16 @@ type groupKey struct {
 	person, server, toolName string
 }
 
-// The bounds of what a report keeps.
+// Limits of the data that a report keeps.
 const (
-	maxHomes  = 8 // with rules of each; laptops come one by one, so more are seldom used again
+	maxHomes  = 8 // home folders whose rules are kept; laptops come one after the other, so older rules are seldom needed again
 	maxRows   = 10_000
 	maxGroups = 5_000
 	maxText   = 200 // characters of a name
 	maxArgs   = 300
 )
 
-// rows are counts by name. Names beyond maxRows count as one.
+// rows holds counts by name. All names beyond maxRows share one count.
 type rows map[string]*Counts
 
 const others = "(others)"
@@ -194,7 +195,7 @@ func (all rows) list() []Row {
 	return list
 }
 
-// changeKey is the two answers of a class of calls that the prover compares.
+// changeKey identifies a class of calls of the prover by its two answers.
 type changeKey struct {
 	old, now       policy.Action
 	oldRule, after int
@@ -214,7 +215,8 @@ func indexOf(r *policy.Rule) int {
 // classRank orders classes in a report.
 var classRank = map[replay.Class]int{replay.NewlyDenied: 0, replay.NewlyAsked: 1, Released: 2, replay.NotJudged: 3}
 
-// finish makes the lists of what was counted, and keeps of the proof what no record shows.
+// finish makes the lists of the report from the counts. It sets unseen to the proved changes that no
+// recorded call shows.
 func (r *Report) finish() {
 	r.People, r.Servers, r.Tools = r.people.list(), r.servers.list(), r.tools.list()
 	r.Groups = make([]Group, 0, len(r.groups))

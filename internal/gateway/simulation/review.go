@@ -15,28 +15,29 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Review says what the rules of a candidate are, how far its own fixtures try them, and what it changes
-// beside the rules before it.
+// Review holds the rules of a candidate, how well its own fixtures test them, and how its answers
+// differ from those of the rules before it.
 type Review struct {
 	Rules           []ReviewedRule
 	Packs, Fixtures int
-	Covered, Points int    // of cover.Coverage
+	Covered, Points int    // numbers of points (cover.Coverage)
 	NotMeasured     string // why there is no coverage; "" if it was measured
 	Changes         *diff.Report
-	Late            bool // the time was over before all was compared and measured
+	Late            bool // the time ended before everything was compared and measured
 }
 
 // ReviewedRule is a rule with the points that no fixture shows.
 type ReviewedRule struct {
 	policy.Source
-	Text   string // as it stands in the policy
+	Text   string // the text of the rule in the policy
 	Points int
 	Open   []cover.Point // the points that no fixture shows
 }
 
-// NewReview reviews a candidate beside the rules before it. windows says that some laptop runs Windows,
-// where more spellings of a path mean the same file. work bounds the proof, in units of prove.Options. When the
-// deadline of ctx comes, the review says what was not compared or measured. It is an error if ctx is cancelled.
+// NewReview reviews a candidate and compares it with the rules before it. windows is true if a laptop runs
+// Windows, where more spellings of a path mean the same file. work limits the proof, in the unit of
+// prove.Options. If the deadline of ctx comes, the review tells what was not compared or measured. If ctx is
+// cancelled, NewReview returns an error.
 func NewReview(ctx context.Context, before, c *Candidate, windows bool, work int) (*Review, error) {
 	r := &Review{Packs: c.packs, Fixtures: len(c.fixtures)}
 	var err error
@@ -78,11 +79,11 @@ func NewReview(ctx context.Context, before, c *Candidate, windows bool, work int
 	return r, nil
 }
 
-// compareCandidates proves what two candidates answer differently.
+// compareCandidates compares the answers of two candidates by proofs.
 func compareCandidates(ctx context.Context, before, after *Candidate, windows bool, work int) (*diff.Report, error) {
 	system := "linux"
 	if windows {
-		system = policy.Windows // a proof that holds there holds everywhere
+		system = policy.Windows // a proof for Windows is valid for every system
 	}
 	old, err := before.load(homeOfProofs, system)
 	if err != nil {
@@ -95,8 +96,9 @@ func compareCandidates(ctx context.Context, before, after *Candidate, windows bo
 	return diff.CompareWithin(old, now, prove.Options{Work: work, Done: ctx.Done()}), nil
 }
 
-// measureCoverage measures how far the candidate's own fixtures try its rules. They expect the answers of the
-// rules over a policy that allows all, so both are judged as one policy.
+// measureCoverage measures how well the candidate's own fixtures test its rules. The fixtures expect the
+// answers of the rules above a policy that allows everything, so the rules and this policy are measured as
+// one policy.
 func (c *Candidate) measureCoverage(ctx context.Context) (cover.Coverage, error) {
 	o := policy.Options{Home: homeOfProofs, Pack: c.pack}
 	src := append(append(bytes.Clone(c.src), '\n'), bundled.AllowAll...)
@@ -116,7 +118,7 @@ func (c *Candidate) measureCoverage(ctx context.Context) (cover.Coverage, error)
 	return cover.Measure(p, c.Name, src, fixtures, cover.Options{Policy: o, Done: ctx.Done()})
 }
 
-// ChangesText returns in lines what the rules change.
+// ChangesText returns lines about the calls that are answered differently.
 func (r *Review) ChangesText() string {
 	if !r.Changes.HasChanges() {
 		return "Proved: no call is answered differently."

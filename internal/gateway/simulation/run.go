@@ -22,7 +22,7 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Store is what a simulation reads of a centre.
+// Store lists the methods of store.Store that a simulation needs.
 type Store interface {
 	ListLaptops(ctx context.Context) ([]store.Laptop, error)
 	FindNewestBundle(ctx context.Context) (store.Bundle, error)
@@ -32,28 +32,28 @@ type Store interface {
 	ListNeighbours(ctx context.Context, laptop, session string, low, high uint64) ([]store.Record, error)
 }
 
-// Options say what is judged.
+// Options are the options of Run.
 type Options struct {
-	Since time.Time // records by the laptop's clock
+	Since time.Time // time of the oldest records to judge, by the laptop's clock
 	Now   time.Time
-	Page  string // address of the page of a record, up to its number
-	Most  int    // calls that are judged at most; 0: all
-	Work  int    // of the proof (prove.Options); 0: as much as diff does
+	Page  string // beginning of the address of a record's page; the record's number follows it
+	Most  int    // maximum number of calls to judge; 0: all
+	Work  int    // limit of the proof's work (prove.Options); 0: as in clawai policy diff
 }
 
 // ErrTooMany says that more calls were recorded than Options.Most.
 var ErrTooMany = errors.New("too many calls were recorded in this time")
 
-// simulator is one simulation that runs.
+// simulator is one simulation while it runs.
 type simulator struct {
 	db                 Store
 	options            Options
 	candidate, present *Candidate
-	judges             map[string]*judges // by home
+	judges             map[string]*judges // by home folder
 	report             *Report
 }
 
-// Run judges all recorded calls since a time by the candidate.
+// Run judges all recorded calls since Options.Since by the candidate.
 func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Report, error) {
 	s := &simulator{db: db, options: o, candidate: candidate, judges: map[string]*judges{}}
 	s.report = &Report{
@@ -70,7 +70,7 @@ func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Repor
 	if err := s.prove(ctx, laptops); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil { // a proof takes seconds
+	if err := ctx.Err(); err != nil { // the proof may have taken seconds
 		return nil, err
 	}
 	for i := range laptops {
@@ -82,7 +82,7 @@ func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Repor
 	return s.report, s.findPages(ctx)
 }
 
-// loadPresent loads the newest bundle; rules that say nothing if there is none.
+// loadPresent loads the newest bundle. If there is none, it loads a policy without rules.
 func (s *simulator) loadPresent(ctx context.Context) error {
 	b, err := s.db.FindNewestBundle(ctx)
 	if errors.Is(err, store.ErrNone) {
@@ -99,7 +99,7 @@ func (s *simulator) loadPresent(ctx context.Context) error {
 	return nil
 }
 
-// homeOfProofs is what ~ means in proofs, the same on every machine.
+// homeOfProofs is the home folder for ~ in proofs. It is the same on every machine.
 const homeOfProofs = "/home/user"
 
 // prove compares the candidate with the newest bundle.
@@ -122,7 +122,7 @@ type laptop struct {
 	seen    bool
 }
 
-// pageOfSegments is how many segments one question to the database names.
+// pageOfSegments is the maximum number of segments that one query of the database returns.
 const pageOfSegments = 200
 
 func (s *simulator) judgeLaptop(ctx context.Context, of *store.Laptop) error {
@@ -133,7 +133,8 @@ func (s *simulator) judgeLaptop(ctx context.Context, of *store.Laptop) error {
 	if err := s.findHome(ctx, l); err != nil {
 		return err
 	}
-	// Segments have the times of the centre, records those of the laptop.
+	// The times of segments come from the centre's clock, and those of records from the laptop's clock.
+	// So begin with segments that are maxAhead older.
 	for at := (store.Segment{}); ; {
 		page, err := s.db.ListChangedSegments(ctx, of.ID, s.options.Since.Add(-maxAhead), at.Session, at.Name, pageOfSegments)
 		if err != nil || len(page) == 0 {
@@ -150,7 +151,8 @@ func (s *simulator) judgeLaptop(ctx context.Context, of *store.Laptop) error {
 // maxAhead is how far the clock of a laptop may be ahead (centre.indexRecord).
 const maxAhead = 24 * time.Hour
 
-// findHome reads the home of a laptop's person off the places of the rules that decided there.
+// findHome finds the home folder of a laptop's person. The positions of rules that have decided calls
+// on this laptop contain it.
 func (s *simulator) findHome(ctx context.Context, l *laptop) error {
 	latest, err := s.db.ListRecords(ctx, store.Query{Laptop: l.ID, Kind: string(event.Decision), Most: 500})
 	for i := range latest {
@@ -165,14 +167,16 @@ func (s *simulator) findHome(ctx context.Context, l *laptop) error {
 	return err
 }
 
-// The bytes of a segment that are read at once: pageBytes, and as many as maxPage where a line does not
-// end before. A record has at most 1 MiB, and of what is no record at most 2 MiB are kept.
+// Numbers of bytes of a segment that are read at once: pageBytes, or maxPage if no line ends within
+// pageBytes. A record has at most 1 MiB, and the centre stores at most 2 MiB after the last whole
+// record.
 const (
 	pageBytes = 1 << 20
 	maxPage   = 4 << 20
 )
 
-// judgeSegment reads a segment as the centre did when it came: line by line, each with its hash.
+// judgeSegment reads a segment as the centre did when the segment arrived: line by line, with a check
+// of each line's hash.
 func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segment) error {
 	var at audit.Arrival
 	for most := pageBytes; at.Checked < g.Size; {
@@ -187,7 +191,7 @@ func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segmen
 		}
 		s.report.Damaged += len(part.Findings)
 		for i := range part.Records {
-			// A page has many records, and each may take long under many rules.
+			// A page has many records, and it may take long to judge one of them if there are many rules.
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -198,7 +202,7 @@ func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segmen
 		switch {
 		case at.Checked > before:
 			most = pageBytes
-		case len(text) < most || most >= maxPage: // no sound line follows
+		case len(text) < most || most >= maxPage: // no valid line follows
 			if part.Rest > 0 && g.Complete {
 				s.report.Damaged++
 			}
@@ -210,7 +214,8 @@ func (s *simulator) judgeSegment(ctx context.Context, l *laptop, g *store.Segmen
 	return nil
 }
 
-// judgeRecord judges one record. Of those before the time only the calls are kept that a reply answers.
+// judgeRecord judges one record. From a record before Options.Since it only keeps the call, because a
+// later record may be the reply to the call.
 func (s *simulator) judgeRecord(l *laptop, e *event.Entry) error {
 	replies := l.replies.TakeReplies(e)
 	at := e.Time
@@ -251,7 +256,7 @@ func (s *simulator) judgeRecord(l *laptop, e *event.Entry) error {
 	return nil
 }
 
-// result is what becomes of a recorded call.
+// result is the old and the new answer to a recorded call.
 type result struct {
 	class    replay.Class
 	why      replay.Why
@@ -259,9 +264,10 @@ type result struct {
 	rule     *policy.Rule
 }
 
-// judgeCall judges a recorded call as a laptop with the candidate would: it only tightens. The record has
-// the strictest of the answers of the laptop's own rules and of the bundle of then, and which rule gave
-// it. If a rule of the laptop itself did, its answer still holds below the candidate.
+// judgeCall judges a recorded call as a laptop with the candidate would. A bundle can only make answers
+// stricter. The record has the strictest answer of the laptop's own rules and of the bundle at that time,
+// and the rule that gave this answer. If that rule is one of the laptop's own, its answer stays valid
+// with the candidate.
 func (s *simulator) judgeCall(j *judges, e *event.Entry) result {
 	was, err := policy.ParseAction(e.Policy)
 	if err != nil {
@@ -290,7 +296,7 @@ func (s *simulator) judgeCall(j *judges, e *event.Entry) result {
 		}
 	}
 	x := result{class: replay.Unchanged, from: was, to: was}
-	if d.Rule != nil && d.Rule.Pos.File != "" { // not one of bundled.AllowAll
+	if d.Rule != nil && d.Rule.Pos.File != "" { // the rule is not from bundled.AllowAll
 		x.rule = d.Rule
 	}
 	switch {
@@ -304,7 +310,8 @@ func (s *simulator) judgeCall(j *judges, e *event.Entry) result {
 	return x
 }
 
-// asksLaptop reports whether a rule that looks at a folder of the laptop is in doubt of a call.
+// asksLaptop reports whether only the laptop can tell if a rule matches a call, because the rule
+// looks at a folder of the laptop.
 func (j *judges) asksLaptop(c *policy.Call) bool {
 	if len(j.folders) == 0 {
 		return false
@@ -350,7 +357,8 @@ func (s *simulator) countCall(l *laptop, e *event.Entry, x result) {
 	g.N++
 }
 
-// judgeReply judges what came back. A bundle only adds to what the laptop's own rules do with it.
+// judgeReply judges a recorded reply. A bundle can only add to the effects that the laptop's own rules
+// have on the reply.
 func (s *simulator) judgeReply(j *judges, reply *replay.Reply) {
 	if !j.after.HasReplyRules(reply) {
 		return
@@ -362,7 +370,7 @@ func (s *simulator) judgeReply(j *judges, reply *replay.Reply) {
 	s.report.Answers = s.report.Answers.AddExample(&x, 0)
 }
 
-// findPages finds the pages of the examples.
+// findPages sets the addresses of the pages of the examples.
 func (s *simulator) findPages(ctx context.Context) error {
 	for i := range s.report.Groups {
 		x := &s.report.Groups[i].Example

@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// titles are the classes as a report for people names them.
+// titles are the titles of the classes in the report for people.
 var titles = map[replay.Class]string{
 	replay.NewlyDenied: "Would be denied", replay.NewlyAsked: "Would be asked",
 	Released: "No longer denied or asked about by the team's rules (each laptop's own rules decide)", replay.NotJudged: "Not known",
 }
 
-// The lengths of lists for a terminal; --json has all.
+// Maximum lengths of lists on a terminal. The option --json prints the whole lists.
 const (
 	shownGroups = 15
 	shownRows   = 10
@@ -41,7 +41,7 @@ func (r *Report) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-// ClassGroups are the groups of one class, with its title.
+// ClassGroups holds the title and the groups of one class.
 type ClassGroups struct {
 	Title  string
 	Groups []Group
@@ -89,7 +89,7 @@ func countText(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// writeRows writes the rows of which something changes or is not known.
+// writeRows writes the rows with a change or with a call whose answer is not known.
 func writeRows(out io.Writer, title string, all []Row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	shown := 0
@@ -114,7 +114,7 @@ func writeRows(out io.Writer, title string, all []Row) {
 	}
 }
 
-// ProofText returns in lines what could change and has not occurred.
+// ProofText returns lines about possible changes that no recorded call shows.
 func (r *Report) ProofText() string {
 	beside := "rules that say nothing, since no bundle is published"
 	if r.Present > 0 {
@@ -129,7 +129,8 @@ func (r *Report) ProofText() string {
 	return w.String()
 }
 
-// SummaryText returns in lines how many calls were judged, and what stays open.
+// SummaryText returns lines that tell how many calls were judged, and for how many the
+// answer is not known.
 func (r *Report) SummaryText() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "%s of %s since %s UTC: %d would be denied, %d asked, %d released, %d not known, %d unchanged\n",

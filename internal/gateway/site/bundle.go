@@ -11,21 +11,21 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 )
 
-// bundleData is what the page of one bundle shows.
+// bundleData is the data of the page of one bundle.
 type bundleData struct {
 	bundleRow
-	OtherKey          bool   // no key that holds now has signed it
+	OtherKey          bool   // no key that is valid now has signed the bundle
 	NotInForce        string // why a bundle that was published is not in force; "" if it is or was
 	Packs, Fixtures   int
-	Laptops           []laptopRow // that have it in force
-	Running           int         // laptops that are enrolled
-	Before            uint64      // the bundle before it; 0: there is none
-	Changes           []textLine  // lines of the difference
+	Laptops           []laptopRow // laptops on which the bundle is in force
+	Running           int         // number of enrolled laptops
+	Before            uint64      // counter of the bundle before it; 0 if there is none
+	Changes           []textLine  // lines about the differences from the bundle before
 	Rules             []reviewedRow
 	Coverage, Trouble string
 }
 
-// notInForce says why a proposal is not in force.
+// notInForce holds the reason why a proposal is not in force, by its state.
 var notInForce = map[string]string{
 	store.ProposalWaits: "It waits for people.", store.ProposalRejected: "It was rejected.", store.ProposalReplaced: "A newer one replaced it while it waited.",
 }
@@ -39,7 +39,8 @@ type reviewedRow struct {
 	Open               []textLine // the points that no fixture shows
 }
 
-// showBundle shows what a bundle holds, what it changes beside the one before, and who has it.
+// showBundle shows the contents of a bundle, its differences from the bundle before, and the laptops on which it is in
+// force.
 func (v *visit) showBundle(number string) error {
 	ctx := v.r.Context()
 	counter, err := strconv.ParseUint(number, 10, 64)
@@ -119,18 +120,18 @@ func (d *bundleData) addReview(r *simulation.Review) {
 // reviewError says why a stored bundle could not be reviewed.
 type reviewError struct{ error }
 
-// Bounds of reviews.
+// Limits of reviews.
 const (
-	maxReviews = 32               // that are kept. A published bundle never changes, nor does its review
-	reviewTime = 20 * time.Second // for one review, and for the wait until it can begin
+	maxReviews = 32               // number of reviews that are kept; the review of a published bundle never changes
+	reviewTime = 20 * time.Second // time limit for one review, and for the wait until it can begin
 )
 
-// errReviewing is for somebody who has waited for the review of another bundle.
+// errReviewing is the error for a person who has waited too long for the review of another bundle to end.
 var errReviewing = errors.New("another bundle is being compared; load this page again in half a minute")
 
-// reviewBundle returns the review of a bundle beside the one before it, and the counter of that one. One review
-// is made at a time, because it takes a processor for seconds. It ends when the time is over or the browser is gone; one
-// that is not whole is not kept.
+// reviewBundle returns the review of a bundle, and the counter of the bundle before it, with which it is compared. Only
+// one review is made at a time, because it uses a processor for seconds. The review stops when its time is over or the
+// browser disconnects. An incomplete review is not kept.
 func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) (r *simulation.Review, before uint64, err error) {
 	old, err := s.centre.Store.FindBundleBefore(ctx, b.Counter)
 	if err != nil && !errors.Is(err, store.ErrNone) {
@@ -150,7 +151,7 @@ func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) 
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	if r = s.findReview(key); r != nil { // made while this one waited
+	if r = s.findReview(key); r != nil { // the review was made during the wait
 		return r, old.Counter, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, reviewTime)
@@ -164,7 +165,8 @@ func (s *Site) reviewBundle(ctx context.Context, b *store.Bundle, windows bool) 
 	return r, old.Counter, nil
 }
 
-// newReview makes a review. What is wrong with a bundle, or takes longer than the deadline of ctx, is a reviewError.
+// newReview makes a review. The error is a reviewError if a bundle cannot be read, or cannot be read before the
+// deadline of ctx.
 func newReview(ctx context.Context, b, old *store.Bundle, windows bool) (*simulation.Review, error) {
 	read := func(b *store.Bundle) (*simulation.Candidate, error) {
 		c, err := simulation.NewSentCandidate(ctx, fmt.Sprintf("bundle %d", b.Counter), b.Bytes)

@@ -14,7 +14,8 @@ type Check struct {
 	Text string
 }
 
-// healthTime is how long the checks may take. They ask the identity provider and others.
+// healthTime is the time limit of all checks. Some checks send requests to other services,
+// such as the identity provider.
 const healthTime = 30 * time.Second
 
 // checkRow is a check with the mark that a page shows.
@@ -24,7 +25,7 @@ func (v *visit) showHealth(string) error {
 	if v.s.Health == nil {
 		return notFound
 	}
-	// One look at a time, because each asks others on the network.
+	// Make the checks only once at a time, because they send requests to other services.
 	if !v.s.beginWork(healthPage, 1) {
 		return refuse(http.StatusTooManyRequests, "Another look is being taken. Try again in half a minute.")
 	}

@@ -18,11 +18,11 @@ import (
 // token from its platform.
 const machinePrefix = "/v1/machine/"
 
-// machineRoutes are the requests of machines. Each needs one of its roles.
+// machineRoutes are the requests of machines. For each request, a machine needs one of the listed roles.
 var machineRoutes = map[string]struct {
 	method string
 	roles  []string
-	once   bool // a token of a workload is valid for one such request
+	once   bool // a token of a workload can be used for only one such request
 	answer func(*visit) (*reply, error)
 }{
 	machinePrefix + "bundle":  {http.MethodPut, []string{principal.Publish}, true, (*visit).takeBundle},
@@ -105,7 +105,7 @@ func (v *visit) takeBundle() (*reply, error) {
 		Digest  string `json:"digest"`
 		Key     string `json:"key"`
 		State   string `json:"state"`            // store.ProposalActivated or store.ProposalWaits
-		People  int    `json:"people,omitempty"` // number of people for whom it waits
+		People  int    `json:"people,omitempty"` // number of people for whom the bundle waits
 	}{b.Counter, b.Digest, b.Key, b.State, people}}, nil
 }
 

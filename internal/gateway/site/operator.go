@@ -15,11 +15,12 @@ import (
 // readyTime is the maximum time for the database to answer /readyz.
 const readyTime = 2 * time.Second
 
-// Ready is what /readyz says while the database answers.
+// Ready is the text of the answer of /readyz while the database answers.
 const Ready = "ready"
 
-// ServeOperator answers an operator's questions until ctx ends: /healthz, whether the program runs,
-// /readyz, whether its database answers and this centre may serve beside others on it, and /metrics, its figures. It closes l.
+// ServeOperator answers an operator's requests until ctx ends. /healthz shows whether the program runs. /readyz shows
+// whether its database answers and whether this centre may serve (store.Store.CheckReady). /metrics shows its figures.
+// ServeOperator closes l.
 func ServeOperator(ctx context.Context, c *centre.Centre, l net.Listener) error {
 	say := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

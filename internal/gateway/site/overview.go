@@ -17,7 +17,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// Numbers of hours, tools and laptops on the first page. It shows more laptops only if more of them are red.
+// Numbers of hours, tools and laptops on the first page. The page shows more laptops only if more laptops
+// are red.
 const (
 	hours       = 24
 	mostTools   = 5

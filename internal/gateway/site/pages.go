@@ -21,7 +21,7 @@ import (
 
 // Paths of pages.
 const (
-	SignInPath    = "/sign-in/" // followed by the token of a link, which signs in once
+	SignInPath    = "/sign-in/" // followed by the token of a link that signs a person in once
 	beginPath     = "/oidc/begin"
 	callback      = "/oidc/callback"
 	mePage        = "/me"
@@ -53,7 +53,7 @@ type visit struct {
 type route struct {
 	method string
 	open   bool     // works without a session
-	roles  []string // one of them is needed; nil: every person who is signed in
+	roles  []string // the person must have one of these roles; nil: every person who is signed in
 	serve  func(v *visit, rest string) error
 }
 
@@ -196,7 +196,7 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 			v.session, v.who = c[0].Value, who
 		}
 	}
-	// A form of somebody who may not send it is not read, since it may be large.
+	// Do not read the form of a person who may not send it, because the form may be large.
 	if r.Method != http.MethodPost || !rt.open && (v.session == "" || rt.roles != nil && !v.who.Has(rt.roles...)) {
 		return v, nil
 	}
@@ -209,7 +209,7 @@ func (s *Site) beginVisit(w http.ResponseWriter, r *http.Request, rt route) (*vi
 	return v, nil
 }
 
-// readForm reads the form of a request. Only the form of a simulation brings a file.
+// readForm reads the form of a request. Only the form of a simulation contains a file.
 func (v *visit) readForm() error {
 	kind := v.r.Header.Get("Content-Type")
 	if v.r.URL.Path == simulatePath && strings.HasPrefix(kind, "multipart/form-data;") {
@@ -321,7 +321,8 @@ func (v *visit) decideCode(decide func(ctx context.Context, typed string, allow 
 	return d, err
 }
 
-// showWish adds a request to the data of a page, or the reason why there is none with the code.
+// showWish adds the request with a code to the data of a page. If there is no such request, it adds
+// the reason.
 func (v *visit) showWish(d enrollData, e *store.Enrolment, err error) (enrollData, error) {
 	if text, ok := explainCode(err); ok {
 		d.Trouble = text

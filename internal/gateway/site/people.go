@@ -38,7 +38,7 @@ func (s *Site) checkOrigin(r *http.Request) error {
 // A public centre uses SameSite=Lax: the identity provider, another site, sends the browser back, and then
 // the browser would not send a Strict cookie.
 func (s *Site) newCookie(name, value string, life time.Duration) *http.Cookie {
-	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(life / time.Second)} //nolint:gosec // below
+	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: int(life / time.Second)} //nolint:gosec // Secure is set below
 	if s.provider != nil {
 		c.Secure, c.SameSite = true, http.SameSiteLaxMode
 	}

@@ -17,16 +17,17 @@ import (
 // Limits of the list of bundles that people decide about.
 const (
 	mostProposals = 20
-	mostLines     = 5000 // of the policy of a bundle that waits
+	mostLines     = 5000 // lines of a waiting bundle's policy that are shown
 )
 
 // BundlesPath is the path of the page of bundles.
 const BundlesPath = bundlesPage
 
-// answerBundlePath is where the forms of a bundle that waits go.
+// answerBundlePath is the path of the form with which a person agrees to a waiting bundle or rejects it.
 const answerBundlePath = "/answer-bundle"
 
-// proposalsData is what the page of the bundles shows of those that people must put into force.
+// proposalsData is the part of the page of bundles about proposals: the bundle that waits for people, and those that
+// have waited.
 type proposalsData struct {
 	Waiting *proposalRow
 	Over    []proposalRow
@@ -39,7 +40,7 @@ type proposalRow struct {
 	Ended                                                 string
 	Votes                                                 []voteRow
 	MayAgree, MayReject                                   bool
-	Enough                                                bool // so many agreed, but before the number was lowered or the role given back
+	Enough                                                bool // enough people have agreed, because the required number was lowered, or a person got the role back, after they agreed
 	WhyNot, Contents                                      string
 	Policy                                                []textLine
 	More                                                  int // number of lines of the policy that are not shown
@@ -114,7 +115,8 @@ func (v *visit) newProposalRow(p *store.Proposal) (proposalRow, error) {
 // stampText returns a time as tables show it.
 func stampText(t time.Time) string { return t.Format(time.DateTime) + " UTC" }
 
-// addAnswers adds to a bundle that waits what the person may do with it and, for somebody who decides, its policy.
+// addAnswers sets in the row what the person may do with a waiting bundle. For a person who may decide, it also adds
+// the bundle's policy.
 func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 	if !v.who.Has(admins...) {
 		row.WhyNot = centre.ErrNoBundleRole.Error()
@@ -144,7 +146,7 @@ func (v *visit) addAnswers(row *proposalRow, p *store.Proposal) error {
 	return nil
 }
 
-// contentsText returns the number of files in a bundle beside its policy.
+// contentsText returns a text with the numbers of packs and fixtures in a bundle.
 func contentsText(b *bundle.Bundle) string {
 	return fmt.Sprintf("policy.toml, packs: %d, fixtures: %d", len(b.Packs()), len(b.Fixtures()))
 }

@@ -168,7 +168,7 @@ func (v *visit) newQuestionRow(q *store.Question, names map[string]string, entir
 			shown.Word, shown.Look = "allowed", view.Allowed.Word()
 		}
 		if rights.Read {
-			shown.Words = vote.Words // it may quote the call
+			shown.Words = vote.Words // the words may quote the call
 		}
 		row.Votes = append(row.Votes, shown)
 	}
@@ -204,9 +204,9 @@ const (
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
-// listQuestions calls show for the pending questions, and then for the recent ones that have ended. show returns
-// true if it shows the question. Only shown questions count towards mostQuestions: many questions for other
-// people must not push a pending one out of the list.
+// listQuestions passes to the function show the pending questions, and then the recent ones that have ended.
+// show returns true if it shows the question. Only shown questions count towards mostQuestions: many questions
+// for other people must not push a pending one out of the list.
 func (s *Site) listQuestions(ctx context.Context, show func(q *store.Question, waits bool) (bool, error)) error {
 	shown := 0
 	for q, err := range s.centre.EachPending(ctx) {

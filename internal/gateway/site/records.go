@@ -142,9 +142,9 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 	return rows
 }
 
-// hidePayload removes texts that may contain arguments: the main argument; the reason, which may quote one; the
-// description of the rule, which may be made from a call by an answer "always"; and names that are not of tools
-// or prompts, such as the address of a resource.
+// hidePayload removes texts that may contain arguments: the main argument; the reason, because it may quote an
+// argument; the description of the rule, because an answer "always" writes the call into it; and a name that
+// does not name a tool, a prompt or a method, such as the address of a resource.
 func (row *recordRow) hidePayload(r *store.Record) {
 	row.About, row.Reason, row.RuleText = "", r.Code, ""
 	if isNamed := r.Subject == "tool" || r.Subject == "prompt" || r.Name == r.Method; !isNamed || !shown.IsName(row.Tool) {
@@ -251,7 +251,8 @@ func withValue(values url.Values, name, value string) string {
 	return page.Address(recordsPage, pairs...)
 }
 
-// neighbours is the number of records before, and after, a record on the record's page.
+// neighbours is how many records before a record, and how many records after it, the page of this
+// record lists.
 const neighbours = 8
 
 func (v *visit) showRecord(text string) error {

@@ -38,7 +38,7 @@ type Site struct {
 	large chan struct{}  // holds one element for each large part in memory
 
 	reviewing chan struct{}                 // holds one element while a review is made
-	reviews   map[string]*simulation.Review // of bundles, by their digests
+	reviews   map[string]*simulation.Review // reviews of bundles, by the key that reviewBundle makes
 
 	// Slack checks and reads clicks in Slack; nil if gateway.toml does not configure Slack. Set it before Serve.
 	Slack *message.Slack
@@ -163,15 +163,16 @@ func statusOf(err error) (int, string) {
 }
 
 // maxParts is the maximum number of parts of one laptop, or requests of one machine, that are handled at the
-// same time. clawai sends one part at a time, but after a broken connection the one before may still be handled.
+// same time. clawai sends one part at a time, but after a broken connection the centre may still handle the part
+// before.
 const maxParts = 2
 
 // maxWaits is the maximum number of requests of one laptop that wait for the answer to a question. clawai
 // sends one for each question.
 const maxWaits = 64
 
-// beginWork counts one more request with a key, and returns true. If the number of such requests that are being
-// answered has reached most, it counts nothing and returns false.
+// beginWork counts one more request with a key, and returns true. If already as many such requests are being
+// answered as the parameter most allows, it counts nothing and returns false.
 func (s *Site) beginWork(key string, most int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +191,8 @@ func (s *Site) endWork(key string) {
 	}
 }
 
-// readBody reads a request's body. It returns a refusal if the body has more than most bytes.
+// readBody reads a request's body. It returns a refusal if the body has more bytes than the
+// parameter most.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

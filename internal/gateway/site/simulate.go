@@ -16,19 +16,19 @@ import (
 	"github.com/clawai/clawai/internal/page"
 )
 
-// The bounds of a simulation on a page. The command line has none of them.
+// Limits of a simulation on a page. The command line has no such limits.
 const (
 	maxUpload      = 1 << 20 // bytes of the form, with the candidate
 	maxUploads     = 8       // forms that are being read at the same time
 	simulationTime = 40 * time.Second
-	maxSimulated   = 1_000_000 // calls
-	proofWork      = 1 << 22   // see prove.Options; a proof cannot be ended, and with this bound it takes seconds
-	shownGroups    = 50        // of a class
+	maxSimulated   = 1_000_000 // calls that are judged
+	proofWork      = 1 << 22   // limit of a proof's work (prove.Options); with this limit a proof takes seconds
+	shownGroups    = 50        // groups of one class
 	shownRows      = 30
 	sinceAtFirst   = "30d"
 )
 
-// readFiles reads a form that brings a file. All of it stays in memory.
+// readFiles reads a form with a file. The whole form stays in memory.
 func (v *visit) readFiles() error {
 	if !v.s.beginWork("upload", maxUploads) {
 		return refuse(http.StatusTooManyRequests, "Other files are being sent. Try again in a minute.")
@@ -45,7 +45,7 @@ func (v *visit) readFiles() error {
 	return nil
 }
 
-// bundlesData is what the page of the bundles shows.
+// bundlesData is the data of the page of bundles.
 type bundlesData struct {
 	Proposals              proposalsData
 	Bundles                []bundleRow
@@ -66,7 +66,8 @@ func (v *visit) showBundles(string) error {
 	return v.writeBundles(http.StatusOK, sinceAtFirst, "")
 }
 
-// writeBundles writes the page of the bundles, with what was wrong with a form.
+// writeBundles writes the page of bundles. trouble says what is wrong with a form; "" if nothing is
+// wrong.
 func (v *visit) writeBundles(status int, since, trouble string) error {
 	all, err := v.s.centre.Store.ListBundles(v.r.Context(), 50)
 	if err != nil {
@@ -96,7 +97,7 @@ func (v *visit) simulate(string) error {
 	if o.Since, err = ParseTime(since, now); err != nil {
 		return wrong("%q is no time. Write an age such as 12h or 30d, or a day such as 2026-11-30.", since)
 	}
-	// One at a time, so that several do not take the memory and the time of everybody.
+	// Run one simulation at a time, because several would use too much memory and time.
 	if !v.s.beginWork(simulatePath, 1) {
 		return refuse(http.StatusTooManyRequests, "Another simulation runs. Try again in a minute.")
 	}
@@ -123,9 +124,9 @@ func (v *visit) simulate(string) error {
 	return v.show("simulation", "Simulation", bundlesPage, v.newSimulationData(r))
 }
 
-// readCandidate returns the file in the form. A policy of one's own is a question about what calls carry:
-// each rule tells whether an argument is what it names. So without the role of the payload, it must be a
-// bundle that the team has signed.
+// readCandidate returns the file in the form. A person could find out the arguments of recorded calls by
+// judging them with rules that name a value of an argument. So a person without the role
+// principal.Payload can only use a bundle that the team has signed.
 func (v *visit) readCandidate() (name string, src []byte, err error) {
 	if len(v.files["candidate"]) != 1 {
 		return "", nil, errors.New("choose one file, a policy or a bundle")
@@ -147,7 +148,7 @@ func (v *visit) readCandidate() (name string, src []byte, err error) {
 	return head.Filename, src, nil
 }
 
-// simulationData is what the page of a simulation shows.
+// simulationData is the data of the page of a simulation.
 type simulationData struct {
 	Name           string
 	Summary, Proof []textLine
@@ -217,7 +218,7 @@ func (v *visit) newSimulatedGroup(g *simulation.Group, since string) simulatedGr
 	return row
 }
 
-// newCountTable returns the rows in which something changes or is not known.
+// newCountTable returns the rows with a change or with a call whose answer is not known.
 func newCountTable(title string, all []simulation.Row, link func(name string) string) countTable {
 	t := countTable{Title: title}
 	for _, row := range all {
@@ -232,9 +233,10 @@ func newCountTable(title string, all []simulation.Row, link func(name string) st
 	return t
 }
 
-// textLine is a line of a text without the spaces before it, which a page would show as escapes.
+// textLine is a line of a text. The blanks at its start are left out, because a page would show them as
+// escapes.
 type textLine struct {
-	Depth int // pairs of spaces before it, at most 4
+	Depth int // number of pairs of blanks at its start, at most 4
 	Text  string
 }
 

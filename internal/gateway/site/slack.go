@@ -21,8 +21,8 @@ const maxClick = 256 << 10
 // maxTelling is the maximum number of texts that are being sent to users of Slack at the same time.
 const maxTelling = 8
 
-// serveSlack handles a click that Slack has signed. Slack waits three seconds for the answer, so if the click is
-// refused, the reason is sent to the user in a message after that (tellClick).
+// serveSlack handles a click that Slack has signed. Slack waits only three seconds for the answer. So if the
+// click is refused, the answer does not contain the reason: tellClick sends the reason to the user in a message.
 func (s *Site) serveSlack(w http.ResponseWriter, r *http.Request) {
 	if s.Slack == nil || page.CheckHost(r, s.origin) != nil {
 		http.Error(w, "There is nothing here.", http.StatusNotFound)

@@ -35,18 +35,19 @@ type Checkpoints interface {
 	// tree's hashes. sign returns the hashes to add to the tree, as package tlog stores them. The error
 	// is ErrNone if no head is left to add.
 	AddCheckpoint(ctx context.Context, heads []checkpoint.Head, sign func(size int64, heads []checkpoint.Head, tree tlog.HashReader) ([]tlog.Hash, Checkpoint, error)) error
-	// ListCheckpoints returns the checkpoints that have a size larger than above. The smallest comes
-	// first.
+	// ListCheckpoints returns the checkpoints whose size is larger than the parameter above. The
+	// smallest comes first.
 	ListCheckpoints(ctx context.Context, above int64, most int) ([]Checkpoint, error)
 	// FindNewestCheckpoint returns the checkpoint with the largest size. The error is ErrNone if the
 	// store has no checkpoint.
 	FindNewestCheckpoint(ctx context.Context) (Checkpoint, error)
-	// ListHeads returns the heads with the number from and the following numbers, in order.
+	// ListHeads returns heads in the order of their numbers. The parameter from is the number of
+	// the first one.
 	ListHeads(ctx context.Context, from int64, most int) ([]Head, error)
 	// ListSegmentHeads returns the heads of a segment in the order of their numbers.
 	ListSegmentHeads(ctx context.Context, laptop, segment string) ([]Head, error)
-	// FindHead returns a segment's newest head among the heads with a number less than below. The error
-	// is ErrNone if the segment has no such head.
+	// FindHead returns a segment's newest head among the heads whose number is less than the parameter
+	// below. The error is ErrNone if the segment has no such head.
 	FindHead(ctx context.Context, laptop, segment string, below int64) (Head, error)
 	// ReadTree returns the tree's hashes with the given indexes (tlog.StoredHashIndex).
 	ReadTree(ctx context.Context, places []int64) ([]tlog.Hash, error)

@@ -24,8 +24,9 @@ func (k *Key) IsOver(now time.Time) bool {
 // Keys keeps keys of machines. It keeps only keyed hashes of the keys' secrets.
 type Keys interface {
 	// AddKey adds a key. If the new key replaces another key, instead is the id of the old key;
-	// otherwise instead is "". The old key then ends at the time ends, or earlier if its own Ends is
-	// earlier. The error is ErrNone if the old key does not exist or was revoked.
+	// otherwise instead is "". The old key then ends at the time in the parameter ends, or at its
+	// own Ends if that is earlier. The error is ErrNone if the old key does not exist or was
+	// revoked.
 	AddKey(ctx context.Context, k Key, hash, instead string, ends time.Time) error
 	// FindKey returns a key and the keyed hash of its secret. The error is ErrNone if the key does not
 	// exist.

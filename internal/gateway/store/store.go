@@ -83,7 +83,7 @@ type Enrolment struct {
 // Enrolments keeps requests to enrol until the requests expire.
 type Enrolments interface {
 	// AddEnrolment adds a request, and removes all requests that expired before e.Created. The error is
-	// ErrMany if the number of pending requests has reached most.
+	// ErrMany if there are already as many pending requests as the parameter most allows.
 	AddEnrolment(ctx context.Context, e Enrolment, most int) error
 	// FindEnrolment returns the request that has a user code. The error is ErrNone if no request has
 	// the code.
@@ -263,7 +263,7 @@ type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
 	Label                                     policy.Seen // one label that led to the question or refusal
-	NamesOnly                                 bool        // true if Tool must be the name of a tool or a prompt, or a method
+	NamesOnly                                 bool        // with Tool: only records whose name names a tool, a prompt or a method
 	Since, Until                              time.Time   // Until is excluded
 	Before                                    Place       // only records after this place in the list
 	Most                                      int         // maximum number of records
@@ -340,8 +340,9 @@ type Vote struct {
 const maxStep = time.Minute
 
 // IsOpen reports whether the question waits or has an approval that can still be used. An expired
-// question is not open in any stored state. A question that was created or decided more than maxStep
-// after now is not open either, because a clock that was set back must not lengthen a question's life.
+// question is not open in any stored state. If the question was created or decided more than maxStep
+// after now, the clock was set back. Then the question is not open either, so that its life does not
+// become longer.
 func (q *Question) IsOpen(now time.Time) bool {
 	begun := q.Created
 	if q.Decided.After(begun) {
@@ -369,10 +370,10 @@ func (q *Question) Given() (n int) {
 }
 
 // AddVote adds the answer of one person. One denial ends the question. The rule says how many people
-// must allow the question (Asked.Approvals). The approval is valid for the time kept. One denial also
-// ends an unused approval, even the denial of a person who allowed the call. The error is ErrOver if
-// the question is over, or if v allows an already approved question. The error is ErrVoted if the
-// person allows twice.
+// must allow the question (Asked.Approvals). The parameter kept is how long an approval is valid. One
+// denial also ends an unused approval, even the denial of a person who allowed the call. The error is
+// ErrOver if the question is over, or if v allows an already approved question. The error is ErrVoted
+// if the person allows twice.
 func (q *Question) AddVote(v Vote, kept time.Duration) error {
 	if !q.IsOpen(v.At) || v.Allow && q.State != enrolment.QuestionPending {
 		return ErrOver
@@ -414,14 +415,15 @@ func (q *Question) Cancel(now time.Time) error {
 type Questions interface {
 	// AddQuestion adds a question. It first looks for a question with the same laptop, digest and
 	// approvers that is pending or approved at the time q.Created. If this question exists, AddQuestion
-	// sets its Held to q.Held and returns it. The error is ErrMany if the number of the laptop's pending
-	// questions has reached most. The error is ErrFull if the laptop's questions would have more than kept
-	// bytes.
+	// sets its Held to q.Held and returns it. The error is ErrMany if the laptop already has as many
+	// pending questions as the parameter most allows. The error is ErrFull if the laptop's questions would
+	// have more bytes than the parameter kept.
 	AddQuestion(ctx context.Context, q Question, most int, kept int64) (Question, error)
 	// FindQuestion returns a question. The error is ErrNone if the question does not exist.
 	FindQuestion(ctx context.Context, id string) (Question, error)
 	// ListPending returns questions that are pending at a time. The oldest question comes first. The
-	// list starts after the question behind, or with the oldest question if behind is the zero value.
+	// list starts after the question in the parameter behind, or with the oldest question if behind
+	// is the zero value.
 	ListPending(ctx context.Context, now time.Time, behind Question, most int) ([]Question, error)
 	// ListQuestions returns the questions that were created since a time. The newest question comes
 	// first.
@@ -451,8 +453,9 @@ type Deliveries interface {
 	// FindDelivery returns the delivery of a question on a way. The error is ErrNone if the store has
 	// no such delivery.
 	FindDelivery(ctx context.Context, question, way string) (Delivery, error)
-	// ReplaceDelivery replaces the delivery found by d. It also adds d if the store has no delivery
-	// yet. The error is ErrTwice if another centre changed the stored delivery in the meantime.
+	// ReplaceDelivery stores d in place of the delivery found. It also adds d if the store has no
+	// delivery yet. The error is ErrTwice if another centre changed the stored delivery in the
+	// meantime.
 	ReplaceDelivery(ctx context.Context, found, d Delivery) error
 	// ListOpen returns the open deliveries of a way. The delivery of the oldest question comes first.
 	ListOpen(ctx context.Context, way string) ([]Delivery, error)

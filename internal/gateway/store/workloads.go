@@ -13,8 +13,9 @@ type WorkloadUse struct {
 
 // Workloads keeps used tokens of workloads, and the last use of each rule.
 type Workloads interface {
-	// UseToken stores the keyed hash of a token that may be used only once. It also removes the hashes
-	// of tokens whose until is before now. The error is ErrTwice if the token was already used.
+	// UseToken stores the keyed hash of a token that may be used only once, together with the time
+	// until. It also removes all hashes with such a time before now. The error is ErrTwice if the
+	// token was already used.
 	UseToken(ctx context.Context, hash string, now, until time.Time) error
 	// TouchWorkload stores the last use of a rule. It replaces the rule's earlier use.
 	TouchWorkload(ctx context.Context, u WorkloadUse) error

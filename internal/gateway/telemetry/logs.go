@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// scope names the program that made log records and spans, as clawai log export does.
+// scope is the name of the program that made log records and spans. The output of clawai log
+// export has the same name.
 const scope = "clawai"
 
 // logWriter makes log records. One goroutine uses it.
@@ -20,12 +21,12 @@ type logWriter struct {
 	logger  log.Logger
 	payload bool
 	parents parents
-	made    *sdklog.Record // that the logger has emitted last
+	made    *sdklog.Record // the record that the logger has emitted last
 }
 
 func newLogWriter(o *Options, about *resource.Resource) *logWriter {
 	w := &logWriter{payload: o.Payload}
-	provider := sdklog.NewLoggerProvider(sdklog.WithResource(about), sdklog.WithProcessor((*logProcessor)(w)), sdklog.WithAllowKeyDuplication()) // no key is there twice, and a search for one takes long
+	provider := sdklog.NewLoggerProvider(sdklog.WithResource(about), sdklog.WithProcessor((*logProcessor)(w)), sdklog.WithAllowKeyDuplication()) // a search for equal keys would take long, and there are none
 	w.logger = provider.Logger(scope, log.WithInstrumentationVersion(o.Version))
 	return w
 }
@@ -55,7 +56,7 @@ func (w *logWriter) render(ctx context.Context, p Part) (all []item[sdklog.Recor
 	return all
 }
 
-// newAttributes returns attributes, and how long their texts are.
+// newAttributes returns attributes, and the size of their texts in bytes.
 func newAttributes(p *Part, all []export.Attribute) (attributes []attribute.KeyValue, size int) {
 	attributes = append(make([]attribute.KeyValue, 0, len(all)+2), attribute.String("clawai.laptop", p.Laptop), attribute.String("clawai.laptop_name", p.Name))
 	for _, a := range all {
@@ -65,7 +66,7 @@ func newAttributes(p *Part, all []export.Attribute) (attributes []attribute.KeyV
 	return attributes, size
 }
 
-// logProcessor takes what the logger emits.
+// logProcessor gets the records that the logger emits.
 type logProcessor logWriter
 
 // Enabled implements log.Processor.
@@ -73,7 +74,7 @@ func (*logProcessor) Enabled(context.Context, sdklog.EnabledParameters) bool { r
 
 // OnEmit implements log.Processor.
 func (w *logProcessor) OnEmit(_ context.Context, r *sdklog.Record) error {
-	made := r.Clone() // the logger may use its own again
+	made := r.Clone() // the logger may use its own record again
 	w.made = &made
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/clawai/clawai/internal/gateway/shown"
 )
 
-// withoutPayload returns a record as it may leave the centre. Unless payload is wanted, this is a copy without
-// what may hold arguments, as for a person without the role auditor.payload: the arguments, the reason of a
-// decision, the description of a rule, details, the places of findings, and names and ids in a form that an
-// argument could have.
+// withoutPayload returns a record in the form in which it may leave the centre. If payload is false, this is a
+// copy without the texts that may contain arguments, as a person without the role auditor.payload sees it. The
+// copy has no arguments, no reason of a decision, no description of a rule, no details and no places of
+// findings. It also has no names and ids that could be arguments by their form.
 func withoutPayload(e *event.Entry, payload bool) *event.Entry {
 	if payload {
 		return e
@@ -27,10 +27,10 @@ func withoutPayload(e *event.Entry, payload bool) *event.Entry {
 		is.Invocation = ""
 	}
 	if e.Method != "" && !shown.IsName(strings.ReplaceAll(e.Method, "/", "")) {
-		is.Method = "_OTHER" // OpenTelemetry's word for what is not known
+		is.Method = "_OTHER" // OpenTelemetry's word for an unknown method
 	}
 	if !strings.HasPrefix(e.Digest, "hmac:") {
-		is.Digest, is.Raw = "", nil // who guesses a call could compare its digest, and that of the line
+		is.Digest, is.Raw = "", nil // with the digest of the call or of the line, somebody could confirm a guess of the arguments
 	}
 	return &is
 }

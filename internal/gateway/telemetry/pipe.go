@@ -12,42 +12,42 @@ import (
 	"github.com/clawai/clawai/internal/gateway/receiver"
 )
 
-// Bounds of a pipe.
+// Limits of a pipe.
 const (
-	maxWaiting = 16 << 20 // bytes of lines of the record that wait; about 25,000 calls with their outcomes
-	maxBatch   = 512      // items of one request
-	maxBytes   = 4 << 20  // of texts in one request
+	maxWaiting = 16 << 20 // bytes of the lines of waiting records; about 25,000 calls with their outcomes
+	maxBatch   = 512      // items in one request
+	maxBytes   = 4 << 20  // bytes of texts in one request
 	gatherTime = time.Second
-	firstWait  = time.Second // before a request is sent again
+	firstWait  = time.Second // pause before a request is sent for the second time
 	lastWait   = 30 * time.Second
-	maxHold    = 10 * time.Minute // after that the receiver probably cannot take this request
+	maxHold    = 10 * time.Minute // time after which a request is given up, because the receiver probably cannot take it
 )
 
-// item is a log record or a span on its way, and how long its texts are.
+// item is a log record or a span that is to be sent, with the size of its texts in bytes.
 type item[T any] struct {
 	is   T
 	size int
 }
 
-// pipe is the way of one signal: a queue of parts, and a goroutine that sends them.
+// pipe sends the data of one signal. It has a queue of parts, and a goroutine that sends them.
 type pipe[T any] struct {
 	signal string
-	counts func(*event.Entry) bool // whether a record is one item
+	counts func(*event.Entry) bool // reports whether a record becomes an item
 	render func(context.Context, Part) []item[T]
 	export func(context.Context, []T) error
-	stop   func(context.Context) error // of the exporter
+	stop   func(context.Context) error // stops the exporter
 	count  func(outcome string, n int)
 	report func(error)
 
 	mu      sync.Mutex
 	waiting []Part
 	size    int
-	over    bool // nothing is taken any more
+	over    bool // the pipe takes no more parts
 
 	wake   chan struct{}
-	ending chan struct{} // closed: a request is repeated once
+	ending chan struct{} // closed when the pipe must end; a failed request is then sent only once more
 	ended  chan struct{}
-	ctx    context.Context //nolint:containedctx // of the goroutine, which lives as long as the pipe
+	ctx    context.Context //nolint:containedctx // the context of the goroutine, which lives as long as the pipe
 	cancel context.CancelFunc
 }
 
@@ -57,12 +57,12 @@ func newPipe[T any](signal string, o *Options, counts func(*event.Entry) bool, r
 		count: func(outcome string, n int) { o.Count(signal, outcome, n) }, report: o.Report,
 		wake: make(chan struct{}, 1), ending: make(chan struct{}), ended: make(chan struct{}),
 	}
-	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // end calls it
+	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // the method end calls cancel
 	go p.run()
 	return p
 }
 
-// add queues a part, or counts what is dropped.
+// add puts a part into the queue. If the queue is full or the pipe has ended, add drops the part.
 func (p *pipe[T]) add(part Part) {
 	size := 0
 	for _, e := range part.Records {
@@ -86,7 +86,7 @@ func (p *pipe[T]) add(part Part) {
 	}
 }
 
-// drop counts what is not sent, and returns how much that is.
+// drop counts the items of parts that are not sent. It returns the number of these items.
 func (p *pipe[T]) drop(parts []Part) (n int) {
 	for _, part := range parts {
 		for _, e := range part.Records {
@@ -101,8 +101,8 @@ func (p *pipe[T]) drop(parts []Part) (n int) {
 	return n
 }
 
-// take returns the parts that wait, the oldest first. Those of one request are enough: while they are sent,
-// the others count as waiting.
+// take removes the oldest parts from the queue and returns them. It takes only as many as one request
+// needs. The other parts stay in the queue meanwhile, so they still count towards maxWaiting.
 func (p *pipe[T]) take() (parts []Part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,12 +115,12 @@ func (p *pipe[T]) take() (parts []Part) {
 		n++
 	}
 	parts = slices.Clone(p.waiting[:n])
-	clear(p.waiting[:n]) // or what was sent stays in memory
+	clear(p.waiting[:n]) // otherwise parts that were sent would stay in memory
 	p.waiting = p.waiting[n:]
 	return parts
 }
 
-// run sends what waits until the pipe ends and nothing waits.
+// run sends the parts in the queue, until the pipe must end and the queue is empty.
 func (p *pipe[T]) run() {
 	defer close(p.ended)
 	for {
@@ -142,7 +142,7 @@ func (p *pipe[T]) run() {
 	}
 }
 
-// pause waits, and reports whether the pipe ends.
+// pause waits for the time d, or until the pipe must end. It reports whether the pipe must end.
 func (p *pipe[T]) pause(d time.Duration) (isEnding bool) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -159,7 +159,7 @@ func (p *pipe[T]) pause(d time.Duration) (isEnding bool) {
 	}
 }
 
-// send sends parts in requests whose size is bounded.
+// send sends parts in requests of limited size.
 func (p *pipe[T]) send(parts []Part) {
 	var batch []T
 	size := 0
@@ -177,10 +177,11 @@ func (p *pipe[T]) send(parts []Part) {
 	}
 }
 
-// deliver sends one request, again and again while no answer comes or the receiver is busy.
+// deliver sends one request. It sends the request again if no answer comes or the receiver is busy, but not
+// for longer than maxHold.
 func (p *pipe[T]) deliver(batch []T) {
 	giveUp := time.Now().Add(maxHold)
-	isLast := false // the pipe ends
+	isLast := false // the pipe must end, so this is the last try
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := p.export(p.ctx, batch)
 		if err == nil {
@@ -214,7 +215,7 @@ func (p *pipe[T]) deliver(batch []T) {
 	}
 }
 
-// end sends what waits until ctx ends.
+// end sends the parts in the queue until ctx ends, and drops the rest.
 func (p *pipe[T]) end(ctx context.Context) error {
 	p.mu.Lock()
 	p.over = true
@@ -227,7 +228,7 @@ func (p *pipe[T]) end(ctx context.Context) error {
 	isLate := ctx.Err() != nil
 	p.cancel()
 	<-p.ended
-	// The exporter is told with the time that is left, or at once.
+	// The exporter must be stopped even if ctx has ended.
 	err := p.stop(context.WithoutCancel(ctx))
 	if isLate {
 		err = errors.Join(err, fmt.Errorf("the receiver did not take the last %s in time", p.signal))

@@ -18,11 +18,11 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// Bounds of the calls without a reply that are kept in memory. Others are read from the database when their
-// reply comes.
+// Limits of the calls that are kept in memory until their replies come. All other calls are read from the
+// database when their replies come.
 const (
 	mostCalls = 4096
-	maxCall   = 4 << 10 // bytes of the line
+	maxCall   = 4 << 10 // bytes of the line of a call
 )
 
 // spanWriter makes spans. One goroutine uses it.
@@ -31,7 +31,7 @@ type spanWriter struct {
 	find    func(ctx context.Context, laptop, session string, seq uint64) (*event.Entry, bool, error)
 	report  func(error)
 	payload bool
-	calls   map[string]*event.Entry // without a reply, by laptop and record
+	calls   map[string]*event.Entry // calls that have no reply yet, by laptop and record
 	order   []string
 	made    []sdktrace.ReadOnlySpan
 }
@@ -43,12 +43,12 @@ func newSpanWriter(o *Options, about *resource.Resource) *spanWriter {
 	return w
 }
 
-// render returns the spans that a part ends.
+// render returns the spans of the calls that the records of a part complete.
 func (w *spanWriter) render(ctx context.Context, p Part) (all []item[sdktrace.ReadOnlySpan]) {
 	add := func(call, reply *event.Entry) {
 		w.made = nil
 		size := w.writeSpan(ctx, &p, call, reply)
-		for _, span := range w.made { // one, or none that the sampler wants
+		for _, span := range w.made { // one span, or none if the sampler does not want it
 			all = append(all, item[sdktrace.ReadOnlySpan]{span, size})
 		}
 	}
@@ -76,7 +76,7 @@ func (w *spanWriter) keepCall(laptop string, e *event.Entry) {
 	kept.Raw = nil
 	key := laptop + " " + e.Record
 	w.calls[key] = &kept
-	if w.order = append(w.order, key); len(w.order) > mostCalls { // those with a reply, too
+	if w.order = append(w.order, key); len(w.order) > mostCalls { // w.order also has keys of calls that already had a reply
 		for _, old := range w.order[:mostCalls/2] {
 			delete(w.calls, old)
 		}
@@ -84,7 +84,7 @@ func (w *spanWriter) keepCall(laptop string, e *event.Entry) {
 	}
 }
 
-// takeCall returns the call of a reply; nil if it is not there, or had its span already.
+// takeCall returns the call of a reply; nil if the call cannot be found, or already has a span.
 func (w *spanWriter) takeCall(ctx context.Context, laptop string, reply *event.Entry) *event.Entry {
 	key := laptop + " " + reply.Ref
 	if call := w.calls[key]; call != nil {
@@ -106,7 +106,7 @@ func (w *spanWriter) takeCall(ctx context.Context, laptop string, reply *event.E
 	return withoutPayload(call, w.payload)
 }
 
-// writeSpan makes a span of a call and its reply, and returns how long its texts are.
+// writeSpan makes the span of a call and its reply. It returns the size of the span's texts in bytes.
 func (w *spanWriter) writeSpan(ctx context.Context, p *Part, call, reply *event.Entry) int {
 	call = withoutPayload(call, w.payload)
 	end := call.Time
@@ -115,9 +115,9 @@ func (w *spanWriter) writeSpan(ctx context.Context, p *Part, call, reply *event.
 	}
 	is := export.NewSpan(call, reply)
 	attributes, size := newAttributes(p, is.Attributes)
-	kind := trace.SpanKindClient // the conventions call so whoever sends a request on
+	kind := trace.SpanKindClient // the conventions use this kind for a program that sends a request on
 	if reply == nil && call.Decision == "deny" {
-		kind = trace.SpanKindInternal // nothing was sent on
+		kind = trace.SpanKindInternal // the request was not sent on
 	}
 	own := spanOf(p.Laptop, call, call.Traceparent)
 	ctx = context.WithValue(ctx, idKey{}, own)
@@ -133,9 +133,10 @@ func (w *spanWriter) writeSpan(ctx context.Context, p *Part, call, reply *event.
 	return size
 }
 
-// spanOf returns the ids of the call that a record is about: they follow from laptop, session and record, so
-// that all calls of a session are one trace, every centre gives a call the same ids, and its log records have
-// them, too. A call with a trace context of its client is in that trace.
+// spanOf returns the ids of the span for the call that a record is about. The ids are computed from the
+// laptop, the session and the record. So all calls of a session are in one trace, and every centre gives a
+// call the same ids. The log records of a call have these ids too. A call with a trace context of its client
+// is in the trace of that context.
 func spanOf(laptop string, e *event.Entry, traceparent string) trace.SpanContext {
 	ofSession := sha256.Sum256([]byte("clawai trace\x00" + laptop + "\x00" + e.Session))
 	ofCall := sha256.Sum256([]byte("clawai span\x00" + laptop + "\x00" + cmp.Or(e.Ref, e.Record)))
@@ -196,7 +197,7 @@ func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	return is.SpanID()
 }
 
-// spanProcessor takes what the tracer ends.
+// spanProcessor gets the spans that the tracer has ended.
 type spanProcessor spanWriter
 
 // OnStart implements trace.SpanProcessor.

@@ -1,8 +1,8 @@
 // Package telemetry sends what laptops have recorded to a receiver of OpenTelemetry by OTLP over HTTP: each
 // decision, outcome and answer as a log record, and each call as a span.
 //
-// Records come here when they are stored. Whoever brings them never waits: they go into a queue for each
-// signal, whose size is bounded, and what does not fit is counted and not sent.
+// The centre passes records to this package after it has stored them. It never has to wait: each signal
+// has a queue of limited size, and records that do not fit into the queue are counted and not sent.
 package telemetry
 
 import (
@@ -21,31 +21,32 @@ import (
 	"github.com/clawai/clawai/internal/state/export"
 )
 
-// Part is what a laptop has shipped at once.
+// Part holds the records of one message from a laptop.
 type Part struct {
 	Laptop, Name string // id and name of the laptop
 	Records      []*event.Entry
 }
 
-// What becomes of a log record or a span.
+// Outcomes of a log record or a span.
 const (
 	Sent    = "sent"
-	Refused = "refused" // the receiver did not take it, or did not answer for too long
+	Refused = "refused" // the receiver did not take the item, or gave no answer for too long
 	Dropped = "dropped" // the queue was full, or the centre ended
 )
 
-// Options are what telemetry needs of a centre.
+// Options are the options of New.
 type Options struct {
 	Version string
-	Payload bool // send what may hold arguments, too
-	// Find returns a record that came before; false if there is none.
+	Payload bool // also send texts that may contain arguments
+	// Find returns a stored record; false if there is none.
 	Find   func(ctx context.Context, laptop, session string, seq uint64) (*event.Entry, bool, error)
 	Count  func(signal, outcome string, n int)
 	Report func(error)
 	Getenv func(string) string
 }
 
-// Sender sends. The methods of nil do nothing; all are safe for concurrent use.
+// Sender sends log records and spans. All its methods are safe for concurrent use; on a nil Sender they do
+// nothing.
 type Sender struct {
 	logs   *pipe[sdklog.Record]
 	spans  *pipe[sdktrace.ReadOnlySpan]
@@ -93,7 +94,8 @@ func New(ctx context.Context, o Options) (*Sender, error) {
 	return s, nil
 }
 
-// Add queues what a laptop has shipped. It does not wait, and keeps the records: nobody may change them.
+// Add puts the records of a part into the queues, without waiting. Nobody may change the records after
+// that.
 func (s *Sender) Add(p Part) {
 	if s == nil {
 		return
@@ -106,7 +108,7 @@ func (s *Sender) Add(p Part) {
 	}
 }
 
-// Close sends what waits until ctx ends, and drops the rest.
+// Close sends the records in the queues until ctx ends, and drops the rest.
 func (s *Sender) Close(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -128,12 +130,12 @@ func (s *Sender) Close(ctx context.Context) error {
 
 func isLogged(e *event.Entry) bool { return slices.Contains(export.LoggedKinds, e.Kind) }
 
-// isCall reports whether a record is of a message that wants to cross the gate, and not of a reply.
+// isCall reports whether a record is about a message that must pass the gate, and not about a reply.
 func isCall(e *event.Entry) bool {
 	return e.Ref == "" && e.Method != "" && (e.Kind == event.Decision || e.Kind == event.Passed && len(e.ID) > 0)
 }
 
-// isFinal reports whether no reply to a call will be recorded.
+// isFinal reports whether no record of a reply to the call can follow.
 func isFinal(e *event.Entry) bool {
 	return e.Decision == "deny" || len(e.ID) == 0 || e.IsOfHook()
 }
@@ -143,5 +145,5 @@ func isReply(e *event.Entry) bool {
 	return e.Ref != "" && (e.Kind == event.Outcome || e.Kind == event.Listed || e.Kind == event.Decision)
 }
 
-// endsCall reports whether a record makes a span.
+// endsCall reports whether a record completes a span.
 func endsCall(e *event.Entry) bool { return isReply(e) || isCall(e) && isFinal(e) }

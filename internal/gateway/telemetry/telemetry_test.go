@@ -389,6 +389,24 @@ func TestReceiverThatTakesAPart(t *testing.T) {
 	}
 }
 
+// A web page with the code 200, such as the sign-in of a proxy, has taken nothing.
+func TestPageInPlaceOfReceiver(t *testing.T) {
+	to := otlptest.Start(t)
+	to.Answer(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Type", "Text/HTML; charset=utf-8")
+		_, _ = w.Write([]byte("<h1>Sign in</h1>"))
+		return false
+	})
+	w := newWorld(t, to, false)
+	w.sender.Add(part(entry(1, call("deny"))))
+	if err := w.close(time.Minute); err != nil {
+		t.Error(err)
+	}
+	if w.count("logs sent")+w.count("spans sent") > 0 || w.count("logs refused") != 1 || w.count("spans refused") != 1 || !strings.Contains(w.said(), "a web page answers") {
+		t.Errorf("%v %q", w.counts, w.said())
+	}
+}
+
 // Nothing is sent that the environment does not want, and no value of the environment is told.
 func TestEnvironment(t *testing.T) {
 	const at = "http://127.0.0.1:9"

@@ -12,7 +12,7 @@ const (
 	separators = ":@" // separators besides "/"; package glob already handles "/"
 )
 
-// pattern is the required value of a claim. It may have wildcards. A wildcard matches neither ":" nor "@".
+// pattern is the required value of a claim. It may have wildcards. A wildcard does not match ":" or "@".
 type pattern struct {
 	text  string
 	parts []*glob.Pattern // parts of text between the separators; nil for an empty part; no parts if text has no wildcard

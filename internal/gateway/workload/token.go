@@ -10,7 +10,8 @@ import (
 // maxToken is the maximum number of bytes of a token. GitHub's tokens have about 2,000 bytes.
 const maxToken = 16 << 10
 
-// IsToken reports whether a text looks like a signed token. A key of the centre does not look so.
+// IsToken reports whether a text looks like a signed token. A key of the centre does not look
+// like one.
 func IsToken(text string) bool { return strings.Count(text, ".") == 2 }
 
 // readIssuer returns the issuer that a token names. The token is not verified yet.

@@ -132,7 +132,7 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 	if err != nil {
 		return none, &Error{http.StatusUnauthorized, textTime, err}
 	}
-	// The library also accepts a claim with another case in its name, and Google's issuer without
+	// The library also accepts a claim whose name has other capitals, and Google's issuer without
 	// https.
 	if said["iss"] != address || said["sub"] != subject || !issuer.IsPlain(subject, maxValue) {
 		return none, &Error{http.StatusUnauthorized, textInvalid, errors.New("its issuer or subject cannot be read in one way")}
@@ -173,8 +173,8 @@ func (v *Verifier) judge(address, subject string, said map[string]any) (Workload
 }
 
 // isFor reports whether a token was made for audience and for no other audience. Another audience also
-// receives the token and could send it here. The party that requested the token (azp) must be audience,
-// unless the rule has a claim azp.
+// receives the token and could send it here. If the token names the party that requested it (azp), this
+// must be the same audience, unless the rule has a claim azp.
 func isFor(said map[string]any, audience string, claims map[string]string) bool {
 	got := said["aud"]
 	if list, ok := got.([]any); ok && len(list) == 1 {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is more than the depth that internal/wire/frame admits plus the levels that a file of
-// entries adds.
+// maxDepth is the maximum nesting depth. It is larger than the depth that internal/wire/frame
+// admits plus the levels that a file of entries adds.
 const maxDepth = 100
 
 // parseTree parses JSON into a tree of map[string]any, []any, string, json.Number, bool and nil. It
@@ -34,7 +34,7 @@ func parseTree(src []byte) (any, error) {
 		return nil, errors.New("there is text after its end")
 	}
 	n, err := countMembers(tree, 0)
-	if err == nil && n != countColons(src) { // found by counting, because the decoder keeps only the last of several members with the same name
+	if err == nil && n != countColons(src) { // repeated members are found by counting, because the decoder keeps only the last of several members with the same name
 		err = errors.New("a member is there twice")
 	}
 	return tree, err

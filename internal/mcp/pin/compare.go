@@ -39,8 +39,8 @@ type Difference struct {
 	Changes []Change
 }
 
-// DiffEntries returns the changes from entry was to entry is. The entries must have the same kind
-// and name. It returns nil if they are equal.
+// DiffEntries compares an old entry (was) with a new entry (is) and returns the changes. The
+// entries must have the same kind and name. It returns nil if they are equal.
 func DiffEntries(was, is Entry) []Change {
 	if bytes.Equal(was.text, is.text) {
 		return nil
@@ -215,7 +215,8 @@ var exact = sync.OnceValue(func() inspect.Kinds {
 	return kinds.WithCloseLook()
 })
 
-// suspectChanges returns a change for each text in an entry that is never approved.
+// suspectChanges returns a change for each text in an entry that has a finding of the kinds in
+// exact. Such a text is never approved.
 func suspectChanges(e Entry) []Change {
 	if isPlain(e.text) {
 		return nil

@@ -11,9 +11,9 @@ import (
 // minForeign is the minimum length in bytes of a tool name that is searched for in texts.
 const minForeign = 6
 
-// CompareServer returns a server's changes since the lock was written. For a new text that names a
-// tool of another server it adds a change, because such a text may tell the model how to use that
-// tool.
+// CompareServer returns a server's changes since the lock was written. If a new text names a tool
+// of another server, CompareServer adds a change, because the text may tell the model how to use
+// that tool.
 func (l Lock) CompareServer(name string, is *SelfDescription) []Difference {
 	was := l[name]
 	all := CompareServers(&was, is)

@@ -12,7 +12,7 @@ import (
 // servers never need them. It is safe for concurrent use.
 type likeness struct {
 	mu    sync.Mutex
-	names [len(Kinds)]map[string][]string // sorted names by foldName; nil until findAlike needs them
+	names [len(Kinds)]map[string][]string // for each result of foldName, the sorted names that have it; nil until findAlike needs them
 }
 
 // findAlike returns the first other name that looks like name, or "".

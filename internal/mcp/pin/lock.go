@@ -21,8 +21,8 @@ type Lock map[string]SelfDescription
 var lists = [...]string{Tool: "tools", Prompt: "prompts", Template: "templates"}
 
 // Text returns the text of the lock file: sorted JSON, indented by two blanks, with LF line ends.
-// It has no time and no place, so that equal locks have equal files. Invisible characters are
-// escaped, and readable text is unchanged.
+// It does not state when or where it was made, so that equal locks have equal files. Invisible
+// characters are escaped, and readable text is unchanged.
 func (l Lock) Text() []byte {
 	servers := map[string]any{}
 	for name, s := range l {
@@ -87,8 +87,8 @@ func isSeen(src []byte) bool {
 
 // ReadLock parses a file with the content of Lock.Text. The order of members and the blanks do not
 // matter. It returns an error for an unknown member and for an entry that does not match its
-// digest. After a merge by hand or by a program, such a file may hold entries that no person has
-// approved.
+// digest. A file with such a fault may be the result of a merge, and may hold entries that no
+// person has approved.
 func ReadLock(src []byte) (Lock, error) {
 	file, err := readFile(src, "servers")
 	if err != nil {
@@ -110,7 +110,7 @@ func ReadLock(src []byte) (Lock, error) {
 }
 
 // readFile parses a file of this package. It must be an object with the member formula and the
-// members names, and no others.
+// members in `names`, and without other members.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {

@@ -205,7 +205,7 @@ func (w *writer) beginPart(start int) part {
 	return part{from: len(w.out)}
 }
 
-// orderParts sorts the parts from index first on by their keys and removes repeats. twice reports
+// orderParts sorts the parts w.parts[first:] by their keys and removes repeats. twice reports
 // whether there were repeats.
 func (w *writer) orderParts(first, start int) (twice bool) {
 	all, byKey := w.parts[first:], func(a, b part) int { return bytes.Compare(a.key, b.key) }

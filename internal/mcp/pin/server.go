@@ -61,8 +61,8 @@ func (s *SelfDescription) RemoveEntry(kind EntryKind, name string) {
 	s.alike.removeName(kind, name)
 }
 
-// RetainEntries removes the entries of a kind for which stays returns false. It reports whether
-// there were any.
+// RetainEntries keeps the entries of a kind for which the function stays returns true, and removes
+// the others. It reports whether it has removed any.
 func (s *SelfDescription) RetainEntries(kind EntryKind, stays func(name string) bool) (changed bool) {
 	for name := range s.entries[kind] {
 		if !stays(name) {
@@ -138,7 +138,7 @@ func CompareInstructions(was, is *SelfDescription) []Change {
 	return append(d.found, suspectsIn(map[string]any{"instructions": is.Instructions})...)
 }
 
-// compareSelf compares everything but the lists of two descriptions.
+// compareSelf compares two descriptions of a server, but not their lists.
 func compareSelf(was, is *SelfDescription) []Change {
 	d := differ{found: CompareInstructions(was, is)}
 	if !slices.Equal(was.Start, is.Start) {
@@ -157,7 +157,9 @@ func textOrNone(s string) any {
 	return s
 }
 
-// findImitations returns a change if the name of an entry looks like another name in among.
+// findImitations returns a change if the name of an entry looks like the name of another entry in
+// among. It also returns a change if the name mixes Latin letters with characters that look like
+// Latin letters.
 func findImitations(e Entry, among *SelfDescription) []Change {
 	other := among.findAlike(e.Kind, e.Name)
 	if other != "" {

@@ -107,7 +107,7 @@ func (m *match) Write(b []byte) (int, error) {
 // writtenEntry is the text of an entry in a file of Write.
 type writtenEntry []byte
 
-// UnmarshalJSON stores the entry's part of src. It does not copy it.
+// UnmarshalJSON stores the entry's part of src. The entry shares the memory of src.
 func (e *writtenEntry) UnmarshalJSON(src []byte) error {
 	const before = len(`{"digest":"sha256:","entry":`) + 2*sha256.Size
 	if len(src) <= before {
@@ -175,7 +175,7 @@ func readKinds(words []string) (kinds []EntryKind, err error) {
 		if at < 0 {
 			return nil, fmt.Errorf("%q is not a kind of list", word)
 		}
-		kinds = append(kinds, EntryKind(at)) //nolint:gosec // an index of four
+		kinds = append(kinds, EntryKind(at)) //nolint:gosec // the index is less than four
 	}
 	return kinds, nil
 }

@@ -140,7 +140,7 @@ func (m *Message) listRedactions(c *Change, n *Numbers) (edits []edit, err error
 // may be an ordinary word elsewhere.
 const minSame = 8
 
-// maxShown is how many bytes of invisible text are shown as escapes at most.
+// maxShown is the maximum number of bytes of an invisible text that is shown as escapes.
 const maxShown = 48
 
 // shownAs returns invisible characters as escapes. So they are harmless and still readable. It
@@ -174,8 +174,8 @@ func (n *Numbers) shownAs(f *Finding) string {
 	return b.String()
 }
 
-// findRepeats returns the edits for all places of the values in same. same maps a value to its
-// mark.
+// findRepeats finds other places of the message that contain the values of the given map. It
+// returns the edits that replace these places. The map has the mark of each value.
 func (m *Message) findRepeats(same map[string]string) (edits []edit, err error) {
 	if len(same) == 0 {
 		return nil, nil

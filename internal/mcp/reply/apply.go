@@ -2,12 +2,12 @@ package reply
 
 import "slices"
 
-// Alteration is a rule's alteration of a message. How is the action of the rule. Kind is the kind
-// of findings to alter, or "" for the whole message.
+// Alteration is a rule's alteration of a message. The field How is the action of the rule. Kind is
+// the kind of findings to alter, or "" for the whole message.
 type Alteration struct{ How, Kind string }
 
 // PlanChange adds the alterations of rules to a change. It returns descriptions of the alterations
-// for the owner. id returns a new id for a fence.
+// for the owner. The function id returns a new id for a fence.
 func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (words []string) {
 	redacted := map[string]bool{}
 	for _, a := range alters {
@@ -41,8 +41,9 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 	return words
 }
 
-// PlanEntry returns the findings of one list entry that the alterations redact. out is true if the
-// whole entry must be removed, because a finding is in its name or cannot be altered.
+// PlanEntry looks at the findings of one list entry. It returns those that the alterations redact.
+// out is true if the whole entry must be removed, because a finding is in its name or cannot be
+// altered.
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]

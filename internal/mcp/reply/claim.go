@@ -31,8 +31,8 @@ func HasClaim(f *frame.Frame) bool {
 
 func isClaim(name jsonscan.Value) bool { return strings.HasPrefix(name.Text(), ourPrefix) }
 
-// listMetas returns all objects that some client takes for _meta. There may be several, because
-// some clients ignore the case of names.
+// listMetas returns all objects that some client reads as _meta. There may be several, because some
+// clients ignore the case of names.
 func listMetas(payload jsonscan.Value) (metas []jsonscan.Value) {
 	for name, v := range payload.Members() {
 		if frame.FoldsTo(name.Text(), "_meta") && v.Kind() == jsonscan.Object {

@@ -12,8 +12,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// block is an array element with a text of clawai. Its JSON is before, then the text as a JSON
-// string, then after. member is the member of a result that holds the array.
+// block is an array element with a text of clawai. Its JSON is the field before, the text as a JSON
+// string, and the field after. member is the member of a result that holds the array.
 type block struct{ member, before, after string }
 
 // blockOf has an entry for each member of a result with an array that a reader sees in order. Only
@@ -57,8 +57,9 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	return append(edits, more...), err
 }
 
-// addWarning adds the texts in before to the text of a message that has no array for them. If there
-// is no such text, only the report in _meta (addMeta) warns the reader.
+// addWarning adds a warning to a message that has no array for it: it puts the texts `before` in
+// front of the message's own text. If the message has no such text either, only the report in _meta
+// (addMeta) warns the reader.
 func (m *Message) addWarning(edits []edit, before []string) []edit {
 	if len(edits) > 0 {
 		return edits
@@ -71,9 +72,9 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 	return nil
 }
 
-// fenceTexts puts marks into the strings outside the members in within, which already have marks.
-// Names of members, completions and ids cannot hold marks. If one of them is a sentence, the
-// message is withheld.
+// fenceTexts puts marks into the strings of the message. It skips the members whose names are in
+// the map `within`, because their strings already have marks. Names of members, completions and ids
+// cannot hold marks. If one of them is a sentence, the message is withheld.
 func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
 	offered := m.findMember("completion").Member("values").Kind() == jsonscan.Array
 	short := []string{fmt.Sprintf("[%s %s begin]", untrusted, c.Fence)}
@@ -174,9 +175,9 @@ const (
 	maxNameParts = 8
 )
 
-// countParts returns how many words a text joins, in the segment of a path or an address that joins
-// the most. "delete-all_my.files" and "deleteAllMyFiles" join four words. Random letters also
-// change case, but their parts are shorter.
+// countParts returns how many words a text joins. In a path or an address, it counts only the words
+// of one segment, the one with the most words. "delete-all_my.files" and "deleteAllMyFiles" join
+// four words. Random letters also change case, but their parts are shorter.
 func countParts(text string) (most int) {
 	const least, average = 2, 3 // minimum and average number of letters in a word
 	n, letters, sum := 0, 0, 0
@@ -209,9 +210,9 @@ func hasFold(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, name) })
 }
 
-// isName reports whether a text may be the name of a member without marks, because names cannot
-// hold marks. It may be one word in letters of any script. In a script without blanks it may have
-// only a few letters.
+// isName reports whether a text looks like a name and not like a sentence. A member's name must
+// look like this, because it cannot hold marks. It may be one word in letters of any script. In a
+// script without blanks it may have only a few letters.
 func isName(text string) bool {
 	const longest, few = 4 * maxWord, 8
 	letters, dense := 0, false
@@ -255,7 +256,7 @@ func (m *Message) removeMember(member string) []edit {
 	cut := span{-1, -1}
 	for name, value := range m.members() {
 		start, end := m.offsetOf(name), m.offsetOf(value)+len(value)
-		if cut.start >= 0 { // cut is the removed member, and this is the member after it
+		if cut.start >= 0 { // name and value are the member after the removed one
 			return []edit{{span{cut.start, start}, ""}}
 		}
 		if name.Text() == member {

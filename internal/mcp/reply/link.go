@@ -56,8 +56,8 @@ func checkAddress(address string, icon bool, server string) string {
 	return ""
 }
 
-// isWeb reports whether an address with this scheme has an origin. A server may choose any other
-// scheme itself.
+// isWeb reports whether an address with this scheme has an origin. With any other scheme,
+// checkAddress compares no origins.
 func isWeb(scheme string) bool {
 	return scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" || scheme == "ftp"
 }

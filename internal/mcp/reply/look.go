@@ -28,11 +28,11 @@ const (
 	Link   = "link"   // an address that leads into the reader's machine or network, or away from the server's origin
 )
 
-// Limits of one search: what lies beyond them is reported as unscreened.
+// Limits of one search. The parts of a message beyond a limit are reported as unscreened.
 const (
-	maxText   = 4 << 20 // bytes of strings
-	maxFound  = 256     // of one kind: later strings with that kind are not searched fully
-	maxCut    = 4096    // strings that were not searched fully; then the search ends
+	maxText   = 4 << 20 // total length of the searched strings in bytes
+	maxFound  = 256     // findings of one kind; after these, later strings are not searched fully for this kind
+	maxCut    = 4096    // strings that were not searched fully; at this number the search ends
 	maxLevels = 4       // levels of JSON inside a JSON string
 )
 
@@ -40,24 +40,25 @@ const (
 type Finding struct {
 	Kind    string
 	What    string // description, never a part of the message
-	Pointer string // JSON pointer of its string: /result/content/0/text
+	Pointer string // JSON pointer of the string with the finding: /result/content/0/text
 	Entry   int    // index of the list entry, from 0; -1 outside lists
-	// Fixed means that its place must not be altered: a number, a blob, a request to the client.
+	// Fixed means that the text at this place must not be altered, because it is a number, a blob
+	// or a part of a request to the client.
 	Fixed bool
-	// Of is set for a string that was not searched fully (unscreened): the kind that it may still
-	// hold; "" where that is unknown.
+	// If the finding stands for a string that was not searched fully (Kind is then unscreened), Of
+	// is the kind of findings that the string may still hold. It is "" if this kind is unknown.
 	Of string
 
 	start, end int    // offsets in the message
 	value      string // the found text
 }
 
-// Wanted is what to look for.
+// Wanted tells what a search looks for.
 type Wanted struct {
 	Texts  inspect.Kinds
 	Any    bool // Texts is used; otherwise no text is searched
 	Marker bool
-	Shown  []string // escapes that count as a Marker: Numbers.ShownEscapes
+	Shown  []string // escapes that count as findings of kind Marker, from Numbers.ShownEscapes
 	Fence  bool
 	Link   bool
 	Server string // the server's URL, for Link; "" for a server without one
@@ -67,17 +68,18 @@ type Wanted struct {
 	names *quietNames
 }
 
-// quietNames are names of members in which nothing was found. Servers use the same few names in each message, and what is
-// found in a name depends on the name and on Wanted alone.
+// quietNames are names of members in which a search has found nothing. They are not searched again:
+// servers use the same few names in each message, and the findings in a name depend only on the
+// name and on Wanted.
 type quietNames struct {
 	known   atomic.Pointer[map[string]bool]
-	closely *quietNames // those of texts that are looked at closely
+	closely *quietNames // the quiet names for a search with WithCloseLook
 }
 
-// Limits of what is kept.
+// Limits of quietNames.
 const (
-	maxQuiet = 64 // names
-	longName = 32 // bytes of a name
+	maxQuiet = 64 // number of names
+	longName = 32 // length of a name in bytes
 )
 
 func (q *quietNames) hasName(name string) bool {
@@ -88,8 +90,9 @@ func (q *quietNames) hasName(name string) bool {
 	return known != nil && (*known)[name]
 }
 
-// addName adds a name, unless Wanted.Shown may come to hold a part of it. Each of these escapes begins with "<", which JSON
-// inside the name writes behind a backslash.
+// addName adds a name in which nothing was found. It does not add a name with "<" or a backslash.
+// The reason is that Wanted.Shown grows, and an escape in it may later be found in such a name:
+// each escape begins with "<", and JSON inside the name may write "<" with a backslash.
 func (q *quietNames) addName(name string) {
 	if q == nil || len(name) > longName || strings.ContainsAny(name, `<\`) {
 		return
@@ -101,7 +104,7 @@ func (q *quietNames) addName(name string) {
 		}
 		maps.Copy(after, *before)
 	}
-	q.known.CompareAndSwap(before, &after) // another search may have added one: then this name waits for the next search
+	q.known.CompareAndSwap(before, &after) // if another search has added a name in the meantime, this name is not added now, but by a later search
 }
 
 // ParseWanted parses kinds, including those of the owner's packs.
@@ -137,7 +140,7 @@ type Message struct {
 	raw      []byte
 	root     string        // pointer of the payload: /result
 	payload  span          // the result, error or params: an object, or any value for an error
-	method   string        // the method that the message answers; the message's own method if it answers none
+	method   string        // the method of the request that the message answers; the message's own method if it answers no request
 	list     mcp.ListShape // zero outside lists
 	whole    bool          // the search reached the end
 	wanted   []string
@@ -187,8 +190,8 @@ func IsList(method string) bool { return mcp.ListOf(method) != mcp.ListShape{} }
 // errNothing means that a message has no payload.
 var errNothing = errors.New("the message carries nothing that could be looked at")
 
-// InspectMessage searches a message that answers method, or that came by itself. f is the frame
-// from internal/wire/frame.
+// InspectMessage searches a message. The message answers a request with the given method, or it
+// came by itself. f is the frame from internal/wire/frame.
 func InspectMessage(f *frame.Frame, method string, wanted Wanted) (*Message, error) {
 	m := &Message{}
 	return m, m.InspectFrame(f, method, wanted)
@@ -220,7 +223,7 @@ func (m *Message) InspectFrame(f *frame.Frame, method string, wanted Wanted) err
 		}
 	}
 	room := maxText
-	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // then only marks are searched for, which is fast
+	if m.isList() && !wanted.Any && !wanted.Marker && !wanted.Link { // in this case only marks are searched for, which is fast
 		room = len(part)
 	}
 	if !m.searchValue(part, start, wanted, room) && m.whole {
@@ -266,11 +269,12 @@ func (m *Message) searchValue(value []byte, base int, wanted Wanted, room int) b
 	return ok
 }
 
-// errSecondName is the reason against a list that rules cannot judge for every client.
+// errSecondName is the error for a list that clients may read in different ways, so that rules
+// cannot judge it for every client.
 var errSecondName = errors.New(`the list has a member such as "Name" beside "name", or "Tools": some clients read it as that, so the entries have other names there`)
 
-// hasSecondName reports whether a client that ignores the case of members reads another list, or
-// another name of an entry, than this package.
+// hasSecondName reports whether a client that ignores the case of member names would find another
+// list than this package, or another name of an entry.
 func (m *Message) hasSecondName() bool {
 	if !m.isList() {
 		return false
@@ -291,8 +295,8 @@ func (m *Message) hasSecondName() bool {
 	})
 }
 
-// isUnread reports whether an opaque member's value is one ASCII word, as ids and cursors are: it
-// needs no search.
+// isUnread reports whether an opaque member's value is one ASCII word, as ids and cursors are. Such
+// a value needs no search.
 func (m *Message) isUnread(path []string, name, rest string) bool {
 	if !m.isOpaque(path, name, rest) {
 		return false
@@ -349,7 +353,7 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 		l.noteUnscreened(at, "the rest of a long message")
 		return segment, false
 	}
-	if value.end == 0 || name.end == 0 { // a lone name or value
+	if value.end == 0 || name.end == 0 { // a name without a value, or a value without a name
 		t := value
 		if value.end == 0 {
 			t = name
@@ -412,7 +416,8 @@ func (l *looker) inspectToken(path []string, name, value token) (segment string,
 	return segment, !blob || l.addBlob(at, value)
 }
 
-// addNamedBeside adds the findings in a value that another member of its object names as a secret.
+// addNamedBeside adds the findings in a value that is a secret according to another member of its
+// object, for example "name":"password".
 func (l *looker) addNamedBeside(found []inspect.Found, name, value string) []inspect.Found {
 	const before = `"name":"password","value":"`
 	for _, f := range l.lookFlat(before + value + `"`) {
@@ -478,8 +483,8 @@ func (l *looker) lookFlat(text string) (found []inspect.Found) {
 	return found
 }
 
-// addFindings adds the findings that lie in the token t. t begins at the offset from in the text
-// that was searched. addFindings returns false when the search must end.
+// addFindings adds the findings that lie in the token t. The parameter from is the offset in the
+// searched text at which t begins. addFindings returns false when the search must end.
 func (l *looker) addFindings(at place, t token, from int, found []inspect.Found) bool {
 	for i := range found {
 		start, end := max(found[i].Start-from, 0), min(found[i].End-from, len(t.said))
@@ -509,8 +514,8 @@ type kindOutcome int
 
 const (
 	asFound kindOutcome = iota
-	asDoubt             // it stands for a string that was not searched fully for a kind
-	again               // such a string is already reported
+	asDoubt             // the finding stands for a string that was not searched fully for a kind
+	again               // such a string has already been reported for this kind
 	full                // the limit is reached
 )
 
@@ -594,8 +599,8 @@ func isPicture(said string) bool {
 	return len(said) >= long && isBase64(said) && !isTextual(ofUTF16(decodeBlob(said)))
 }
 
-// isBase64 reports whether a text is base64 as in MCP (RFC 4648, 4), in lines or not. A key often
-// is not, because it has other letters.
+// isBase64 reports whether a text is base64 as in MCP (RFC 4648, 4), with or without line ends.
+// Many keys are not base64, because they contain other characters.
 func isBase64(said string) bool {
 	for i := range len(said) {
 		c := said[i]
@@ -606,8 +611,8 @@ func isBase64(said string) bool {
 	return true
 }
 
-// decodeBlob decodes base64 like the most lenient clients: in either alphabet, padded or not, in
-// several pieces, and without foreign characters.
+// decodeBlob decodes base64 like the most lenient clients: in either alphabet, padded or not, and
+// in several pieces. It skips other characters.
 func decodeBlob(said string) (b []byte) {
 	for piece := range strings.SplitSeq(said, "=") {
 		piece = strings.Map(base64Letter, piece)
@@ -655,9 +660,10 @@ func ofUTF16(b []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// isTextual reports whether readers may read bytes as text: they drop a few invalid bytes.
+// isTextual reports whether readers may read bytes as text. A few invalid bytes are allowed,
+// because readers drop them.
 func isTextual(b []byte) bool {
-	const share = 16 // fewer than one byte in this many may be invalid
+	const share = 16 // fewer than one byte in 16 may be invalid
 	broken := 0
 	for rest := b; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)

@@ -38,8 +38,8 @@ const maxEscapes = 64
 // value gets a new number.
 const maxNumbers = 1 << 16
 
-// NewNumbers begins a session. digest is a one-way function with a key of the session. Because of
-// it, no value is stored.
+// NewNumbers begins a session. digest is a one-way function with a key of the session. So the
+// values themselves need not be stored.
 func NewNumbers(digest func(value string) [32]byte) *Numbers {
 	return &Numbers{digest: digest, known: map[[32]byte]int{}}
 }
@@ -75,7 +75,7 @@ func (n *Numbers) noteEscape(escape string) {
 // The original texts had none of them.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds these escapes in a text.
+// findEscapes finds the escapes `shown` in a text.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
@@ -127,9 +127,9 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// nextText returns the next offset, from at on, where a string of the message begins after the name
-// of its member (see nameEnd). It returns the length of the text if there is none. A string also
-// begins at offset 0.
+// nextText searches the text from the offset `at` on. It returns the next offset where a string of
+// the message begins after the name of its member (see nameEnd). It returns the length of the text
+// if there is none. A string also begins at offset 0.
 func nextText(text string, at int) int {
 	from := max(at-len(nameEnd), 0)
 	n := strings.Index(text[from:], nameEnd)
@@ -139,8 +139,8 @@ func nextText(text string, at int) int {
 	return from + n + len(nameEnd)
 }
 
-// nextOpener returns the next offset, from at on, where openerAt may find a bracket. It returns the
-// length of the text if there is none.
+// nextOpener searches the text from the offset `at` on. It returns the next offset where openerAt
+// may find a bracket. It returns the length of the text if there is none.
 func nextOpener(text string, at int) int {
 	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // eight bytes at a time, because few bytes of a text can begin a bracket
 		if opens[rest[0]]|opens[rest[1]]|opens[rest[2]]|opens[rest[3]]|opens[rest[4]]|opens[rest[5]]|opens[rest[6]]|opens[rest[7]] != 0 {
@@ -165,9 +165,9 @@ var opens = func() (t [256]uint8) {
 	return t
 }()
 
-// startsNoMark is true for the bytes that no mark has after its bracket. These are letters and
-// digits that are not the first letter of spellings, and other brackets. In most texts only such
-// bytes follow a bracket.
+// startsNoMark is true for a byte which shows that the bracket before it begins no mark. Such bytes
+// are brackets, and all letters and digits except the letter with which clawai's marks begin
+// (spellings). In most texts only such bytes follow a bracket.
 var startsNoMark = func() (t [256]bool) {
 	for c := range utf8.RuneSelf {
 		r := rune(c)
@@ -248,8 +248,8 @@ const maxMark = 400
 var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}, {untrusted, "clawaluntrusted"}}
 
 // markAt returns the word of the mark that follows a bracket, and the offset after the mark. The
-// offset is 0 if there is no mark. The mark of a value has a word and a number. If other is true
-// (see openerAt), only a fence mark with an end counts.
+// offset is 0 if there is no mark. The mark of a withheld value must contain a word and a number.
+// If other is true (see openerAt), markAt accepts only a fence mark that has an end.
 func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte
@@ -307,8 +307,8 @@ func markAt(text string, at int, other bool) (word string, end int) {
 	return "", 0
 }
 
-// spellsMark reports whether letters are the beginning of one of clawai's marks. whole is the word
-// of the mark if letters are all of it.
+// spellsMark reports whether the given letters are the beginning of one of clawai's marks. If they
+// spell a whole mark, the result whole is the word of this mark.
 func spellsMark(letters []byte) (fits bool, whole string) {
 	for _, s := range spellings {
 		if strings.HasPrefix(s.letters, string(letters)) {

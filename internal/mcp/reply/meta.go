@@ -45,8 +45,8 @@ func (m *Message) addMeta(edits []edit, c *Change) ([]edit, error) {
 	return append(edits, edit{span{at, at}, text}), nil
 }
 
-// metaText returns the report for the client: the changes, the findings, and the record's id of the
-// answered call.
+// metaText returns the report for the client: the changes, the findings, and the id of the record
+// of the answered call.
 func (m *Message) metaText(c *Change) string {
 	var changed, finds []string
 	for _, one := range []struct {
@@ -239,7 +239,7 @@ func cutSpans(all []span, out []int) (edits []edit) {
 	return edits
 }
 
-// maxTTL is how long a client may cache an altered list at most, in milliseconds.
+// maxTTL is the maximum time, in milliseconds, for which a client may cache an altered list.
 const maxTTL = 60_000
 
 // makePrivate returns edits that keep an altered list out of shared caches. They are needed only if

@@ -10,8 +10,8 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// rawSpan returns the offsets in the message of a part of the token's text. start and end are
-// offsets in the text.
+// rawSpan returns the place of a part of the token's text, as offsets in the message. start and end
+// are offsets in the text.
 func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	inside := t.start + len(`"`)
 	if !t.escaped {
@@ -24,11 +24,11 @@ func (t *token) rawSpan(message []byte, start, end int) (from, to int) {
 	return inside + from, inside + to
 }
 
-// places maps a part of a JSON string's text to the part of the written string. If the calls are in
-// ascending order, it reads the string only once.
+// places maps a part of a JSON string's text to the part of the written string. If findPart is
+// called for the parts in ascending order, the string is read only once.
 type places struct {
 	inside   string // the written string without its quotes
-	said, at int    // offsets of the last part: said is its beginning in the text, at its beginning in inside
+	said, at int    // where the last part begins: said is its offset in the text, and at is its offset in the field inside
 }
 
 // findPart returns where a part of the text is written. If the part ends inside a character, the
@@ -84,10 +84,11 @@ func escapeLength(text string) (n, size int) {
 }
 
 // inspectNested also searches JSON that is inside a text. It decodes the strings of this JSON and
-// calls look for each of them. It adds the findings to found. An object or an array must begin a
-// line or follow another one, because a server may send several, also in Markdown. A single JSON
-// string must be the whole text. Other strings belong to source code, and readers see their escapes
-// as they are written. The end of the text may cut off a value that has a member.
+// calls the function look with each of them. It adds the findings to found. An object or an array
+// must begin a line or follow another one, because a server may send several, also in Markdown. A
+// single JSON string must be the whole text. Other strings belong to source code, and readers see
+// their escapes as they are written. An object or an array with at least one member may be cut off
+// by the end of the text.
 func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found

@@ -44,8 +44,8 @@ func CheckFit(s *schema.Schema, value []byte, root string) []Finding {
 	}
 }
 
-// UnpromisedFinding returns a finding for a value whose schema is unknown, or for which it is
-// unknown whether it fits.
+// UnpromisedFinding returns a finding for a value whose schema is unknown, or for a value that was
+// not checked completely against its schema.
 func UnpromisedFinding(at, what string) Finding {
 	return Finding{Kind: string(inspect.Unscreened), What: what, Pointer: at, Entry: -1, Fixed: true}
 }

@@ -116,7 +116,8 @@ func (r *reader) readItems(n *node, v jsonscan.Value) bool {
 	return r.readSchema(&n.items, v)
 }
 
-// additionalItems reads its schema, which matters only if items is an array.
+// additionalItems reads the schema of the keyword additionalItems. This schema matters only if the
+// keyword items has an array.
 func (r *reader) additionalItems(n *node, v jsonscan.Value) bool {
 	return r.readSchema(&n.additionalItems, v)
 }

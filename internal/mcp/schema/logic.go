@@ -43,8 +43,8 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (verdict Verdict) {
 	return verdict
 }
 
-// countFits returns how many of the schemas a value fits. It stops at enough. open is the number of
-// schemas for which the result is unknown.
+// countFits returns how many of the schemas a value fits. It stops when it has counted the number
+// in the parameter enough. open is the number of schemas for which the result is unknown.
 func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open int) {
 	for _, sub := range all {
 		switch c.checkNode(sub, v) {

@@ -53,7 +53,7 @@ func regexLength(re *syntax.Regexp) int {
 
 // isPortable reports whether a pattern uses only the syntax that ECMA-262, RE2 and Python share.
 // The only group with a question mark is (?:. The only escapes are those of classes, controls and
-// signs. No class or brace may have different meanings.
+// signs. A class or a brace must have the same meaning in all of them.
 func isPortable(text string) bool {
 	inClass := false
 	for i := 0; i < len(text); i++ {

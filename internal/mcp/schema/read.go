@@ -18,13 +18,13 @@ type node struct {
 	enum              map[string]bool
 	bounds            []bound
 	multiple          []decimal
-	length, size      count // length limits strings, and size limits arrays
-	members, contains count // members limits objects, and contains limits the elements that fit containsSchema
+	length, size      count // number of characters of a string; number of elements of an array
+	members, contains count // number of members of an object; number of elements that fit containsSchema
 	pattern           *pattern
 	unique            bool
 
 	prefix                            []*node // the keyword prefixItems
-	items                             *node   // for the elements after prefix
+	items                             *node   // the schema for the elements after those in prefix
 	containsSchema                    *node   // the keyword contains
 	required                          map[string]bool
 	properties                        map[string]*node

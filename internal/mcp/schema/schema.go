@@ -21,10 +21,10 @@ func (v Verdict) String() string { return [...]string{"unchecked", "fits", "unfi
 
 // Limits of a schema and of a value. Anything larger is not checked.
 const (
-	maxSchema = 256 << 10 // bytes
+	maxSchema = 256 << 10 // size of a schema in bytes
 	maxValue  = 4 << 20
-	maxSteps  = 100_000 // for reading a schema; checking a value has more steps, depending on the length of the value
-	maxLevels = 256     // of nested schemas and of nested values
+	maxSteps  = 100_000 // steps for reading a schema; a check of a value has more steps, depending on the length of the value
+	maxLevels = 256     // nesting depth of a schema, and of a value
 )
 
 // Schema is a parsed schema. It is safe for concurrent use.

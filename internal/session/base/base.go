@@ -30,7 +30,7 @@ type Files struct {
 	Project string        // the client's working folder; "" for none
 	Disk    disk.Disk     // the disk on which the judged program works; nil if it is not known
 	Calls   []policy.Call // the only calls that the policy will judge; nil means any call
-	Hide    bool          // leave entries that the policy always denies out of servers' lists
+	Hide    bool          // leave out of servers' lists the entries that the policy always denies
 	// Packs reads the packs that policies name. If Packs is nil, a policy with packs is an error.
 	Packs func(policy.PackFile) (policy.Pack, error)
 }
@@ -167,8 +167,9 @@ func openRecord(state string, o audit.Options) (*audit.Log, error) {
 	return log, nil
 }
 
-// callsPerCleanup: on average, one of this many single-call records removes old segments. A removal
-// reads every segment, and there are many, so a removal for each call would be too slow.
+// callsPerCleanup limits how often old segments are removed. A process that records a single call
+// removes them with a probability of 1 in callsPerCleanup. A removal reads every segment, and there
+// are many segments, so a removal for each call would be too slow.
 const callsPerCleanup = 64
 
 // OpenCallRecord begins the record of a single call. keep and sync are the values of the options

@@ -98,8 +98,9 @@ func (r *recorder) Record(events ...*event.Event) error {
 	return err
 }
 
-// countEvents counts events that were written to the record. The write began at began and ended
-// with err. If err is not nil, the decisions count as denied, because the gate refuses such calls.
+// countEvents counts events that were written to the record. began is the time at which the write
+// began, and err is its error. If err is not nil, every decision is counted as a denial, because
+// the gate refuses a call that could not be recorded.
 func (m *Metrics) countEvents(events []*event.Event, began time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,12 +164,13 @@ func (m *Metrics) serverLabel(name string) string {
 	return name
 }
 
-// failureLasts is how long a failed write counts if no other write follows. Without this limit, a
-// process that gets no more calls would be unhealthy for ever.
+// failureLasts is how long Failure returns the error of a failed write if no other write follows.
+// Without this limit, a process that gets no more calls would be unhealthy for ever.
 const failureLasts = time.Minute
 
-// Failure returns the error of the last write of the record; nil when it succeeded. While writes
-// fail, every call is refused.
+// Failure returns the error of the last write of the record. It returns nil if this write
+// succeeded, or if it failed longer than failureLasts ago. While writes fail, every call is
+// refused.
 func (m *Metrics) Failure() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

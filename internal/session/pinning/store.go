@@ -65,7 +65,7 @@ func (s stamp) isSame(o stamp) bool {
 }
 
 // NewStore returns a store. It opens no file. state is clawai's own folder. project is the folder
-// of the project whose lock counts; "" for none.
+// of the project whose lock is used; "" for none.
 func NewStore(state, project string) *Store {
 	s := &Store{dir: PinsDir(state), states: map[string]*cached{}}
 	if project != "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// pinned maps the methods whose lists are compared with the approved entries to the kind of entry.
+// pinned holds the methods whose lists are compared with the approved entries, each with the kind
+// of its entries.
 var pinned = map[string]pin.EntryKind{"tools/list": pin.Tool, "prompts/list": pin.Prompt, "resources/templates/list": pin.Template}
 
 var errNoPins = errors.New("what was approved of servers is not kept here")

@@ -39,9 +39,9 @@ type inspector struct {
 	searches searches
 }
 
-// New returns the Inspector of one session. server is the name in our marks for a server that has
-// no name in rules. at returns the URL of a server by its name in rules, or "" if the server has no
-// URL; at may be nil. pins compares lists with the approved entries; nil if approvals are not kept.
+// New returns the Inspector of one session. If rules have no name for a server, our marks call it
+// server. at takes the name that rules use for a server, and returns its URL, or "" if it has none; at
+// may be nil. pins compares lists with the approved entries; nil if approvals are not kept.
 func New(server string, at func(string) string, pins *pinning.ClientPins) gate.Inspector {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
@@ -117,7 +117,7 @@ func (in *inspector) inspectLine(x *gate.Exchange, p gate.Policy) (gate.Inspecti
 	return all, err
 }
 
-// mergeInspection adds the inspection of one message to all, the inspection of its batch. The
+// mergeInspection adds the inspection of one message to the inspection of its whole batch. The
 // strictest decision wins.
 func mergeInspection(all, one *gate.Inspection) {
 	alters := append(all.Decision.Alters, one.Decision.Alters...)
@@ -159,8 +159,8 @@ func (in *inspector) inspectMessage(f *frame.Frame, x *gate.Exchange, p gate.Pol
 	return i, err
 }
 
-// look is the memory for one look at a message. It is used again, because new memory for each would
-// cost allocations. What a look finds does not refer to it.
+// look is the memory for the inspection of one message. It is reused, because new memory for each
+// message would cost allocations. The result of an inspection does not refer to this memory.
 type look struct {
 	message reply.Message
 	change  reply.Change
@@ -168,9 +168,11 @@ type look struct {
 
 var looks = sync.Pool{New: func() any { return new(look) }}
 
-// judgeMessage inspects a message for one of three reasons. Rules judge the message. Or the message
-// has a server's instructions, which must be compared with the approved ones (introduces). Or it
-// has members of _meta that only clawai may write (l.change.Claims).
+// judgeMessage inspects a message for at least one of three reasons:
+//   - Rules judge the message.
+//   - The message has a server's instructions, which must be compared with the approved ones
+//     (introduces).
+//   - The message has members of _meta that only clawai may write (l.change.Claims).
 func (in *inspector) judgeMessage(f *frame.Frame, x *gate.Exchange, p gate.Policy, on policy.On, introduces bool, l *look) (gate.Inspection, error) {
 	m, c := &l.message, &l.change
 	method := x.Event.Method

@@ -24,8 +24,8 @@ const (
 )
 
 // CheckChange returns an error for a file or folder that belongs to another user or that another
-// user can change. For a folder, only the change of its current content counts. Other users may add
-// files, as in a sticky folder on other systems.
+// user can change. For a folder, CheckChange looks only at the rights to change or delete what the
+// folder contains now. Other users may add files, as in a sticky folder on other systems.
 func CheckChange(path string, fi fs.FileInfo) error {
 	if fi.IsDir() {
 		return checkAccess(path, replace|deleteChild, "change")
@@ -48,7 +48,8 @@ func CheckOwner(path string) error {
 }
 
 // readOwner returns the security descriptor of a file, and this user's SID. It returns an error if
-// isTrusted does not accept the owner. verb completes the error "who may ... it".
+// isTrusted does not accept the owner. The text in verb fills the gap in the error "who may ...
+// it".
 func readOwner(path, verb string) (sd *windows.SECURITY_DESCRIPTOR, me *windows.SID, err error) {
 	sd, err = windows.GetNamedSecurityInfo(path, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package atomicfile replaces the whole content of a file, or nothing: a reader sees the old bytes
-// or the new bytes, even after a crash. The package must never leave half a file, replace a symlink
-// instead of its target, or loosen a file's mode.
+// Package atomicfile replaces the whole content of a file or leaves the file unchanged: a reader
+// sees the old bytes or the new bytes, even after a crash. The package must never leave half a
+// file, replace a symlink instead of its target, or loosen a file's mode.
 //
 // Extended attributes, ACLs and other hard links of the old file are lost.
 package atomicfile
@@ -143,8 +143,8 @@ func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode 
 			return "", fmt.Errorf("keep its owner: %w", err)
 		}
 	}
-	// Set the mode after the owner, because chown may clear mode bits, and before the content, so
-	// that the content is never readable under a looser mode.
+	// Set the mode after the owner, because chown may clear mode bits. Set it before the content is
+	// written, so that the content is never readable under a looser mode.
 	if err := f.Chmod(mode.Perm()); err != nil {
 		return "", err
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// Arrival stores how far a segment was checked that arrives at another machine in parts. The zero
-// value means that no part has arrived. An Arrival can be stored as JSON between two parts.
+// Arrival stores how much of a segment was checked. The segment arrives at another machine in
+// parts. A line is sound if its own hash is right. The zero value means that no part has arrived.
+// An Arrival can be stored as JSON between two parts.
 type Arrival struct {
 	Checked int64  `json:"checked"`          // bytes up to the end of the last sound line
 	Line    int    `json:"line"`             // number of the last sound line in the file
@@ -31,22 +32,22 @@ type Arrived struct {
 // Part is the result of CheckPart.
 type Part struct {
 	Records  []Arrived // the records of the part, without the line that begins the segment
-	Findings []Finding // the same as Verification.Findings
-	Notes    []Finding // the same as Verification.Notes
+	Findings []Finding // findings about the part, as in Verification.Findings
+	Notes    []Finding // notes about the part, as in Verification.Notes
 	Rest     int       // number of bytes at the end that are not a whole record; they are not checked yet
 }
 
-// SplitSegmentName returns the session in the file name of a segment. It returns false if no
-// session uses such file names.
+// SplitSegmentName returns the session in the file name of a segment. It returns false for a text
+// that is not the file name of a segment.
 func SplitSegmentName(name string) (session string, ok bool) {
 	began, session, ok := parseSegmentName(name)
 	return session, ok && len(session) == sessionLength && strings.Trim(session, sessionAlphabet) == "" && segmentName(began, session) == name
 }
 
 // CheckPart checks the lines in r as Verify does. r begins at the offset a.Checked of the segment.
-// CheckPart moves a past the last sound line. whole means that r reaches the end of the segment.
-// CheckPart does not check whether the segment follows the previous segment of its session; Follows
-// does.
+// CheckPart moves a past the last sound line. The parameter whole means that r reaches the end of
+// the segment. CheckPart does not check whether the segment follows the previous segment of its
+// session; Follows does.
 func (a *Arrival) CheckPart(name string, r io.Reader, whole bool) (Part, error) {
 	session, ok := SplitSegmentName(name)
 	if !ok {

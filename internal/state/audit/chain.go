@@ -30,7 +30,7 @@ type chain struct {
 	next uint64        // number of the next line, from 1
 	prev [hashLen]byte // hash of the line before the next line
 
-	second int64                 // Unix time that is written in date
+	second int64                 // the second (Unix time) that date shows
 	date   [len(dateLayout)]byte // date and time in dateLayout; date[0] is 0 before the first use
 }
 

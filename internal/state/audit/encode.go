@@ -135,7 +135,7 @@ func (e *encoder) appendSender(dst []byte, s sender) []byte {
 	return appendWord(dst, "direction", s.direction)
 }
 
-// factKeys holds the beginning of the member of each fact that is a plain text.
+// factKeys holds, for each fact that is a plain text, the text with which its member begins.
 var factKeys = func() (keys []string) {
 	for _, f := range policy.TextFacts() {
 		keys = append(keys, `,"`+f.Name+`":"`)
@@ -210,7 +210,8 @@ func (e *encoder) appendVerdict(dst []byte, v verdict) []byte {
 	return e.appendMember(dst, "rule", v.rule)
 }
 
-// appendCached appends members. It copies the last text if the values are the same.
+// appendCached appends members. If their values equal the values that it has appended before, it
+// copies the earlier text.
 func appendCached[V comparable](dst []byte, last *cachedGroup[V], values V, write func([]byte, V) []byte) []byte {
 	if values == last.values {
 		return append(dst, last.text...)
@@ -241,7 +242,7 @@ func (e *encoder) appendRecordID(dst []byte, seq uint64) []byte {
 }
 
 // appendHeader appends the first line of a segment. The line contains the name of its own file, so
-// that nobody can swap two files.
+// that Verify notices if somebody swaps two files.
 func (e *encoder) appendHeader(dst []byte, c *chain, at time.Time, file string) []byte {
 	start := len(dst)
 	dst = e.appendCommon(dst, c, at, event.Segment, string(e.appendRecordID(nil, c.next)))
@@ -266,8 +267,9 @@ func (e *encoder) appendRecovery(dst []byte, c *chain, at time.Time, f *failure)
 // cut.
 const ours, theirs = true, false
 
-// appendTextMember appends a member unless its value is empty, and reuses the last text if the
-// value is the same. key is the beginning of the member, up to the quote before its value.
+// appendTextMember appends a member unless its value is empty. If the value equals the value that
+// it has appended before, it copies the earlier text. key is the beginning of the member, up to the
+// quote before its value.
 func (e *encoder) appendTextMember(dst []byte, last *cachedText, key, value string, our bool) []byte {
 	if value == "" {
 		return dst
@@ -314,9 +316,10 @@ func (e *encoder) appendID(dst, token []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendList appends texts. The first own words of each text are ours and must not be redacted,
-// because a kind of finding can look like a name with a secret value. If the list is too long, its
-// last element gives the number of texts and a digest of all of them.
+// appendList appends texts. The parameter own is the number of words at the beginning of each text
+// that are ours. These words must not be redacted, because a kind of finding can look like a name
+// with a secret value. If the list is too long, its last element gives the number of texts and a
+// digest of all of them.
 func (e *encoder) appendList(dst []byte, name string, values []string, own int) []byte {
 	if len(values) == 0 {
 		return dst

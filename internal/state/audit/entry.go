@@ -114,7 +114,7 @@ func parseEntry(file string, it item) (event.Entry, error) {
 	return e, nil
 }
 
-// ParseLine parses one line of a segment, without its LF, and verifies nothing of it.
+// ParseLine parses one line of a segment, without its LF. It does not check the hashes in the line.
 func ParseLine(line []byte) (event.Entry, error) { return parseEntry("", item{raw: line}) }
 
 // Filter selects the records to read. The zero value takes all records except the first line of

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFlags prevents following a symlink, blocking on a FIFO, and inheriting the file (Go adds
-// O_CLOEXEC).
+// With openFlags, an open does not follow a symlink and does not wait at a FIFO. Go adds O_CLOEXEC,
+// so that child processes do not inherit the file.
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 // tryLock takes the lock on f, or returns false if another process has it.

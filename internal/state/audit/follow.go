@@ -38,7 +38,7 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[event.Entry, er
 			yield(event.Entry{}, err)
 			return
 		}
-		os.SameFile(is, is) // read the identity of dir now: Windows reads it only at the first comparison, by the path
+		os.SameFile(is, is) // read the identity of dir now; otherwise Windows would read it, by the path, only at the first comparison
 		fl := follower{dir: dir, is: is, f: f, sources: map[string]*source{}, dirty: map[string]bool{}, poll: time.NewTicker(pollEvery)}
 		defer fl.close()
 		if err := fl.yieldBacklog(yield); err != nil {

@@ -37,7 +37,7 @@ type mark struct {
 	Detail   string    `json:"detail"`
 	Keep     int64     `json:"keep"`     // in a removal: number of bytes that the retention keeps; 0 means all
 	KeepFor  int64     `json:"keep_for"` // in a removal: number of seconds for which the retention keeps a segment; 0 means for ever
-	Node     uint64    `json:"node"`     // inode number of the file; 0 if the system has none, and in the mark of a writer that closes its file
+	Node     uint64    `json:"node"`     // inode number of the file; 0 if the system has none, or if the writer made the mark when it closed the file
 	position int       // number of this mark's line in the ledger
 }
 

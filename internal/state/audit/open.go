@@ -83,7 +83,7 @@ func (l *Log) beginSession(session, file string) error {
 		if err := l.useKey(session, loadKey); err != nil {
 			return err
 		}
-		c := newChain() // l.chain must not change before the end: after an error, openRecord begins another session with the same log
+		c := newChain() // l.chain must change only if all steps succeed, because after an error openRecord begins another session with this log
 		seg, err := newSegment(l.dir, file, &l.enc, &c, l.o.Now(), l.isBrief())
 		if err != nil {
 			return err

@@ -37,9 +37,10 @@ func ListSegments(dir string) (list []Segment, err error) {
 // ErrCut means that a segment is now shorter than the part of it that was read earlier.
 var ErrCut = errors.New("it is shorter than it was: it was cut")
 
-// ReadPortion returns at most size bytes of a segment, beginning at the offset at. If the segment
-// is not closed, it returns only whole lines. At the end of the segment it returns no bytes. It
-// returns ErrCut if the segment ends before the offset. size must be larger than the longest line.
+// ReadPortion returns at most size bytes of a segment. The parameter at is the offset of the first
+// byte. If the segment is not closed, it returns only whole lines. At the end of the segment it
+// returns no bytes. It returns ErrCut if the segment ends before the offset. size must be larger
+// than the longest line.
 func ReadPortion(dir string, s Segment, at, size int64) ([]byte, error) {
 	f, err := openPrivate(filepath.Join(dir, s.Name), os.O_RDONLY)
 	if err != nil {

@@ -49,8 +49,8 @@ func readBacklog(list []*source, f *Filter, drained func(*source)) iter.Seq2[eve
 	return mergeSources(list, f, drained)
 }
 
-// clockSlack is how much a file's modification time may be earlier than the file's last record: the
-// system updates the modification time in coarse steps.
+// The modification time of a file may be up to clockSlack earlier than the file's last record,
+// because the system updates the modification time in coarse steps.
 const clockSlack = time.Minute
 
 // mergeSources yields the records of all sources, ordered by time. It opens a source only when the
@@ -106,7 +106,7 @@ func (m *merger) yieldHead() bool {
 }
 
 // fetchHead reads the source's next record into its head. ok is false when the source has no more
-// records; more is false when the merge must end.
+// records; the result more is false when the merge must end.
 func (m *merger) fetchHead(s *source) (ok, more bool) {
 	for {
 		e, err := s.nextEntry(m.f)
@@ -201,8 +201,9 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 	}
 }
 
-// trimEntries sorts the records and keeps the newest f.Last records that Last counts. It also keeps
-// the replies that come after the oldest of these. It removes the dropped records from calls.
+// trimEntries sorts the records. Of the records for which countsEntry returns true, it keeps the
+// f.Last newest. It also keeps the replies that come after the oldest of these records. It removes
+// the dropped records from calls.
 func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0
@@ -217,7 +218,8 @@ func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.
 	return slices.Delete(kept, 0, first)
 }
 
-// countsEntry reports whether Last counts a record.
+// countsEntry reports whether a record counts against the number in the field Last. A reply does
+// not count if the field Replies is set.
 func (f *Filter) countsEntry(e *event.Entry) bool { return !f.Replies || !f.isReply(e) }
 
 func (f *Filter) countEntries(kept []event.Entry) (n int) {

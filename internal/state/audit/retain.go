@@ -51,8 +51,9 @@ func removeOld(dir string, all []fs.FileInfo, o Options) error {
 }
 
 // mayRemove reports whether removeOld may have to remove a segment. It uses only the listing, so
-// that most sessions need not read the ledger. The name of a segment contains the time at which the
-// segment was begun. This time is earlier than the time at which the segment was closed.
+// that most sessions need not read the ledger. It computes the age of a segment from the time in
+// the name, at which the segment was begun. The segment was closed later, so mayRemove may return
+// true although no segment is old enough yet.
 func (r Retention) mayRemove(all []fs.FileInfo, now time.Time) bool {
 	var total int64
 	for _, fi := range all {

@@ -106,8 +106,8 @@ func (s *scanner) nextItem() (item, error) {
 	}
 }
 
-// holdItem keeps a sound line that came with a problem. The next call of nextItem returns the line
-// without the problem.
+// holdItem takes an item with a line and a problem, after the caller has returned the problem to
+// its own caller. The next call of nextItem returns the line without the problem.
 func (s *scanner) holdItem(it item) {
 	if it.raw != nil {
 		it.problem = ""
@@ -115,9 +115,10 @@ func (s *scanner) holdItem(it item) {
 	}
 }
 
-// acceptLine checks whether a line that is sound in itself fits into the chain. If it fits,
-// acceptLine returns the line. Otherwise it returns the problem, and the next call of nextItem
-// returns the line.
+// acceptLine checks whether a line with a right hash fits into the chain. It returns the line. If
+// the line does not follow the line before it, the returned item also has a problem. There is one
+// exception: if bad lines are before the line, and the line does not report them as a failed write,
+// acceptLine returns the bad lines as a problem, and the next call of nextItem returns the line.
 func (s *scanner) acceptLine(it item) item {
 	fits := !s.begun || it.link.seq == s.chain.next && string(it.link.prev) == string(s.chain.prev[:])
 	s.chain.next = it.link.seq + 1
@@ -198,8 +199,8 @@ func (s *scanner) readLine() ([]byte, error) {
 	}
 }
 
-// endLongLine returns a line unchanged. If the line is the end of an overlong line, endLongLine
-// adds it to the gap and returns nil.
+// endLongLine looks at a whole line. If the line is the end of an overlong line, endLongLine adds
+// it to the gap and returns nil. Otherwise it returns the line unchanged.
 func (s *scanner) endLongLine(line []byte) []byte {
 	if !s.over {
 		return line

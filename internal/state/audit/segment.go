@@ -46,8 +46,9 @@ func parseSegmentName(name string) (began time.Time, session string, ok bool) {
 }
 
 // newSegment creates the next segment of the session, a file called name, and writes its first
-// line. The caller holds the ledger's lock. c changes only on success. brief means that few records
-// will follow. Then newSegment reserves no space, because that would cost more than the records.
+// line. The caller holds the ledger's lock. c changes only on success. The parameter brief means
+// that few records will follow. Then newSegment reserves no space, because that would cost more
+// than the records.
 func newSegment(dir, name string, e *encoder, c *chain, now time.Time, brief bool) (*segment, error) {
 	s := &segment{path: filepath.Join(dir, name), begin: c.next}
 	f, err := openPrivate(s.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
@@ -147,7 +148,7 @@ func (l *Log) rotateSegment(now time.Time) {
 		return
 	}
 	if l.o.Sync != SyncNone {
-		_ = l.seg.file.Sync() // with SyncInterval the records of the last second may not be on the disk; with SyncEach all are
+		_ = l.seg.file.Sync() // with SyncInterval the records of the last second may not be on the disk; with SyncEach every record is on the disk
 	}
 	_ = l.seg.close(true) // an error is ignored, because the ledger says that the segment is closed and the file mode is only a hint
 	l.seg, l.chain, l.rotateAt = next, c, l.o.MaxBytes

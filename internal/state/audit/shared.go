@@ -81,7 +81,7 @@ func (l *Log) continueSegment(session, path string) error {
 }
 
 // lockAndReadLast takes the lock, sets the size and returns the last line. It refuses a segment
-// that is larger than most, in bytes.
+// that has more bytes than the parameter most allows.
 func (s *segment) lockAndReadLast(most int64) (link, error) {
 	if ours, err := tryLock(s.file, false); err != nil || !ours {
 		return link{}, errors.Join(errTaken, err)

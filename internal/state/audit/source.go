@@ -31,7 +31,7 @@ type source struct {
 const noLimit = 1<<63 - 1
 
 // listSources lists the segments of dir, oldest first. If the directory is missing, the list is
-// empty. limited means that each source ends where its records end at this moment.
+// empty. The parameter limited means that each source ends where its records end at this moment.
 func listSources(dir string, limited bool) ([]*source, error) {
 	all, err := listSegments(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,8 +109,8 @@ func (s *source) nextEntry(f *Filter) (event.Entry, error) {
 	}
 }
 
-// skipLines skips the first skip bytes, and then the rest of the line at that place. Line numbers
-// count from there.
+// skipLines skips as many bytes as the field skip says, and then the rest of the line at that
+// place. The lines after that place are numbered from 1.
 func (s *source) skipLines() error {
 	if s.skip == 0 {
 		return nil

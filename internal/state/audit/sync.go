@@ -48,9 +48,9 @@ func (l *Log) syncOften() {
 	})
 }
 
-// syncOnce syncs the file if it has records with the number synced or higher. It returns the number
-// of the first record that may not be on the disk yet, because other records may be written
-// meanwhile.
+// syncOnce syncs the file if it has records that may not be on the disk yet. The parameter synced
+// is the number of the first such record. syncOnce returns this number for the next sync: records
+// that are written during the sync may not be on the disk yet.
 func (l *Log) syncOnce(synced uint64) uint64 {
 	l.mu.Lock()
 	seg, next := l.seg, l.chain.next

@@ -15,7 +15,7 @@ type Verification struct {
 	Segments int    `json:"segments"`
 	Records  uint64 `json:"records"` // number of lines in all segments
 	Bytes    int64  `json:"bytes"`
-	Head     string `json:"head"` // hash of the ledger's last line; a person who keeps a copy elsewhere can later detect any change of these lines
+	Head     string `json:"head"` // hash of the ledger's last line; a person who keeps a copy of this hash elsewhere can later detect any change of the ledger up to this line
 	// Findings are problems that cannot occur if only clawai wrote the files.
 	Findings []Finding `json:"findings"`
 	// Notes are observations that do not prove a manipulation, such as crashes and running

@@ -70,8 +70,8 @@ func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	return nil
 }
 
-// readLines reads the file and checks its lines. before is the last hash of the session's previous
-// segment; known is false if the previous segment is not known.
+// readLines reads the file and checks its lines. The parameter before is the last hash of the
+// session's previous segment; known is false if the previous segment is not known.
 func (v *verifier) readLines(f *os.File, name, session, before string, known bool) (tally, error) {
 	var t tally
 	s, broken, err := readSegment(f, func(it item) {

@@ -42,7 +42,7 @@ func split(src []byte) (text, sigs, content []byte, err error) {
 }
 
 // Read reads a bundle and returns it with the names of the keys that have signed it. It returns an
-// error if none of keys has signed the bundle. keys are verifier keys of
+// error if no key in the list keys has signed the bundle. The list has verifier keys of
 // golang.org/x/mod/sumdb/note.
 func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 	known, err := ParseKeys(keys)
@@ -79,8 +79,8 @@ func Read(src []byte, keys []string) (b Bundle, signers []string, err error) {
 }
 
 // checkSignatures returns an error if the base64 of a signature could also be written in another
-// way. Package note ignores the unused bits at the end of base64, but no byte of a bundle may
-// change.
+// way. Package note ignores the unused bits at the end of base64. Without this check, somebody
+// could change these bits in a bundle, and its signatures would stay valid.
 func checkSignatures(sigs []byte) error {
 	for line := range bytes.Lines(sigs) {
 		line = bytes.TrimSuffix(line, []byte("\n"))

@@ -39,8 +39,8 @@ type ListFile struct {
 
 // NewEntry returns the file for a server. state is clawai's state folder. identity describes how
 // the server is started. NewEntry returns nil if the record's key cannot be read. The key of the
-// files is a digest, under the record's key, of a text with a zero byte. No text that the record
-// digests has a zero byte, so the key of the files cannot appear in the record.
+// files is made from the record's key: it is a keyed digest of a text with a zero byte. The record
+// never digests a text with a zero byte, so the key of the files cannot appear in the record.
 func NewEntry(state string, identity []byte) *ListFile {
 	key, err := config.ReadSecret(filepath.Join(state, "record.key"))
 	if err != nil || len(key) < sha256.Size {

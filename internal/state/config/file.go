@@ -16,8 +16,9 @@ func ReadFile(path string) ([]byte, error) {
 	return readFile(t.file)
 }
 
-// ReferencePath returns the whole path of a file that the file referring names as path. "~/" means
-// the home folder. A relative path begins at the folder of referring.
+// ReferencePath returns the whole path of a file that another file names. The parameter referring
+// is the path of the file that contains the name, and path is the name as it is written there. "~/"
+// means the home folder. A relative path begins at the folder of the file that contains it.
 func ReferencePath(referring, path string) (string, error) {
 	switch rest, home := strings.CutPrefix(path, "~/"); {
 	case home:

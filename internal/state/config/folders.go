@@ -45,9 +45,11 @@ type finder struct {
 	getenv     func(string) string
 }
 
-// findFolder returns the folder that the first set variable names. If no variable is set, it
-// returns the folder below in the home folder. A relative value is an error, because its meaning
-// would depend on the folder in which the client starts us.
+// findFolder returns the folder that the environment names. Of the variables own, xdg and (on
+// Windows) windows, the first one that is set decides: own names the folder itself, and the other
+// two name the folder around it. If none is set, the folder around it is in the home folder; the
+// parameter below is the path from the home folder. A relative value is an error, because its
+// meaning would depend on the folder in which the client starts us.
 func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}

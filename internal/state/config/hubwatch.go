@@ -10,8 +10,8 @@ import (
 )
 
 // WatchHub calls onChange with the hub's part of config.toml, at the start and whenever the file
-// changes, until ctx ends. It returns after the last call. An error means that the file is broken,
-// and that the caller should keep the last good settings.
+// changes, until ctx ends. When WatchHub returns, no call of onChange runs any more. An error means
+// that the file is broken, and that the caller should keep the last good settings.
 func WatchHub(ctx context.Context, f Folders, lookup func(string) (string, bool), onChange func(Hub, error)) {
 	w := &watcher{pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	told := ""

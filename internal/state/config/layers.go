@@ -82,8 +82,8 @@ func (s *layerStack) layersDigest() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// readLayers reads every existing layer, and uses one walk for all. Even after an error, s.paths
-// has the paths that were read.
+// readLayers reads every existing layer. It resolves all paths with w, which checks each folder
+// only once. Even after an error, s.paths has the paths that were read.
 func (l Layers) readLayers(w *walk) (s layerStack, err error) {
 	add := func(name, path string, src []byte) {
 		l := layer{name: name, path: path, src: src}

@@ -7,7 +7,7 @@ import (
 )
 
 // LoadHideDenied reads the setting "list" of config.toml. It returns true if servers' lists must
-// leave out the entries that no rule could allow or ask about. The file need not exist, and is
+// leave out the entries that the policy denies in every case. The file need not exist, and is
 // refused for the same reasons as in LoadAsk.
 func LoadHideDenied(f Folders) (bool, error) {
 	path := f.SettingsFile()

@@ -69,7 +69,7 @@ func (w *walk) walkPath(path string) (t resolvedPath, err error) {
 				return t, nil
 			}
 			continue
-		case "..": // ".." occurs only in the target of a link; filepath.Dir is right, because at has no links
+		case "..": // ".." occurs only in the target of a link; filepath.Dir is right, because the path in at has no links
 			at = filepath.Dir(at)
 			continue
 		}
@@ -115,8 +115,9 @@ func splitRoot(path string) (at, rest string, err error) {
 	return at, rest, access.CheckChange(at, info)
 }
 
-// followLink follows a symlink in the folder at. It returns the folder at which the walk continues,
-// and the rest of the path below that folder.
+// followLink follows a symlink. The parameter at is the folder that contains the symlink.
+// followLink returns the folder at which the walk continues, and the rest of the path below that
+// folder.
 func followLink(link string, info fs.FileInfo, at, rest string) (string, string, error) {
 	if err := access.CheckChange(link, info); err != nil {
 		return "", "", err

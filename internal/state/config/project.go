@@ -20,8 +20,8 @@ import (
 	"github.com/clawai/clawai/internal/state/atomicfile"
 )
 
-// A project's policy counts only after the owner has trusted it. Then the text that the owner saw
-// is in force. If somebody, for example an agent, changes or removes the file later, nothing
+// A project's policy is in force only after the owner has trusted it. The text that the owner saw
+// is then in force. If somebody, for example an agent, changes or removes the file later, nothing
 // changes until the owner looks at the file again.
 
 // Project is the policy of the project that a folder belongs to.
@@ -137,7 +137,7 @@ func (known trusts) findSameFolder(dir, path string) (string, trustEntry, bool) 
 }
 
 // projectText reads a project's file. It returns nil if there is no file. It does not check who may
-// write the file, because the text counts only after the owner has trusted it.
+// write the file, because the text is in force only after the owner has trusted it.
 func projectText(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, lookFlags, 0)
 	switch {

@@ -63,9 +63,9 @@ func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	return from == to
 }
 
-// reloadPolicy loads a changed policy and its layers. loosens is true if a call may get a wider
-// answer than before and the new texts may be incomplete. own holds the edits of this process;
-// their texts are always complete.
+// reloadPolicy loads a changed policy and its layers. loosens is true if the policy may now allow
+// more than before and the new texts may be incomplete. The parameter own holds the edits of this
+// process. The texts of these edits are always complete.
 func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *Loaded, loosens bool, err error) {
 	if err := checkEndMark(l.Path, l.Source, src, above.confirmed); err != nil {
 		return nil, false, err
@@ -93,9 +93,9 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 }
 
 // keepLost keeps a previous layer in force if the layer is now missing or has lost rules, until
-// somebody confirms the change. was holds the previous layers. unsure means that a layer has
-// changed in another way and may be half written. A half-written rule must not count, because it
-// would be a lost rule when the file is complete.
+// somebody confirms the change. The parameter was holds the previous layers. unsure means that a
+// layer has changed in another way and may be half written. The caller must then wait, because half
+// a rule would seem lost as soon as the file is complete.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]

@@ -75,7 +75,7 @@ func LoadTLS(f Folders) (t TLS, err error) {
 	return t, nil
 }
 
-// checkHost returns an error for a text that is neither HOST nor HOST:PORT.
+// checkHost returns an error unless the text has the form HOST or HOST:PORT.
 func checkHost(name string) error {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return nil

@@ -88,8 +88,8 @@ func tomlKeys[T any]() (keys []string) {
 }
 
 // LoadHub reads the hub's part of config.toml. The file need not exist, and is refused for the same
-// reasons as in LoadAsk. If a variable of a server is not set, the list has the server with the
-// reason in Unusable. The error names the file and line, but no value of a variable.
+// reasons as in LoadAsk. If a variable of a server is not set, the list still contains this server,
+// with the reason in Unusable. The error names the file and line, but no value of a variable.
 func LoadHub(f Folders, lookup func(string) (string, bool)) (Hub, error) {
 	path := f.SettingsFile()
 	src, err := ReadFile(path)
@@ -205,8 +205,8 @@ func (t upstreamTable) readUpstream(id string, in expander) (u Upstream, err err
 	return u, nil
 }
 
-// readCommand returns the command of a server and its arguments. The key command holds one word or
-// a list of words.
+// readCommand returns the command of a server and its arguments. The value of the key "command" is
+// one word or a list of words.
 func (t upstreamTable) readCommand() (words []string, err error) {
 	switch c := t.Command.(type) {
 	case nil:

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// A change counts only if two readings with this pause between them give the same text, and no
-	// event comes in between. So several steps of an editor are one change. A half-written rule
-	// does not count, because it may allow more than the whole rule.
+	// The watcher applies a change only if two readings with this pause between them give the same
+	// text, and no event comes in between. So several steps of an editor are one change. Half a rule
+	// is not applied, because it may allow more than the whole rule.
 	quietDelay = 100 * time.Millisecond
-	// If an edit may give a call a wider answer, we wait longer. The writer may only have paused,
-	// and a half-written file must not allow a call.
+	// If the policy may allow more after an edit than before, we wait longer. The writer may only have
+	// paused, and a half-written file must not allow a call.
 	widenDelay = 2 * time.Second
 	// The intervals between readings if no event comes. Events are not enough: if a parent folder
 	// is moved, there is no event, and the system may not let us watch every folder.
@@ -25,11 +25,11 @@ const (
 	pollUnwatched = 2 * time.Second
 )
 
-// Watch calls onChange whenever the files of a loaded policy change, until ctx ends. It returns
-// after the last call. An error means that a file is missing or broken, and that the caller should
-// keep the last good policy. Watch reports the same error only once. If the last good policy comes
-// back, Watch reports that too. own holds the edits of this process, which count at once because
-// they are complete; own may be nil.
+// Watch calls onChange whenever the files of a loaded policy change, until ctx ends. When Watch
+// returns, no call of onChange runs any more. An error means that a file is missing or broken, and
+// that the caller should keep the last good policy. Watch reports the same error only once. If the
+// last good policy comes back, Watch reports that too. The parameter own holds the edits of this
+// process, which are applied at once because they are complete. The parameter own may be nil.
 func Watch(ctx context.Context, loaded *Loaded, own *Edits, onChange func(*Loaded, error)) {
 	w := &watcher{good: loaded, own: own, tell: onChange, widenDelay: widenDelay, pollWatched: pollWatched, pollUnwatched: pollUnwatched}
 	w.watchPolicy(ctx)
@@ -57,7 +57,7 @@ type watcher struct {
 
 	widenDelay, pollWatched, pollUnwatched time.Duration
 
-	look func() time.Duration // WatchHub reads with look instead of pollFiles; nil for policies
+	look func() time.Duration // the function that WatchHub uses in place of pollFiles; nil for policies
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -69,7 +69,7 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		case ev := <-w.fs.Events():
 			if ev.Err != nil {
-				w.last = ev.Err.Error() // events were lost, so the next reading counts as a change
+				w.last = ev.Err.Error() // events were lost, so treat the next reading as a change
 			}
 			if ev.Err != nil || w.folders[ev.Name] || slices.Contains(w.entries, ev.Name) {
 				again.Reset(quietDelay)

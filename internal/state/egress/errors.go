@@ -60,9 +60,9 @@ func (by *route) explainError(err error, u *url.URL) error {
 	return err
 }
 
-// isBroken reports whether an error may mean that the other side ended the connection: it is no
-// timeout and no failed dial. A TLS 1.3 server refuses a client certificate after the handshake,
-// and the alert with the reason can be lost.
+// isBroken reports whether an error may mean that the other side ended the connection. It returns
+// false for a timeout and for a failed dial. For example, a TLS 1.3 server that refuses a client
+// certificate ends the connection after the handshake, and the alert with the reason can be lost.
 func isBroken(err error) bool {
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
 		return false
@@ -88,8 +88,8 @@ func (p *proxyAddress) explainTLS(err error, secured *trust, asked bool) error {
 	return p.explainDial(err)
 }
 
-// explainTLS returns a TLS error in our own words. where names the other side of the connection.
-// asked means that the other side has asked for a certificate.
+// explainTLS returns a TLS error in our own words. The parameter where names the other side of the
+// connection. The parameter asked means that the other side has asked for a certificate.
 func (t *trust) explainTLS(err error, where string, asked bool) error {
 	if alert := readAlert(err); alert != 0 {
 		return t.explainAlert(alert, err, where, asked)
@@ -159,8 +159,8 @@ func readAlert(err error) tls.AlertError {
 	return 0
 }
 
-// checkAnswer returns an error for two kinds of answers: the answer does not come from the server,
-// or it only tells that our certificate is missing.
+// checkAnswer returns an error for an answer that does not come from the server, and for an answer
+// that only tells that our certificate is missing.
 func (by *route) checkAnswer(resp *http.Response) error {
 	switch page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"); {
 	case resp.StatusCode == http.StatusProxyAuthRequired && by.through != nil && by.trust == nil:
@@ -179,7 +179,7 @@ func (t *trust) settingsName() string {
 	return t.file
 }
 
-// listRead lists the files and folders in which the authority was searched.
+// listRead lists the files and folders whose authorities are accepted.
 func (t *trust) listRead() string {
 	all := []string{"the system's authorities"}
 	for _, one := range t.read {

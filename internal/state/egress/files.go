@@ -155,8 +155,8 @@ func (s *settings) makeTrust(entry string) (*trust, error) {
 	return t, nil
 }
 
-// clientConfig returns the settings in the form of package tls. asked is set to true when a server
-// asks for a certificate.
+// clientConfig returns the settings in the form of package tls. The parameter asked is set to true
+// when a server asks for a certificate.
 func (t *trust) clientConfig(asked *atomic.Bool) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: t.roots,

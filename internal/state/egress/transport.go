@@ -30,8 +30,8 @@ type Options struct {
 	Tune func(*http.Transport)
 }
 
-// dialTimeout is the time limit for making a connection. The TLS handshake has the same limit
-// again.
+// dialTimeout is the time limit for making a connection. The TLS handshake that follows has its own
+// limit of the same length.
 const dialTimeout = 10 * time.Second
 
 // Transport carries requests. It is safe for concurrent use.

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// detachProcess makes cmd start in its own session, so that neither Ctrl-C nor the end of a
-// terminal ends it.
+// detachProcess makes cmd start in a new session of the system (setsid), so that Ctrl-C and the end
+// of a terminal do not end cmd.
 func detachProcess(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/clawai/clawai/internal/state/atomicfile"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/text/redact"
 )
 
 // ErrNone means that this laptop is not enrolled.
@@ -227,7 +228,7 @@ func (e Enrolment) Check() error {
 	return e.Offline.Check()
 }
 
-// Check returns an error for a rule that is not valid.
+// Check returns an error for an offline rule that is not valid.
 func (o Offline) Check() error {
 	if o.Days < 1 || o.Days > 3650 || o.Then != Keep && o.Then != Deny {
 		return fmt.Errorf("%d days, then %q is not an offline rule: it is 1 to 3650 days, then %q or %q", o.Days, o.Then, Keep, Deny)
@@ -235,7 +236,7 @@ func (o Offline) Check() error {
 	return nil
 }
 
-// String returns the rule as a sentence without a full stop.
+// String returns the offline rule as a sentence without a full stop.
 func (o Offline) String() string {
 	days := strconv.Itoa(o.Days) + " days"
 	if o.Days == 1 {
@@ -269,15 +270,14 @@ func IsName(s string) bool {
 // no path, query or user.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
+	shown := redact.MaskAddress(text)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%q is not the address of a centre: %w", text, err)
-	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		return nil, fmt.Errorf("%q is not the address of a centre; it is https://HOST", text)
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+		return nil, fmt.Errorf("%q is not the address of a centre; it is https://HOST", shown)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/":
-		return nil, fmt.Errorf("%q has more than a host; the address of a centre is https://HOST", text)
+		return nil, fmt.Errorf("%q has more than a host; the address of a centre is https://HOST", shown)
 	case u.Scheme == "http" && !isThisMachine(u.Hostname()):
-		return nil, fmt.Errorf("%q would send this laptop's token in clear; use https", text)
+		return nil, fmt.Errorf("%q would send this laptop's token in clear; use https", shown)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }

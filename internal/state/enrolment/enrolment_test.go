@@ -106,6 +106,11 @@ func TestAddressOfACentre(t *testing.T) {
 	if _, err := ParseURL("http://127.0.0.1.evil.example"); err == nil || !strings.Contains(err.Error(), "https") {
 		t.Errorf("%v", err)
 	}
+	for _, text := range []string{"https://ann:secret@centre.example", "https://ann:secret/x@centre.example", "http://ann:secret@centre.example/%"} {
+		if _, err := ParseURL(text); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }
 
 func TestCounterNeverGoesBack(t *testing.T) {

@@ -136,7 +136,7 @@ func (i *Identity) caller() (c Caller, err error) {
 func localName(account string) policy.NameSet {
 	names, err := policy.NewNameSet([]string{"local:" + account})
 	if err != nil {
-		return "" // an account with this name counts as unknown
+		return "" // rules cannot have a name like this, so the account is unknown to them
 	}
 	return names
 }

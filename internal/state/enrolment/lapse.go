@@ -32,8 +32,8 @@ func FindLapse(state string, now time.Time) (l config.Lapse, err error) {
 	return l, nil
 }
 
-// denyAll returns the text of a policy that denies every call. For the same time the text is always
-// the same, so it counts as one unchanged layer.
+// denyAll returns the text of a policy that denies every call. For the same time it always returns
+// the same text, so the layer does not seem changed.
 func denyAll(since time.Time) (text []byte) {
 	why := fmt.Sprintf("This laptop has not reached its team's centre since %s, and the centre's rule is to deny then; see: clawai status", since.UTC().Format(time.DateOnly))
 	for _, subject := range []string{"tool", "resource", "prompt", "sampling", "elicitation"} {

@@ -105,7 +105,7 @@ type Told struct {
 // Identity holds the centre's facts about the person who owns a laptop. Rules can have conditions
 // on these facts.
 type Identity struct {
-	Who         string   `json:"who"`           // the e-mail address that the provider has verified; without one, the key
+	Who         string   `json:"who"`           // the e-mail address that the provider has verified; if there is none, the content of Key
 	Key         string   `json:"key"`           // ISSUER#SUBJECT, which is unique to one person
 	Groups      []string `json:"groups"`        // names of the groups at the identity provider
 	GroupsKnown bool     `json:"groups_known"`  // false: Groups may be incomplete

@@ -26,7 +26,8 @@ type Standing struct {
 	Broken bool     `json:"broken,omitempty"`
 }
 
-// lateAfter: if sessions run and the centre has not answered for this time, Doubts mention it.
+// lateAfter is a time without an answer of the centre. If sessions run and this time has passed,
+// Doubts contains a sentence about it.
 const lateAfter = 10 * time.Minute
 
 // FindStanding returns the state of the enrolment; nil for a laptop that is not enrolled.

@@ -12,13 +12,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Only one process of the laptop speaks with the centre: "clawai enroll sync --stay". So the centre
-// can make no call slower. A session or a hook only sets the time of a file, to show that a session
-// runs, and starts that process if it does not run. The process ends if the time of the file has
-// not changed for a while.
+// Only one process of the laptop fetches bundles from the centre and sends records to it: "clawai
+// enroll sync --stay". So no tool call waits for this exchange. A session or a hook only sets the
+// time of a file, to show that a session runs, and starts that process if it does not run. The
+// process ends if the time of the file has not changed for a while.
 
 // wantEvery is the shortest time between two changes of the file's time. wantFor is how long the
-// process runs on after the last change.
+// process continues to run after the last change.
 const (
 	wantEvery = 20 * time.Second
 	wantFor   = 2 * time.Minute

@@ -69,7 +69,8 @@ func operationName(e *event.Entry) string {
 	return ""
 }
 
-// nameOf returns the function that returns the name of a subject.
+// nameOf returns a function. The function returns the first name in a record about this kind of
+// subject; "" for any other record.
 func nameOf(subject string) func(*event.Entry) string {
 	return func(e *event.Entry) string {
 		if e.Subject == subject && len(e.Names) > 0 {

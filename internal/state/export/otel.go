@@ -4,18 +4,18 @@ import (
 	"github.com/clawai/clawai/internal/event"
 )
 
-// LoggedKinds are the kinds of records that are exported if nobody chooses others.
+// LoggedKinds are the kinds of records that are exported if the user chooses no kinds.
 var LoggedKinds = []event.Kind{event.Decision, event.Outcome, event.Answered}
 
 // Attribute is one column of a record under its OpenTelemetry name.
 type Attribute struct {
 	Name, Text string
-	long       bool // as in a column
+	long       bool // see column.long
 }
 
 // Log is a record as a log record of OpenTelemetry.
 type Log struct {
-	Name         string // of the event
+	Name         string // name of the event
 	Body         string
 	Severity     int
 	SeverityText string
@@ -48,12 +48,13 @@ type Span struct {
 }
 
 var (
-	ofReply = map[string]bool{"clawai.outcome": true, "error.type": true} // columns that a span has of the reply to its call
-	ofLine  = map[string]bool{"clawai.kind": true, "clawai.hash": true}   // columns that are about one line alone
+	ofReply = map[string]bool{"clawai.outcome": true, "error.type": true} // columns that a span takes from the record of the reply
+	ofLine  = map[string]bool{"clawai.kind": true, "clawai.hash": true}   // columns about a single line of the record; a span does not have them
 )
 
-// NewSpan returns a call, by its record and by the record of its reply, as a span by the conventions for MCP.
-// reply is nil if the record of the call is the last one about it. The texts are as in Log.Fit.
+// NewSpan returns a span for a call, in the form of the conventions for MCP. The span is made from the record
+// of the call and from the record of the reply. reply is nil if the call has no later record. The texts are
+// as in Log.Fit.
 func NewSpan(call, reply *event.Entry) Span {
 	last := call
 	if reply != nil {
@@ -68,7 +69,7 @@ func NewSpan(call, reply *event.Entry) Span {
 		}
 		v := c.value(e)
 		if c.otlp == "error.type" && last.Decision == "deny" && last.Kind == event.Decision {
-			v = "denied" // by clawai: no conventions name it
+			v = "denied" // clawai denied the call; the conventions have no word for this
 		}
 		if c.otlp == "" || v == "" || ofLine[c.otlp] {
 			continue

@@ -13,8 +13,8 @@ import (
 // settings cuts a message if the message and its frame are longer than 8 KiB.
 const maxMessage = 7680
 
-// room limits the length of values, in bytes: value is for a usual value, long for a value of a
-// long column.
+// room limits the length of values, in bytes. The field long is the limit for columns that may be
+// long (column.long); the field value is the limit for all other columns.
 type room struct{ value, long int }
 
 // rooms are tried in this order until the event is short enough.
@@ -147,8 +147,8 @@ func appendHeader(dst []byte, e *event.Entry, s Source) []byte {
 	return dst
 }
 
-// headerWord returns a word for a header: printable ASCII without blanks, not longer than most. It
-// returns "-" for an empty text.
+// headerWord returns a word for a header: printable ASCII without blanks. The parameter most is the
+// maximum length. headerWord returns "-" for an empty text.
 func headerWord(s string, most int) string {
 	var b strings.Builder
 	for i := 0; i < len(s) && b.Len() < most; i++ {

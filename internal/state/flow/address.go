@@ -94,9 +94,9 @@ func isService(port string) bool {
 }
 
 // parseAddress reports whether a word is an address to which data can be sent: mail, web, account
-// or telephone. by is the kind of prefix that the word had. If more text follows the host, before
-// is the word up to the end of the host, and host is only the host. before and host are "" if they
-// would be the same as the word.
+// or telephone. The parameter by is the kind of prefix that the word had. If more text follows the
+// host, the result before is the word up to the end of the host, and the result host is only the
+// host. Each of the two is "" if it would be the same as the word.
 func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {
@@ -186,22 +186,23 @@ func findAddressHint(text string) int {
 	return -1
 }
 
-// visitAddresses visits the addresses in a text. It visits each address three times: word is the
-// whole address, then its beginning up to the end of the host, then only the host. whole is always
+// visitAddresses visits the addresses in a text. It visits each address three times: word is first
+// the whole address, then its beginning up to the end of the host, then only the host. whole stays
 // the whole address.
 func visitAddresses(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, false)
 }
 
-// visitCarried is like visitAddresses for a text that a call carries. In such a text, a word
-// without a scheme that looks like a file's name, a version or a date does not count as an address.
-// It could still be an address.
+// visitCarried is like visitAddresses for a text that a call carries. In such a text, it skips a
+// word without a scheme that looks like a file's name, a version or a date, although this word may
+// be an address.
 func visitCarried(text string, visit func(word, whole string)) {
 	addressesIn(text, visit, true, true)
 }
 
 // addressesIn visits the addresses in a text. If further is true, it also visits the addresses in
-// the plain forms of each word. carried means a text that a call carries, as for visitCarried.
+// the plain forms of each word. carried means that the text is one that a call carries, as for
+// visitCarried.
 func addressesIn(text string, see func(word, whole string), further, carried bool) {
 	visit := func(word, whole string) {
 		if carried && isCompactDate(strings.TrimPrefix(word, "-")) {
@@ -356,8 +357,9 @@ func isDotted(word string) bool {
 	return true
 }
 
-// plainIPv4 returns an IPv4 address in its usual spelling if host is another spelling of it that
-// programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other host.
+// plainIPv4 returns the usual spelling of an IPv4 address if host is one of its other spellings
+// that programs read: 3221225991, 0xc0000207, 0300.0.2.7, 192.0.519. It returns "" for any other
+// host.
 func plainIPv4(host string) string {
 	parts := strings.Split(host, ".")
 	if host == "" || host[0] > '9' || len(parts) > 4 {

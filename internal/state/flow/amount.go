@@ -48,9 +48,9 @@ func amountGap(text string) int {
 	return size
 }
 
-// readAmount visits the values of digits with marks between them. The last mark may begin the
-// fraction, and marks before groups of three digits may only separate thousands. A blank may also
-// separate two amounts.
+// readAmount visits the values of digits with marks between them. If three digits follow each mark,
+// the marks may separate thousands. The last mark may also begin the fraction, if it is a dot or a
+// comma. A blank may also separate two amounts.
 func readAmount(digits string, visit func(amount string)) {
 	groups := strings.FieldsFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
 	thousands := len(groups[0]) <= 3
@@ -109,9 +109,9 @@ func visitWeights(weighs []string, c *policy.Call, visit func(value string)) {
 	})
 }
 
-// isTypedAmount reports whether the user has typed every amount in a value, in each of its
-// readings. Some values are not plain amounts: they have no amount, or other words beside it ("13
-// million", "13%"). For these, isTypedAmount reports whether the user has named the value.
+// isTypedAmount reports whether the user has typed every amount in a value, in each reading of the
+// amount. Some values are not plain amounts: a value without an amount, and a value with other words
+// beside the amount ("13 million", "13%"). For these, it reports whether the user has named the value.
 func (k *known) isTypedAmount(value string) bool {
 	if strings.ContainsAny(value, "eE") { // for example 1e3
 		if number, err := strconv.ParseFloat(value, 64); err == nil {

@@ -14,7 +14,8 @@ const maxHost = 256
 
 // addressesBeside visits the addresses inside a word that has other text around them. Examples are
 // a text after "to=" or "?u=https://", or letters of a language that writes no blanks. mail is true
-// for a mail address, which is always visited as a whole. carried means a text that a call carries.
+// for a mail address, which is always visited as a whole. carried means that the word is from a
+// text that a call carries.
 func addressesBeside(word string, carried bool, visit func(address string, mail bool)) {
 	for i := 0; i < len(word); i++ {
 		switch word[i] {
@@ -104,8 +105,9 @@ func hostLength(text string) int {
 	return n
 }
 
-// hostBehind visits the host at the beginning of a text that follows slashes. led means that the
-// slashes follow a scheme. Without a scheme, a host counts only if it has a domain.
+// hostBehind visits the host at the beginning of a text that follows slashes. The parameter led
+// means that the slashes follow a scheme. Without a scheme, hostBehind visits a host only if it has
+// a domain.
 func hostBehind(text string, led bool, visit func(host string)) {
 	end := min(len(text), maxHost)
 	if i := strings.IndexAny(text[:end], `/?#\`); i >= 0 {

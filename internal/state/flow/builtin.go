@@ -20,8 +20,8 @@ import (
 var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 
 // ownTool returns the traits of one of the agent's built-in tools. The traits follow from the class
-// and the arguments of the tool. decides are the names of the arguments that decide where the call
-// goes. known is false for an unknown tool.
+// and the arguments of the tool. The result decides lists the names of the arguments that decide
+// where the call goes. known is false for an unknown tool.
 func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false
@@ -185,7 +185,8 @@ func expandBraces(word string) (all []string) {
 	return all
 }
 
-// secretNames returns file names of places of secrets. These names mean secrets in any folder.
+// secretNames returns those names in the paths of textclass.SecretPlaces that stand for secrets in
+// any folder.
 var secretNames = sync.OnceValue(func() (names []string) {
 	for i := range textclass.SecretPlaces {
 		place := &textclass.SecretPlaces[i]
@@ -208,7 +209,7 @@ func namesSecrets(word string) bool {
 	}
 	for part := range strings.SplitSeq(word, "/") {
 		if !strings.ContainsAny(part, "*?[") || part[0] != '.' && len(wild().ReplaceAllString(part, "")) < 2 {
-			continue // patterns such as * and [a-z]* are too common to count
+			continue // skip patterns such as * and [a-z]*, which are too common
 		}
 		part = strings.ReplaceAll(part, "[!", "[^")
 		for _, name := range secretNames() {
@@ -241,7 +242,7 @@ var networked = sync.OnceValue(func() map[string]bool {
 })
 
 // starters holds more programs that reach other machines, and programs that run a command later.
-// The names are also usual words in texts, so they count only as the program of a command.
+// The names are also usual words in texts, so they are looked for only as the program of a command.
 var starters = sync.OnceValue(func() map[string]bool {
 	return setOf(`sbt lein pipenv pdm hatch pixi mamba rustup cabal stack opam luarocks cpan cpanm mix rebar3 vcpkg conan nix nix-shell nix-env guix pod fastlane vagrant packer ansible-playbook ansible-galaxy salt puppet
 	oc k9s vault consul nomad tea s-nail nail mount.nfs mount.cifs showmount rpcinfo snmpget snmpwalk ftpget ftpput tnftp kinit irssi weechat localtunnel lt bore frpc chisel chronyc dirmngr
@@ -382,9 +383,9 @@ func isHostName(word string) bool {
 // hostEndings are endings of hosts. Few files that a command names have such an ending.
 var hostEndings = [...]string{"xyz", "info", "dev", "app", "ai", "top", "site", "live", "club", "icu"}
 
-// The expression hides matches three ways to hide a command. A pipe, a here-string or a
-// substitution passes a text to a shell. Or $'…' writes letters as numbers. Or wildcards or braces
-// make the name of a program.
+// The expression hides matches three ways to hide a command: a pipe, a here-string or a
+// substitution that passes a text to a shell; $'…', which writes letters as numbers; and a
+// program's name that contains wildcards or braces.
 var hides = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		shells = `(?:\S*/)?(?:env\s+)?(?:sh|bash|dash|zsh|ksh|fish|ash)\b`

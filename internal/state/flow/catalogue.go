@@ -47,7 +47,7 @@ type Known struct {
 	effects map[string]string // the name of the list that a tool is in, by the tool's name
 }
 
-// RecogniseServer finds the server that a command line starts or that has an address.
+// RecogniseServer finds the known server that command starts, or whose address is url.
 func RecogniseServer(command []string, url string) *Known {
 	name, args := "", []string(nil)
 	if len(command) > 0 {
@@ -68,7 +68,7 @@ func RecogniseServer(command []string, url string) *Known {
 // joinTools returns the row together with the tool lists of its server.
 func (r row) joinTools(s *servers.KnownServer) *Known {
 	k := &Known{row: r, effects: map[string]string{}}
-	for _, effect := range s.Tools.ListEffects() { // the most serious effect comes last, so it counts for a tool in several lists
+	for _, effect := range s.Tools.ListEffects() { // the most serious effect comes last, so a tool in several lists gets this effect
 		for _, tool := range effect.Tools {
 			k.effects[tool] = effect.Name
 		}
@@ -76,8 +76,9 @@ func (r row) joinTools(s *servers.KnownServer) *Known {
 	return k
 }
 
-// toolTraits returns the traits of a tool. If tool is "", it returns the traits of everything else
-// that the server sends. If the tool is not in the catalogue, all its traits are Unsaid.
+// toolTraits returns the traits of a tool. If tool is "", it returns the traits of those messages
+// of the server that belong to no tool. If the tool is not in the catalogue, all its traits are
+// Unsaid.
 func (k *Known) toolTraits(tool string) (t policy.Traits) {
 	if k == nil || tool != "" && k.effects[tool] == "" {
 		return t
@@ -112,9 +113,9 @@ func (k *Known) toolTraits(tool string) (t policy.Traits) {
 func (k *Known) Version() string { return k.row.Version }
 
 // Tool holds the catalogue's facts about one tool of a server. Decides takes effect only after the
-// owner has written it into the policy. Without this rule, another version of the server could give
-// an argument another name. Then every call would seem to go to the same place, and no person would
-// be asked.
+// owner has written it into the policy. Otherwise the following could happen: another version of
+// the server gives an argument another name. Then every call would seem to go to the same place,
+// and no person would be asked.
 type Tool struct {
 	Name    string
 	Traits  policy.Traits

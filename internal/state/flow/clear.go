@@ -15,7 +15,7 @@ import (
 // keeps its servers. Only a hook reports this. The hook adds an e line to the journal of the
 // client's process. The e line names a new journal. Every proxy and hook that this process has
 // started continues with the journal of the last e line. Nothing is removed: if a client names the
-// earlier conversation, it joins everything that was linked with that conversation.
+// earlier conversation, its session joins everything that was linked with that conversation.
 
 // FollowClient makes the session follow the clears of the client that started us. It does nothing
 // if the owner has named the session, because several clients may share such a session.
@@ -67,7 +67,7 @@ func (s *Session) turnedBefore() error {
 }
 
 // moveIfCleared looks for a new clear in root, the journal of the client's process. If there is
-// one, moveIfCleared moves to the journal that the clear names.
+// one, the session moves to the journal that the clear names.
 func (s *Session) moveIfCleared(root *journal) (moved bool, err error) {
 	if root == nil {
 		return false, nil
@@ -87,7 +87,7 @@ func (s *Session) leadsElsewhere(c *content) bool {
 }
 
 // moveTo closes all journals except the journal of the client's process, and opens another journal.
-// to is the file name of the new journal.
+// The parameter to is the file name of the new journal.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {
@@ -110,9 +110,10 @@ func (s *Session) moveTo(to string) error {
 	return s.refreshLabels()
 }
 
-// ClearLabels lets the session begin anew without labels, because the client has begun a
-// conversation with this key and the earlier conversation is over. The labels stay if that is not
-// certain, or if another program may have seen the same data. why is then the reason.
+// ClearLabels lets the session begin anew without labels. The caller knows from the client that a
+// conversation with this key has begun and that the earlier one is over. If this is not certain, or
+// if another program may have seen the same data, the labels stay, and the result why is the
+// reason.
 func (s *Session) ClearLabels(key string) (why string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 
 // traitsOf returns the traits of a call. The owner's settings come first, then the catalogue, then
 // the cautious default. Between layers of the policy the stricter value wins. traitsOf also returns
-// two lists of argument names. decides are the arguments that say where the call goes; nil if they
-// are not known. weighs are the arguments whose amounts the user must have typed.
+// two lists of argument names. The result decides lists the arguments that say where the call goes;
+// nil if they are not known. The result weighs lists the arguments whose amounts the user must have
+// typed.
 func (s *ServerLabels) traitsOf(p *policy.Policy, c *policy.Call) (t policy.Traits, decides, weighs []string) {
 	server, known := s.callServer(c)
 	said := p.ToolTrust(server, toolNames(c))

@@ -2,9 +2,9 @@ package flow
 
 import "os"
 
-// HearIn endorses everything that the user's text (said) names. This counts for the proxies of the
-// session that the client names. It also counts for the proxies that the client's process has
-// started, because they may not know the session's name.
+// HearIn endorses everything that the user's text (said) names. It does so for the proxies of the
+// session that the client names. It does the same for the proxies that the client's process has
+// started, because these may not know the session's name.
 func HearIn(state, session, said string) error {
 	if err := CheckStarter(); err != nil {
 		return err
@@ -16,8 +16,8 @@ func HearIn(state, session, said string) error {
 }
 
 // OfHook returns the session of the client's proxies. If the client names a session, OfHook joins
-// the two. They can differ: after a clear the client has a new session name, but its proxies keep
-// the old one.
+// this session with that of the proxies. The two can differ: after a clear the client has a new
+// session name, but its proxies keep the old one.
 func OfHook(state, project, session string) (*Session, error) {
 	one := New(state, append(SessionKeys(os.Getenv, project), ClientKeys()...))
 	one.ListenKeys(ClientKeys()...)

@@ -122,7 +122,7 @@ func nextBias(delta, done int, first bool) int {
 
 func labelDigit(n int) byte {
 	if n < 26 {
-		return byte('a' + n) //nolint:gosec // it is less than 36
+		return byte('a' + n) //nolint:gosec // n is less than 36
 	}
 	return byte('0' + n - 26) //nolint:gosec // as above
 }

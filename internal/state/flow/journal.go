@@ -100,8 +100,8 @@ func checkFile(f *os.File) error {
 // errCut means that a journal was shortened, changed, or grew too long.
 var errCut = errors.New("the journal of the session was changed by others")
 
-// readNext returns the whole lines that were added since the last call. It also reads the last byte
-// of the previous call again. If that byte is no line end now, the file was changed.
+// readNext returns the whole lines that were added since it was last called. It also reads the last
+// byte that it has read before. If that byte is no line end now, the file was changed.
 func (j *journal) readNext() (lines []byte, err error) {
 	from := max(j.read-1, 0)
 	buf := j.buf[:]

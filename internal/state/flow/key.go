@@ -56,7 +56,8 @@ func OwnKeys() []string {
 	return []string{byFolder + strconv.Itoa(os.Geteuid()) + ":"}
 }
 
-// JoinProcess links the key of a client's process. It ignores a process that cannot be found.
+// JoinProcess links the session with the key of a client's process. It ignores a process that
+// cannot be found.
 func (s *Session) JoinProcess(pid int) error {
 	if key := ProcessKey(pid); key != "" {
 		return s.JoinKey(key)

@@ -8,7 +8,7 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// listened is a journal from which the session uses only the user's words. Its labels do not count.
+// listened is a journal from which the session uses only the user's words, and not the labels.
 type listened struct {
 	name  string // file name of the journal
 	marks *marks // nil before the journal has marks
@@ -75,8 +75,8 @@ func (s *Session) recallMarks(k *known) error {
 	return nil
 }
 
-// hasMark reports whether one of the files in has the mark of a value. kind is the kind of the
-// record.
+// hasMark reports whether the mark of a value is in one of the files that the parameter in lists.
+// kind is the kind of the record.
 func hasMark(in []*marks, kind byte, value []byte) bool {
 	for _, m := range in {
 		if len(m.numbers) > 0 && m.containsMark(m.hashMark(kind, value)) {
@@ -86,7 +86,8 @@ func hasMark(in []*marks, kind byte, value []byte) bool {
 	return false
 }
 
-// isAllowed reports whether a person has allowed the call or the address in what.
+// isAllowed reports whether a person has allowed a call or an address. The parameter what is the
+// key of this call or address.
 func (k *known) isAllowed(what []byte) bool {
 	return slices.ContainsFunc(k.user, func(m *marks) bool { return m.lets }) && hasMark(k.user, allowed, what)
 }
@@ -123,9 +124,9 @@ func (k *known) mayBeForeign(word string) bool {
 	return k.doubt || hasMark(k.results, oddWord, []byte(word))
 }
 
-// findRepeat reports whether one of the texts in of shares a run of characters with a text that was
-// read. It also returns the source of the text that was read, or "" if the source is not known.
-// word is the kind of the record.
+// findRepeat reports whether a text in the list of has a run of characters in common with a text
+// that was read before. It also returns the source of the text that was read, or "" if the source
+// is not known. The parameter word is the kind of the record.
 func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	for _, text := range of {
 		visitRuns(text, func(run uint64) {
@@ -143,8 +144,8 @@ func (k *known) findRepeat(word byte, of []string) (from string, found bool) {
 	return from, found
 }
 
-// findSource returns the source of the first word of a text that was read before. It returns "" if
-// no source is known.
+// findSource searches a text for words that were read before. It returns the source of the first
+// such word whose source is known; "" if there is none.
 func (k *known) findSource(text string) string {
 	all := splitWords(text)
 	for word := all.nextWord(); word != ""; word = all.nextWord() {

@@ -159,7 +159,7 @@ func (h *hasher) hashRun(kind byte, run uint64) mark {
 	return h.hashMark(kind, b[:])
 }
 
-// refreshMarks reads the records that were added since the last call.
+// refreshMarks reads the records that were added since it was last called.
 func (m *marks) refreshMarks() {
 	n, err := m.f.ReadAt(m.buf[:], m.read-record)
 	switch {

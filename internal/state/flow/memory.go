@@ -15,11 +15,11 @@ import (
 // come, every text counts as marked.
 const maxWaiting = 4 << 20
 
-// RememberTexts marks the texts of a message so that they are recognized later. of holds the labels
-// of the message. RememberTexts returns when all processes that share the session can see that the
-// marking has begun. The marking itself continues in the background, and until it ends every text
-// counts as marked. If all is false, the texts are not marked, and every text counts as marked for
-// ever.
+// RememberTexts marks the texts of a message so that they are recognized later. The parameter of
+// holds the labels of the message. RememberTexts returns when all processes that share the session
+// can see that the marking has begun. The marking itself continues in the background, and until it
+// ends every text counts as marked. If the parameter all is false, the texts are not marked, and
+// every text counts as marked for ever.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
 		return nil // calls are not compared with data that is only private
@@ -57,7 +57,7 @@ func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error
 		s.bytes -= len(text)
 		delete(s.turns, turn)
 		s.done.Broadcast()
-		if s.journals != nil { // if this write fails, the record ended is missing, and every text still counts as marked
+		if s.journals != nil { // if this write fails, the record of kind ended is missing, and every text still counts as marked
 			_ = m.writeMarks(append(m.freshMarks(marked), mark(number|ended))...)
 		}
 	})
@@ -132,9 +132,9 @@ func (k *known) abandonOpen() {
 	}
 }
 
-// freshMarks returns the marks that are not in the file yet, each mark once. The first mark of all
-// is the mark of the source, and stays first. freshMarks returns nil if all other marks are in the
-// file.
+// freshMarks returns the marks that are not in the file yet, each mark once. The first mark in the
+// list is that of the source; it stays first, even if it is in the file. freshMarks returns nil if
+// the other marks are in the file.
 func (m *marks) freshMarks(all []mark) (some []mark) {
 	seen := map[mark]bool{}
 	for i, r := range all {
@@ -150,7 +150,7 @@ func (m *marks) freshMarks(all []mark) (some []mark) {
 }
 
 // messageMarks returns the mark of a message's source, and then the marks of the message's texts.
-// of holds the labels of the message.
+// The parameter of holds the labels of the message.
 func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {

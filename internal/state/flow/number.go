@@ -10,10 +10,11 @@ import (
 // maxDigits is the maximum number of digits in a number. Telephone and account numbers have fewer.
 const maxDigits = 20
 
-// numbersIn visits the telephone and account numbers that begin in the first bytes of text; first
-// is the number of these bytes. It visits only the digits of each number. text is the end of whole.
-// rowEnd is the length of the text after the last row of digits so far, and numbersIn returns the
-// new rowEnd. A number inside that row counts only if its form shows that it is a number.
+// numbersIn visits the telephone and account numbers that begin in the first bytes of text; the
+// parameter first is the number of these bytes. It visits only the digits of each number. text is
+// the end of whole. rowEnd is the length of the text after the last row of digits so far, and
+// numbersIn returns the new rowEnd. numbersIn visits a number inside that row only if its form
+// shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -34,8 +35,8 @@ func numbersIn(whole, text string, first, rowEnd int, visit func(number string))
 	return rowEnd
 }
 
-// isCalled reports whether before, the text before a number, ends with a scheme of telephone
-// numbers, such as "tel:".
+// isCalled reports whether the text in front of a number ends with a scheme of telephone numbers,
+// such as "tel:". The parameter before is this text.
 func isCalled(before string) bool {
 	name, is := strings.CutSuffix(strings.TrimRight(before[max(0, len(before)-maxScheme):], "(+ "), ":")
 	if !is {
@@ -78,12 +79,13 @@ func numberStart(text string, i int) int {
 	return from
 }
 
-// leastCalled is the number of digits of the shortest number that counts after a scheme.
+// leastCalled is the minimum number of digits of a telephone number that follows a scheme.
 const leastCalled = 3
 
 // visitNumbers visits the number at the beginning of a text. The number may end after several of
 // its groups of digits, and visitNumbers visits it with each of these ends. It returns the length
-// of the number. called means that the number follows a scheme; then a number of any form counts.
+// of the number. The parameter called means that the number follows a scheme. Then visitNumbers
+// visits a number of any form.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
 	var sizes [maxDigits]int    // number of digits of each group
@@ -133,9 +135,9 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 const maxCountry = 3
 
 // visitTails visits the possible national parts of a telephone number: the digits after each
-// possible country code, or after the leading zero. whole means that the number begins with a
-// country code. Each part gets the prefix "-" as ambiguous, because numbers of two countries can
-// have the same part.
+// possible country code, or after the leading zero. The parameter whole means that the number
+// begins with a country code. Each part gets the prefix "-". The prefix shows that the part is
+// ambiguous, because numbers of two countries can have the same part.
 func visitTails(number []byte, whole bool, visit func(number string)) {
 	const least, most = 7, 15 // smallest and largest number of digits of a telephone number
 	if len(number) > most {
@@ -155,8 +157,8 @@ func visitTails(number []byte, whole bool, visit func(number string)) {
 	}
 }
 
-// endsWithin reports whether the text after a group of digits shows that the digits are no
-// telephone number, but part of a word or a time of day. If a letter follows several groups, or an
+// endsWithin reports whether the text after a group of digits shows that the digits are part of a
+// word or a time of day, and so are no telephone number. If a letter follows several groups, or an
 // x follows, the letter begins an extension, as in "555 123 4567x89". Then the result is false.
 func endsWithin(behind string, groups int) bool {
 	switch c := behind[0]; {

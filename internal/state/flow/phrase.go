@@ -48,9 +48,9 @@ func splitPieces(text string, places bool, all []piece) []piece {
 	return all
 }
 
-// gluePaths joins the pieces of a path with blanks. The path is in quotes, or has a backslash
-// before each blank. A value then cannot begin or end inside the path: "/a/b (old)" does not name
-// "/a/b".
+// gluePaths joins the pieces of each path that contains blanks. Such a path is in quotes, or has a
+// backslash before each blank. A value then cannot begin or end inside the path: "/a/b (old)" does
+// not name "/a/b".
 func gluePaths(text string, all []piece) {
 	closing := openQuote{}
 	for i := range len(all) - 1 {
@@ -72,7 +72,8 @@ type openQuote struct {
 	escapes bool   // a backslash before a closing character keeps the quote open; false in a Windows path
 }
 
-// readWord returns the quote that is still open after a word. more is the text after the word.
+// readWord returns the quote that is still open after a word. The parameter more is the text after
+// the word.
 func (q openQuote) readWord(word, more string) openQuote {
 	at := 0
 	if q.by != "" {
@@ -102,8 +103,8 @@ func (q openQuote) readWord(word, more string) openQuote {
 
 // holdsPath reports whether the text up to the end of the quote is the rest of a path whose first
 // name has a blank: "old stuff/tmp". A text that contains an address or the beginning of another
-// path is a sentence. The caller does not ask for a text in backticks, because that is rather a
-// command.
+// path is a sentence. The caller does not call holdsPath for a text in backticks, because such a
+// text is probably a command.
 func (q openQuote) holdsPath(text string) bool {
 	end := q.findEnd(text)
 	if end < 0 || !strings.ContainsAny(text[:end], `/\`) {
@@ -256,9 +257,9 @@ func (p *piece) goesOn(text string, from, end int) bool {
 	return !list || !isPathLead(next) && (isPathLead(word) || !strings.ContainsAny(next, `/\`))
 }
 
-// joinsQuote reports whether the text after a closing quote belongs to the quoted text. next is
-// that text. These do not belong to it: the end of a sentence, the next item of a list, a tag, an
-// "s", or a word of a language without blanks.
+// joinsQuote reports whether the text after a closing quote belongs to the quoted text. The
+// parameter next is the text after the quote. These do not belong to the quoted text: the end of a
+// sentence, the next item of a list, a tag, an "s", or a word of a language without blanks.
 func joinsQuote(next string) bool {
 	if next[0] == ':' {
 		return len(next) > 1 && next[1] >= '0' && next[1] <= '9' // a port
@@ -274,8 +275,9 @@ func joinsQuote(next string) bool {
 	return !stands || rest[0] < utf8.RuneSelf
 }
 
-// isPattern reports whether the text after a closing quote makes a pattern of the quoted text. next
-// is that text. The end of a sentence and a mark of emphasis make no pattern.
+// isPattern reports whether the text after a closing quote turns the quoted text into a pattern.
+// The parameter next is the text after the quote. The end of a sentence and a mark of emphasis make
+// no pattern.
 func (p *piece) isPattern(text, next string) bool {
 	switch next[0] {
 	case '*':
@@ -291,8 +293,8 @@ func (p *piece) isPattern(text, next string) bool {
 var filters = setOf("awk bat cat column cut diff fgrep egrep grep head jq less md more nl od paste perl rev rg sed sort tac tail tee tr uniq wc xargs xxd yq")
 
 // continuesPath reports whether the text between two places is the rest of a path, such as the "/b"
-// in "<a>/b". The next item of a list is not the rest of a path, and the value after ":" or "=" is
-// not either.
+// in "<a>/b". Two things are not the rest of a path: the next item of a list, and the value after
+// ":" or "=".
 func (p *piece) continuesPath(text string, before, from, end int) bool {
 	place := strings.TrimPrefix(text[from:end], ":") // "ana@nas":/srv is on another machine
 	if before == p.from || place == "" || place[0] != '/' && place[0] != '\\' || strings.IndexByte(":=", text[before-1]) >= 0 {
@@ -300,7 +302,7 @@ func (p *piece) continuesPath(text string, before, from, end int) bool {
 	}
 	between := text[before:from]
 	if text[p.from:before] == "!" {
-		return true // the text excludes the quoted text
+		return true // the "!" excludes the quoted path
 	}
 	if between == ">" && strings.HasPrefix(text[end:], "</") { // for example "<path>/a</path>"
 		return false

@@ -189,8 +189,9 @@ func (t *touched) addOwnFiles(tool builtin.Tool, c *policy.Call) {
 	}
 }
 
-// addNamedFiles adds the files that the arguments of a server's tool name. The tool is unknown. So
-// an argument counts if its value has the form of a path, or if its name is usual for files.
+// addNamedFiles adds the files that the arguments of a server's tool name. The meaning of these
+// arguments is not known. So addNamedFiles takes the value of an argument for a file if it has the
+// form of a path, or if the argument's name is usual for files.
 func (s *ServerLabels) addNamedFiles(p *policy.Policy, c *policy.Call, t *touched) {
 	writes := s.mayWrite(c)
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
@@ -344,9 +345,9 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	return s.session.written.keepFiles(t.writes, t.texts, seen)
 }
 
-// keepSeen adds the labels of files to the session. own means that an agent's own tool reads the
-// files. The texts that such a tool reads never pass here, so afterwards every text counts as
-// marked. The texts of other tools are marked when they arrive.
+// keepSeen adds the labels of files to the session. The parameter own means that an agent's own
+// tool reads the files. The texts that such a tool reads never pass here, so afterwards every text
+// counts as marked. The texts of other tools are marked when they arrive.
 func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	if !own {
 		return s.session.Add(found)

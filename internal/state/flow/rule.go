@@ -199,7 +199,7 @@ func textOf(leaf jsonscan.Value) string {
 	return string(leaf)
 }
 
-// opinion is the judgement on a call that could carry out data that the session has seen.
+// opinion is the judgement on a call that could send out data that the session has seen.
 type opinion struct {
 	goes string   // why the call needs no question; "" if the call needs a question
 	why  []string // why the call needs a question
@@ -214,11 +214,11 @@ const (
 	sameAgain = "a person let the same go there before"
 )
 
-// weighCall judges whether a call needs a question. It needs none in three cases: a person has
-// allowed the same call before, the user has named where the call goes, or the call has none of the
-// arguments that the owner lists as deciding. Even then a question is needed if the call carries
-// secret data, or an address that others have written and the user has not. weighCall uses the
-// labels that were read last.
+// weighCall judges whether a call needs a question. Normally no question is needed in three cases:
+// a person has allowed the same call before, the user has named where the call goes, or the call
+// has none of the deciding arguments. But also in these cases a question is needed if the call
+// carries secret data, an address that others have written and the user has not, or an amount that
+// the user has not typed. weighCall uses the labels that were read last.
 func (s *Session) weighCall(server string, decides, weighs []string, c *policy.Call) (o opinion, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,8 +276,8 @@ func (s *Session) weighCall(server string, decides, weighs []string, c *policy.C
 }
 
 // weighAddresses adds a reason for each address that others have written and the user has not. If
-// the user has named the whole address, the host counts only if others have certainly written the
-// host.
+// the user has named the whole address, the host alone is a reason only if others have certainly
+// written the host.
 func (k *known) weighAddresses(g *outgoing, o *opinion) {
 	var told []string
 	for _, text := range g.texts {

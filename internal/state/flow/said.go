@@ -13,9 +13,9 @@ import (
 //
 //	"_meta": {"ifc": {"integrity": "untrusted", "confidentiality": ["ana", "bob"]}}
 //
-// Such a label can only add labels of ours. If the server labels a result as trusted or public,
-// nothing changes. An unknown value of integrity counts as untrusted. An unknown value of
-// confidentiality counts as private.
+// Such a label of the server can only add labels to the session. If the server labels a result as
+// trusted or public, nothing changes. An unknown value of integrity counts as untrusted. An unknown
+// value of confidentiality counts as private.
 
 // labelKeys are the members of _meta that hold labels. A name in _meta may also have a prefix such
 // as "example.org/".
@@ -35,8 +35,8 @@ func saidLabels(message []byte) (kinds []string) {
 	return kinds
 }
 
-// mayLabel reports whether a message may have labels in _meta. It allows for an encoder that writes
-// letters as escapes.
+// mayLabel reports whether a message may have labels in _meta. It also returns true for a message
+// in which letters are written as escapes, because these may spell such a label.
 func mayLabel(message []byte) bool {
 	for _, letters := range [...]string{`\u004`, `\u005`, `\u006`, `\u007`} {
 		if bytes.Contains(message, []byte(letters)) {
@@ -65,8 +65,9 @@ func visitMeta(v jsonscan.Value, add func(kind string)) {
 	}
 }
 
-// readMeta reads the labels in a part of a _meta. named means that this part is inside a member of
-// labelKeys. In any other part, an integrity without a confidentiality may be a checksum.
+// readMeta reads the labels in a part of a _meta. The parameter named means that this part is
+// inside a member of labelKeys. In any other part, an integrity without a confidentiality may be a
+// checksum.
 func readMeta(v jsonscan.Value, named bool, add func(kind string)) {
 	labelled := named || hasMember(v, "confidentiality")
 	for key, value := range v.Members() {

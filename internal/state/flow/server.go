@@ -241,7 +241,8 @@ func (s *ServerLabels) PassFiles(cs []policy.Call) error {
 	return nil
 }
 
-// Judge makes the decision stricter on calls that could carry out data that the session has seen.
+// Judge makes the decision on calls stricter if the calls could send out data that the session has
+// seen.
 func (s *ServerLabels) Judge(cs []policy.Call) (a policy.Action, led policy.Seen, why string) {
 	p := s.policy.Load()
 	level := p.FlowLevel()

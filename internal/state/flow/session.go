@@ -18,8 +18,8 @@ import (
 )
 
 // Session is the state of an agent's session in one process. Its methods are safe for concurrent
-// use. Files are opened on first use. After one failure every later call fails, and the caller gets
-// the error.
+// use. Files are opened on first use. After a failure to open or link the journals, every later use
+// of the session fails with the same error.
 type Session struct {
 	dir     string
 	keys    []string
@@ -108,7 +108,8 @@ func makeFolder(dir string) error {
 	return access.CheckOpen(dir, info)
 }
 
-// linkKey links one more key. Afterwards the key and the session have the same labels, old and new.
+// linkKey links the session with one more key. Afterwards the key and the session have the same
+// labels, old and new.
 func (s *Session) linkKey(key string) error {
 	name, gen := fileOf(key), s.gen.Load()
 	known := slices.IndexFunc(s.journals, func(j *journal) bool { return j.name == name })
@@ -267,7 +268,7 @@ func (s *Session) Add(all []Seen) error {
 	return s.refreshLabels() // other processes may have added labels meanwhile
 }
 
-// JoinKey links a key that a message names.
+// JoinKey links the session with a key that a message names.
 func (s *Session) JoinKey(key string) error {
 	if s.alone {
 		return nil

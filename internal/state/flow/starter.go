@@ -11,9 +11,9 @@ import (
 )
 
 // For the client, a hook reports the texts of the user and the end of a conversation. But a program
-// that the agent starts could call the hook with a false report. So a report counts only if the
-// client itself has started the hook. Only Linux shows this, by the chain of parent processes. On
-// other systems every report counts.
+// that the agent starts could call the hook with a false report. So a report is accepted only if
+// the client itself has started the hook. Only Linux shows this, by the chain of parent processes.
+// On other systems every report is accepted.
 
 var (
 	errByShell  = errors.New("a shell's command or script has started the hook, and not the client")

@@ -185,14 +185,14 @@ func isTelling(value string) bool {
 	return n >= 5 || n == 4 && !digits
 }
 
-// isOdd reports whether a word has a character that words of a language do not have. Examples are
-// addresses, paths, and names with digits.
+// isOdd reports whether a word has a character that words of a language do not have. Examples of
+// such words are addresses, paths, and names with digits.
 func isOdd(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 }
 
 // Parameters of the runs. If two texts have runLength+runWindow-1 folded characters in a row in
-// common, at least one of their runs is the same (winnowing, Schleimer and others, 2003).
+// common, visitRuns visits at least one run of both (winnowing, Schleimer and others, 2003).
 const (
 	runLength = 16
 	runWindow = 9
@@ -257,9 +257,9 @@ func mixHash(h uint64) uint64 {
 	return h ^ h>>29
 }
 
-// nextLetter returns the first letter or digit of a text from at on, in lower case, and the place
-// after it. It returns 0 if there is no more letter or digit. It skips an escape for a line end, a
-// tab, a quote or a backslash.
+// nextLetter returns the next letter or digit of a text, in lower case, and the place after it. The
+// search begins at the offset at. nextLetter returns 0 if there is no further letter or digit. It
+// skips an escape for a line end, a tab, a quote or a backslash.
 func nextLetter(text string, at int) (r rune, next int) {
 	for at < len(text) {
 		c := text[at]

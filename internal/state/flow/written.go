@@ -88,8 +88,8 @@ func newWritten(dir string) *written {
 	return &written{path: filepath.Join(dir, writtenName), places: map[mark]*place{}}
 }
 
-// refreshList reads the lines that were added to the list since the last call. The caller holds the
-// lock.
+// refreshList reads the lines that were added to the list since it was last called. The caller
+// holds the lock.
 func (w *written) refreshList() {
 	info, err := os.Lstat(w.path)
 	switch {
@@ -324,7 +324,7 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 		one := &place{origins: map[string]origin{}, sketches: sketches}
 		known := w.places[at]
 		for _, s := range seen {
-			if _, has := one.origins[s.Kind]; !has { // the newest label comes first and counts
+			if _, has := one.origins[s.Kind]; !has { // the newest label comes first; keep only this one
 				one.origins[s.Kind] = origin{s.Source, now}
 			}
 		}
@@ -345,8 +345,8 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 	return nil
 }
 
-// covers reports whether p already has all labels and sketches of other. The labels of p must be
-// less than a day old.
+// covers reports whether p already has all labels and sketches of the place other. It returns false
+// if one of these labels of p is more than a day old.
 func (p *place) covers(other *place, now time.Time) bool {
 	if p == nil {
 		return false
@@ -406,7 +406,7 @@ func (w *written) render() []byte {
 	return text
 }
 
-// dropOld removes labels that are too old to count.
+// dropOld removes labels that are older than writtenTime.
 func (w *written) dropOld(now time.Time) {
 	for at, p := range w.places {
 		for kind, from := range p.origins {
@@ -548,7 +548,7 @@ func (h *hasher) sketchText(text string) []mark {
 	return least
 }
 
-// ForgetFile ends the labels of a file. had is true if the file had labels.
+// ForgetFile ends the labels of a file. The result had is true if the file had labels.
 func ForgetFile(state, file string) (had bool, err error) {
 	w := newWritten(dirOf(state))
 	w.mu.Lock()

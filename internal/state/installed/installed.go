@@ -114,8 +114,9 @@ func (m *Manifest) check(server string) error {
 }
 
 // Options of node with which node still runs only the script. They are written here with dashes;
-// node also accepts underscores. The options in plain take no value. The options in valued take a
-// value after "=". begun holds the beginnings of further options without a value.
+// node also accepts underscores. The list plain holds the options without a value. The list valued
+// holds the options with a value after "=". The list begun holds the beginnings of further options
+// without a value.
 var (
 	plain = strings.Fields("enable-source-maps expose-gc preserve-symlinks preserve-symlinks-main throw-deprecation trace-deprecation " +
 		"trace-exit trace-uncaught trace-warnings use-bundled-ca use-env-proxy use-openssl-ca use-system-ca")
@@ -237,7 +238,7 @@ func (s *Store) Begin(server string) (c *Change, err error) {
 	return c, nil
 }
 
-// sweep removes the folders of the server. It keeps the folder in use, and the folder that was in
+// sweep removes all folders of the server except two: the folder in use, and the folder that was in
 // use before.
 func (c *Change) sweep() error {
 	entries, err := os.ReadDir(c.store.folder(c.server))
@@ -312,7 +313,7 @@ func (c *Change) Commit(m Manifest, files Measured) error {
 	return nil
 }
 
-// Remove removes an installation. had is false if nothing was installed.
+// Remove removes an installation. The result had is false if nothing was installed.
 func (c *Change) Remove() (had bool, err error) {
 	err = os.Remove(c.store.manifestFile(c.server))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -66,8 +66,9 @@ func (s *Store) Check(m *Manifest) error {
 	return nil
 }
 
-// nameChanged returns the names of the latest files that were changed after the manifest was
-// written. If only folders were changed, it returns their names. The names are for an error.
+// nameChanged returns the names of at most three files that were changed after the manifest was
+// written, the latest first. If only folders were changed, it returns their names. The names are
+// for an error.
 func (s *Store) nameChanged(m *Manifest) string {
 	const most = 3
 	info, err := os.Stat(s.manifestFile(m.Server))

@@ -11,7 +11,7 @@ import (
 const manyBytes = 4 << 20
 
 // SetHeapPace sets how much the heap may grow between collections, in per cent of its live data.
-// many is for a small heap, few for a large heap.
+// The parameter many applies to a small heap, and few applies to a large heap.
 func SetHeapPace(many, few int) {
 	debug.SetGCPercent(many)
 	awaitCycle(&pace{many: many, few: few, live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}})
@@ -19,7 +19,7 @@ func SetHeapPace(many, few int) {
 
 type pace struct {
 	many, few int  // per cent, as for debug.SetGCPercent
-	large     bool // few is in force, because the heap was large at the last collection
+	large     bool // the value of few is in force, because the heap was large at the last collection
 	live      []metrics.Sample
 }
 

@@ -1,5 +1,5 @@
-// Package memory returns memory to the system. The runtime keeps unused memory until the heap has
-// grown by the same amount again, and in an idle proxy the heap never grows so much.
+// Package memory returns memory to the system. The runtime keeps unused memory until it collects
+// garbage again. An idle proxy allocates so little memory that this can take minutes.
 package memory
 
 import (

@@ -18,8 +18,8 @@ const settleAfter = time.Second
 // SettleSoon releases the pages of the program file that only the start needs: code and tables that
 // are used only once. The system counts them as memory of the process, and in an idle proxy they
 // are three quarters of its memory. The pages stay in the system's cache. If the program uses a
-// page again, it comes from the cache or from the file, even if the file was removed meanwhile. If
-// that is not certain, SettleSoon releases nothing.
+// page again, the system reads it from the cache or from the file, even if the file was removed
+// meanwhile. If it is not certain that the system can do this, SettleSoon releases nothing.
 func SettleSoon() { time.AfterFunc(settleAfter, func() { releaseProgram() }) }
 
 // remote holds the types of file systems on which a released page may be lost. Another machine may

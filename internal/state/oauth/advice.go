@@ -39,8 +39,8 @@ var providerCodes = map[string]string{
 	"device_flow_disabled": "unauthorized_client",
 }
 
-// errorCode returns the standard error code for code, which a server has sent. It returns "" for
-// any other text, because a server can write any text as a code.
+// errorCode returns the standard error code that a server's code stands for. It returns "" for any
+// other text, because a server can write any text as a code.
 func errorCode(code string) string {
 	if slices.Contains(errorCodes, code) {
 		return code
@@ -58,8 +58,8 @@ func (t terms) adviseNext(err error, server string) error {
 	return fmt.Errorf("%w; %s: %s", err, why, next.loginCommand(server))
 }
 
-// nextTerms returns the terms that the owner should try after a refusal with this code. why is the
-// advice in words.
+// nextTerms returns the terms that the owner should try after a refusal with this code. The result
+// why is the advice in words.
 func (t terms) nextTerms(code string) (why string, next terms) {
 	next = t
 	switch code {

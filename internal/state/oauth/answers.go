@@ -69,8 +69,9 @@ func plainAnswer(doc map[string]json.RawMessage) []byte {
 	return body
 }
 
-// wholeSeconds parses a time to live in seconds. Some servers write this time as a text. It drops a
-// fraction of a second, but returns 1 for less than a second, because 0 would mean no expiry.
+// wholeSeconds parses a time to live in seconds. Some servers write this time as a text.
+// wholeSeconds drops a fraction of a second, but returns 1 for less than a second, because 0 would
+// mean no expiry.
 func wholeSeconds(written json.RawMessage) (int64, bool) {
 	seconds, err := strconv.ParseFloat(strings.Trim(string(written), `"`), 64)
 	if err != nil || math.IsNaN(seconds) {

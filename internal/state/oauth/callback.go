@@ -115,8 +115,8 @@ func (l *landing) isExpected(state string) bool {
 	return l.state != "" && state == l.state
 }
 
-// ServeHTTP serves the page. Only a request with our state counts, because every program on this
-// machine can send requests.
+// ServeHTTP serves the page. It accepts only a request with our state, because every program on
+// this machine can send requests.
 func (l *landing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")

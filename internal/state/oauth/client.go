@@ -156,17 +156,18 @@ func (c *Client) reloadEntry() (StoredSignIn, error) {
 }
 
 // Challenged handles the answer 401 or 403. It refreshes a token that has become invalid. If that
-// does not help, the owner signs in, and for a wider scope if the server wants one. again means
-// that the request should be sent again. The sign-in may continue after ctx has ended.
+// does not help, the owner signs in. If the server wants a wider scope, the sign-in asks for that
+// scope. The result again means that the request should be sent again. The sign-in may continue
+// after ctx has ended.
 func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	used := bearerToken(resp.Request)
 	challenge := &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone(), Body: http.NoBody, Request: resp.Request}
 	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
 }
 
-// runOn runs do and waits for its end. If ctx ends before, runOn returns, and do continues for at
-// most bound. do must not be cancelled, because an answer may contain a token that the server
-// issues only once.
+// runOn calls the function do and waits for its end. If ctx ends earlier, runOn returns, and do
+// continues to run for at most the time bound. do must not be cancelled, because an answer may
+// contain a token that the server issues only once.
 func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
 		got T
@@ -244,7 +245,8 @@ func (c *Client) answerChallenge(ctx context.Context, resp *http.Response, used 
 	return true, nil
 }
 
-// withLock runs do while no other process of the owner signs in or refreshes at this server.
+// withLock calls the function do while no other process of the owner signs in or refreshes at this
+// server.
 func (c *Client) withLock(ctx context.Context, do func() error) error {
 	select {
 	case c.signing <- struct{}{}:

@@ -35,8 +35,9 @@ func truncateText(s string) string {
 	return s
 }
 
-// RoundTrip sends requests with the client's secret only to the stored token endpoint. Every POST
-// counts as such a request, because a client of the owner needs no registration.
+// RoundTrip sends requests with the client's secret only to the stored token endpoint. It treats
+// every POST as such a request, because a client that the owner has registered sends no POST for a
+// registration.
 func (p *issuerCheck) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.User != nil {
 		return nil, errors.New("the server names an address with a name or a password in it")

@@ -31,8 +31,8 @@ func (e *OutageError) Unwrap() error { return e.Cause }
 
 // refreshBound is how long a call waits for a token endpoint that fails. The time is short because
 // an MCP client gives up after a minute, and one call may need two refreshes. One attempt may use
-// all of this time. The endpoint may have replaced the refresh token and be slow to answer, and a
-// second request with the old refresh token would make the sign-in invalid.
+// all of this time. If the endpoint has replaced the refresh token but answers slowly, a second
+// request with the old refresh token would make the sign-in invalid.
 const refreshBound = 15 * time.Second
 
 // refreshWaits are the pauses between the attempts of one call.
@@ -46,9 +46,9 @@ type outage struct {
 }
 
 // isRecent reports whether a call fails with this outage at once, without a request. began is the
-// time at which the call began to wait for the lock. The call fails if the outage came after began.
-// It also fails for some time after the outage. This time is as long as the failed attempt, so a
-// slow endpoint delays only few calls, and clawai soon asks a fast endpoint again.
+// time at which the call began to wait for the lock. The call fails if the outage came after this
+// time. Later calls fail too, for a time as long as the failed attempt. So a slow endpoint delays
+// only few calls, and clawai soon asks an endpoint again that has failed fast.
 func (o outage) isRecent(began time.Time) bool {
 	return o.err != nil && (o.since.After(began) || time.Now().Before(o.until))
 }
@@ -58,7 +58,7 @@ func (o outage) isRecent(began time.Time) bool {
 // other, and the client of the last process would give up.
 type outageFile string
 
-// writtenSince reports whether there was an outage since the time began.
+// writtenSince reports whether there was an outage after the time in the parameter began.
 func (f outageFile) writtenSince(began time.Time) bool {
 	info, err := os.Stat(string(f))
 	return err == nil && info.ModTime().After(began) && !info.ModTime().After(time.Now())
@@ -72,8 +72,9 @@ func (f outageFile) noteOutage(at time.Time) {
 	}
 }
 
-// refreshToken gets a new access token that replaces used. If another call or process already has a
-// new token, it uses that one. refused means that the server no longer accepts used.
+// refreshToken gets a new access token. The parameter used is the token that it replaces. If
+// another call or process already has a new token, it uses that one. The parameter refused means
+// that the server no longer accepts the old token.
 func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {
@@ -167,7 +168,7 @@ func (c *Client) askAnew(ctx context.Context, e StoredSignIn, who *identity) (*o
 	return config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), stale).Token()
 }
 
-// sleepContext waits for d. It returns false if ctx ends before.
+// sleepContext waits for d. It returns false if ctx ends earlier.
 func sleepContext(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -27,8 +27,8 @@ type identity struct {
 	audience   string  // the audience of the client's assertions
 }
 
-// identifyClient returns the OAuth client for an authorization server. If the terms have an id,
-// that is the client with this id and secret. Otherwise identifyClient registers a client. An id
+// identifyClient returns the OAuth client for an authorization server. If the terms have an id, it
+// returns the client with this id and secret. Otherwise identifyClient registers a client. An id
 // that is an https address can name a document (MCP 2025-11-25 basic/authorization, client id
 // metadata documents). A server that does not announce support for such documents may still know
 // the id.
@@ -110,10 +110,10 @@ func registrationMethods(supported []string) []string {
 	return all
 }
 
-// registeredIdentity returns the client as the server has registered it. The server may have chosen
-// another authentication method than asked. If asked is "none", and the server names no method but
-// issues a secret, the client uses a method from the list supported. A client without a secret uses
-// the method "none".
+// registeredIdentity returns the client as the server has registered it. The parameter asked is the
+// authentication method that clawai has requested; the server may have chosen another method. If
+// asked is "none", and the server names no method but issues a secret, the client uses a method
+// from the list supported. A client without a secret uses the method "none".
 func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
 	method := got.TokenEndpointAuthMethod
 	if method == "" && asked != methodNone {

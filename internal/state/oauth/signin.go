@@ -17,7 +17,7 @@ import (
 )
 
 // SignIn sends the owner to the server's sign-in page and stores the token. resp is the challenge.
-// used is the token that the server has refused; "" if the request had no token.
+// The parameter used is the token that the server has refused; "" if the request had no token.
 func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) error {
 	return c.withLock(ctx, func() error {
 		had, err := c.reloadEntry()
@@ -50,8 +50,8 @@ func (c *Client) SignIn(ctx context.Context, resp *http.Response, used string) e
 }
 
 // signIn performs MCP's authorization flow: discovery, registration, and one of the ways to get a
-// token. had is the earlier sign-in, or the zero value. The errors of signIn are safe to show and
-// tell the owner what to do next.
+// token. The parameter had is the earlier sign-in, or the zero value. The errors of signIn are safe
+// to show and tell the owner what to do next.
 func (c *Client) signIn(ctx context.Context, resp *http.Response, had StoredSignIn, t terms) (got StoredSignIn, err error) {
 	pinned := &issuerCheck{next: c.o.HTTP.Transport, entry: had}
 	if c.o.ClientID != "" { // the owner names the client now, so the client is registered at the present authorization server
@@ -255,13 +255,13 @@ func checkIssuer(issuer string, meta *oauthex.AuthServerMeta) error {
 }
 
 // wantedScopes returns the scopes to request. It merges three lists:
-//   - The scopes that the server wants now: the scopes of the challenge, or else listed, the scopes of
-//     the metadata. If the owner has chosen scopes, they replace this list. With wider (a step-up),
-//     they are added to it.
+//   - The scopes that the server wants now: the scopes of the challenge; if the challenge has none,
+//     the scopes of the metadata (listed). If the owner has chosen scopes, they replace this list. In
+//     a step-up (wider), they are added to it.
 //   - The scopes that were granted before (had). For the client credentials grant, the scopes that were
 //     requested before.
-//   - offline_access, if known contains it, because some servers issue no refresh token without it.
-//     known holds the scopes of the authorization server. The client credentials grant never requests
+//   - offline_access, if it is one of the scopes of the authorization server (known), because some
+//     servers issue no refresh token without it. The client credentials grant never requests
 //     offline_access.
 func wantedScopes(t terms, wider bool, challenges []oauthex.Challenge, listed []string, had StoredSignIn, known []string) []string {
 	wanted := listed
@@ -351,7 +351,7 @@ func (c *Client) wantsSignIn(ctx context.Context, resp *http.Response) bool {
 // barrier is the result of wantsSignIn for a 403 that does not ask for a sign-in.
 type barrier struct {
 	named string    // the metadata address in the challenge; "" if there is none
-	until time.Time // time until which the result counts
+	until time.Time // time until which the result is used again
 }
 
 // CheckPage returns an error for a page that must not be opened. The address comes from the server,

@@ -1,6 +1,7 @@
-// Package release stores which withheld answers a person has released. There is one file for each
-// call whose next answer may go on. The system removes a file in one step, so only one of several
-// proxies gets a release. The package stores no part of a call or of an answer.
+// Package release stores the releases of withheld answers. A release is a person's permission to
+// let the next answer to a call pass. There is one file for each such call. The system removes a
+// file in one step, so only one of several proxies gets a release. The package stores no part of a
+// call or of an answer.
 package release
 
 import (

@@ -13,7 +13,7 @@ import (
 //go:embed catalogue.toml
 var text []byte
 
-// The places where people meet, and where a server may act as one of them or as their bot.
+// The places where people meet, and where a server may act as a person or as a person's bot.
 const (
 	Chat    = "chat"
 	Mail    = "mail"
@@ -49,7 +49,7 @@ type Cage struct {
 	Tried string   `toml:"tried"` // the version that was run: of the first package in NPM, or of the Go module
 	Net   []string `toml:"net"`   // hosts that the package reaches by itself
 	Env   []string `toml:"env"`   // names of the variables that the server got
-	Note  string   `toml:"note"`  // a sentence for the owner of a table; "" for none
+	Note  string   `toml:"note"`  // a sentence for the owner, which is shown in a proposed sandbox table; "" for none
 }
 
 // Tools lists the tools of a server. Each tool is in the list of its most serious effect. A tool in

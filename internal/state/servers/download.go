@@ -72,10 +72,10 @@ func ParseDownload(command []string) (d Download, ok bool) {
 	return d, !strings.ContainsAny(d.Version, " |") // a version of several words is a range, which only npm can read
 }
 
-// takeNpmArgs returns rest as npm exec passes it on. rest begins at the package or its program.
-// words is the whole command. npm reads its own options even after the package, up to the first
-// "--", and removes this "--". So takeNpmArgs returns false unless rest has no options, or one "--"
-// stands before rest or directly after its first word.
+// takeNpmArgs returns the words in the list rest as npm exec passes them on. The list rest begins at
+// the package or its program, and the list words is the whole command. npm reads its own options even
+// after the package, up to the first "--", and removes this "--". So takeNpmArgs returns true only if
+// rest has no options, or if one "--" stands before rest or directly after its first word.
 func takeNpmArgs(words, rest []string) ([]string, bool) {
 	dashes := len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w != "--" }))
 	switch {
@@ -182,9 +182,9 @@ func PinVersion(command []string, version string) []string {
 // Bin holds the paths of the programs in an npm package, by name.
 type Bin map[string]string
 
-// FindProgram returns the path of the program that npx would run from a package. That is the
-// program called named. If named is "", it is the only program, or the program with the name of the
-// package.
+// FindProgram returns the path of the program that npx would run from a package. The parameter
+// named is the name of the program. If named is "", FindProgram chooses the only program, or the
+// program with the name of the package.
 func (b Bin) FindProgram(pkg, named string) (script string, ok bool) {
 	if named != "" {
 		script, ok = b[named]

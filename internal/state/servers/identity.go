@@ -59,8 +59,8 @@ func parseRequirement(spec string) (identity, bool) {
 
 var ownerAndName = lazyPattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]+?)(?:\.git)?(?:[@#][A-Za-z0-9._/-]+)?$`)
 
-// parseRepo parses the text after github.com/. It returns false if ok is false, because the text
-// then had no such prefix.
+// parseRepo parses the text after github.com/. The parameter ok tells whether the text had this
+// prefix. If it had none, parseRepo returns false.
 func parseRepo(path string, ok bool) (identity, bool) {
 	m := ownerAndName().FindStringSubmatch(path)
 	if !ok || m == nil {

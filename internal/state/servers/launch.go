@@ -38,8 +38,8 @@ func programName(word string) string {
 	return name
 }
 
-// options are the options that a launcher may have before its first operand. The lists are
-// separated by blanks. A command line with any other option is not understood, because the option
+// options are the options that a launcher may have before its first operand. In each field, blanks
+// separate the options. A command line with any other option is not understood, because the option
 // could change the source of packages (--registry, --index-url) or the program that is run (--call,
 // --entrypoint).
 type options struct {

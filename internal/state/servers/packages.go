@@ -143,7 +143,7 @@ func parsePipx(words []string, _ int) (identity, bool) {
 
 func parsePython(words []string, _ int) (identity, bool) {
 	f, ok := options{flags: "-u -I -E -s -S -B -O -OO -q -P -3", values: "-X -W", whats: "-m"}.parseOptions(words)
-	if !ok || len(f.whats) == 0 { // options after -m belong to the module, and may be the reason
+	if !ok || len(f.whats) == 0 { // parseOptions may have failed because of options after -m, which belong to the module
 		for i, word := range words {
 			if word == "-m" && i+1 < len(words) && allKnown(words[:i]) {
 				return parseModule(words[i+1])

@@ -65,13 +65,13 @@ func AdvertisedName(id, prefix, name string) string {
 	end := "_" + hex.EncodeToString(sum[:4])
 	clean = clean[:min(len(clean), Budget-len(end))]
 	if prefix == "" {
-		clean = strings.TrimSuffix(clean, "_") // without this, the "_" would form a separator with end
+		clean = strings.TrimSuffix(clean, "_") // without this, the "_" would form a separator with the "_" at the beginning of end
 	}
 	return clean + end
 }
 
-// SplitName splits an advertised name. If AdvertisedName has changed the name, name is not the
-// original.
+// SplitName splits an advertised name. If AdvertisedName has changed the name of the tool or
+// prompt, the result name is the changed name.
 func SplitName(advertised string) (prefix, name string, ok bool) {
 	prefix, name, ok = strings.Cut(advertised, Separator)
 	return prefix, name, ok && name != "" && CheckID(prefix) == nil

@@ -147,7 +147,7 @@ func (f file) writeEntries(text []byte) error {
 	return atomicfile.Write(f.path, sealed.Bytes(), atomicfile.Options{Mode: 0o600})
 }
 
-// readIdentity reads the key: the first line of the key file that is not empty or a comment.
+// readIdentity reads the key: the first line of the key file that is not empty and is no comment.
 func (f file) readIdentity() (*age.X25519Identity, error) {
 	text, err := readOwn(f.key)
 	if err != nil {

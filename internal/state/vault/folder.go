@@ -165,8 +165,8 @@ func runsPackage(name string, words []string) bool {
 	return false
 }
 
-// projectFolder returns the folder in an option of a project tool. named is false if there is no
-// such option. words are the tool's arguments.
+// projectFolder returns the folder in an option of a project tool. The result named is false if
+// there is no such option. words are the tool's arguments.
 func projectFolder(words []string) (folder string, named bool) {
 	for i, word := range words {
 		option, value, joined := strings.Cut(word, "=")

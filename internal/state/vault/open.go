@@ -64,7 +64,7 @@ func (p Place) ChooseStore(kind StoreKind) (Store, error) {
 	return p.newStore(kind), nil
 }
 
-// MoveEntries copies every entry to the store of a kind and reads each copy back. Only then it
+// MoveEntries copies every entry to the store of a kind and reads each copy back. After that it
 // deletes the entries from the old store. It returns the number of entries.
 func (p Place) MoveEntries(kind StoreKind) (moved int, err error) {
 	from, err := p.Open()

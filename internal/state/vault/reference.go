@@ -15,8 +15,9 @@ const Prefix = "clawai-vault:"
 // MakeReference returns the reference to an entry.
 func MakeReference(name string) string { return Prefix + name }
 
-// InHeader splits a header value, or a line that contains a header value. before is the literal
-// text before the reference, and name is the name of the entry. A reference must be at the end.
+// InHeader splits a header value, or a line that contains a header value. The result before is the
+// literal text before the reference, and name is the name of the entry. A reference must be at the
+// end.
 func InHeader(text string) (before, name string, ok bool) {
 	before, name, ok = strings.Cut(text, Prefix)
 	return before, name, ok && CheckName(name) == nil

@@ -98,7 +98,8 @@ var (
 )
 
 // LoadsCode reports whether a variable may make a server run code that its command does not name.
-// own is the owner's environment. A variable that has the same value in own does not count.
+// The parameter own is the owner's environment. LoadsCode returns false for a variable that has the
+// same value there.
 func LoadsCode(name, value string, own []string) bool {
 	return !slices.Contains(own, name+"="+value) && loadsCode(name, value, ownHomes(own))
 }
@@ -204,7 +205,7 @@ func digestVariable(v string) string {
 // code. That code would get the value of the entry, and everybody who can write the client's file
 // could set such a variable. Two kinds of variables come from the owner and cause no error:
 // variables that the bound command sets by itself, and variables that have not changed since the
-// entry was bound. own holds the digests of the second kind.
+// entry was bound. The parameter own holds the digests of the second kind.
 func checkVariables(environ, command, own []string) error {
 	isOwn := func(v string) bool { return slices.Contains(own, digestVariable(v)) }
 	homes := ownHomes(slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return !isOwn(v) }))

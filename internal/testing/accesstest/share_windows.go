@@ -7,8 +7,8 @@ func Share(path string) error {
 	return Grant(path, windows.WinWorldSid, windows.FILE_GENERIC_READ|windows.FILE_GENERIC_WRITE)
 }
 
-// Grant replaces the access list of path. The new list gives this user full access, and gives the
-// user or group who the given rights.
+// Grant replaces the access list of path. The new list gives this user full access. It gives the
+// given rights to the user or group `who`.
 func Grant(path string, who windows.WELL_KNOWN_SID_TYPE, rights windows.ACCESS_MASK) error {
 	me, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *Centre) Close() {
 // URL returns the centre's address.
 func (c *Centre) URL() string { return c.server.URL }
 
-// Sign returns a signed bundle that contains a policy and the files more.
+// Sign returns a signed bundle. It contains a policy and the further files `more`.
 func (c *Centre) Sign(t testing.TB, counter uint64, policy string, more ...bundle.File) []byte {
 	t.Helper()
 	src, err := bundle.Write(bundle.Bundle{Counter: counter, Created: time.Now(), Files: append([]bundle.File{{Name: bundle.PolicyName, Text: []byte(policy)}}, more...)})

@@ -100,8 +100,9 @@ func (r result) allows(q gate.Question) bool {
 
 var errSlow = errors.New("Ask did not return in time")
 
-// ask calls a.Ask with q in a goroutine, then calls meanwhile, and returns the result of Ask. It
-// returns an error if Ask panics, or if Ask does not return soon after meanwhile.
+// ask calls a.Ask with q in a goroutine. While Ask runs, it calls the function meanwhile. It
+// returns the result of Ask. It returns an error if Ask panics, or if Ask does not return soon
+// after the function.
 func (r Approver) ask(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func()) (result, error) {
 	got, fell := make(chan result, 1), make(chan any, 1)
 	go func() {
@@ -275,7 +276,7 @@ func survives(t testing.TB, r Approver) error {
 }
 
 // denied checks that Ask returns an error, or an answer that does not let the call through. The
-// error text contains when, which describes the situation.
+// parameter when describes the situation for the error text.
 func (r Approver) denied(ctx context.Context, a gate.Approver, q gate.Question, meanwhile func(), when string) error {
 	res, err := r.ask(ctx, a, q, meanwhile)
 	if err == nil && res.allows(q) {

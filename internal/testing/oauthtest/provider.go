@@ -24,8 +24,8 @@ type ProviderKind struct {
 	// Document says where the metadata are: "oauth" or "openid" (RFC 8414), or "append" (below the
 	// issuer). It is "" if there are no metadata.
 	Document string
-	// Resource returns the value of resource in the MCP server's metadata. It is nil if the server
-	// has no such metadata.
+	// Resource returns the value of the member resource in the MCP server's metadata. It is nil if
+	// the server has no such metadata.
 	Resource func(server string) string
 	// Hint says that the challenge contains the address of the MCP server's metadata. Without it, a
 	// client must look for them at the server's origin.
@@ -112,7 +112,7 @@ type Played struct {
 	Outage    string // name of the outage (see Outages) that the token endpoint has now; "" for none
 	Tried     int    // number of requests to the token endpoint during the outage
 	// Late delays the answer of the token endpoint. The endpoint replaces the refresh token before
-	// this time.
+	// this delay.
 	Late     time.Duration
 	Lives    int    // lifetime of a token in seconds
 	Needs    string // a scope that the MCP server requires
@@ -131,8 +131,8 @@ type Played struct {
 	until                  time.Time
 }
 
-// The id and the secret of a client that the owner has registered by hand. It is for providers that
-// do not register clients themselves.
+// The id and the secret of a client that the owner has registered by hand. They are for providers
+// that do not register clients themselves.
 const (
 	OwnedID     = "owned"
 	OwnedSecret = "owned-s3cret"
@@ -141,7 +141,7 @@ const (
 // Play starts a provider on loopback servers. The servers end with the test.
 func Play(t testing.TB, k ProviderKind) *Provider { return PlayOn(t, k, httptest.NewServer) }
 
-// PlayOn is like Play, but it calls start to start each server.
+// PlayOn is like Play, but it calls the function start to start each server.
 func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Server) *Provider {
 	p := &Provider{ProviderKind: k, t: t, codes: make(map[string]url.Values), state: Played{Lives: 3600}, secret: "s3cret"}
 	server := start(http.HandlerFunc(p.resource))
@@ -155,7 +155,7 @@ func PlayOn(t testing.TB, k ProviderKind, start func(http.Handler) *httptest.Ser
 	return p
 }
 
-// Change calls do with the state, which do may read or change.
+// Change calls the function do with the state. The function may read or change the state.
 func (p *Provider) Change(do func(*Played)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -434,7 +434,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 			p.refuse(w, r, http.StatusBadRequest, "invalid_grant")
 			return
 		}
-		p.codes[""] = nil // counts in len(p.codes), so that the next code is not code-0 again
+		p.codes[""] = nil // this entry increases len(p.codes), so that the next code is not code-0 again
 		s.scope = asked.Get("scope")
 	case "urn:ietf:params:oauth:grant-type:device_code":
 		code := s.Ends
@@ -532,7 +532,8 @@ func Outages() map[string]bool {
 	return all
 }
 
-// failToken answers like a token endpoint with the outage how. For "silence" it gives no answer.
+// failToken answers like a token endpoint during an outage. how is the name of the outage. For
+// "silence" it gives no answer.
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "hang-up":

@@ -86,7 +86,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Change calls do with the common state, which do can read or change.
+// Change calls the function do with the common state. The function can read or change the state.
 func (s *Server) Change(do func(*State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -75,8 +75,8 @@ func Start(t testing.TB) *Provider {
 // Issuer returns the address of the provider. The address is also its issuer.
 func (p *Provider) Issuer() string { return p.server.URL }
 
-// Set calls change, which may change the provider's fields. Until change returns, the provider
-// answers no request.
+// Set calls the function change, which may change the provider's fields. Until the function
+// returns, the provider answers no request.
 func (p *Provider) Set(change func(p *Provider)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -139,7 +139,7 @@ func (s *Server) Kill(t testing.TB) {
 			t.Fatalf("%q is no process", text)
 		}
 		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Kill() // fails if this process has already ended
+			_ = p.Kill() // an error means that the process has already ended
 		}
 	}
 }

@@ -32,8 +32,8 @@ const (
 // ClickPath is the path of the centre to which Slack sends the clicks of users.
 const ClickPath = "/slack/interactions"
 
-// Unconfirmed marks a user of Start who has not confirmed the e-mail address. It is the start of the
-// address there.
+// Unconfirmed is a prefix of an e-mail address in the users of Start. It means that the user has not
+// confirmed the address.
 const Unconfirmed = "unconfirmed "
 
 // Workspace is an imitated workspace. It listens on the loopback interface.
@@ -55,7 +55,8 @@ type Call struct {
 	TS     string // the id that the workspace has given to the message
 }
 
-// Start starts a workspace. users has the e-mail addresses of its users by their ids. It ends with the test.
+// Start starts a workspace. users has the e-mail addresses of its users by their ids. The workspace ends with
+// the test.
 func Start(t testing.TB, users map[string]string) *Workspace {
 	w := &Workspace{users: users, news: make(chan struct{}, 1)}
 	server := httptest.NewServer(w)
@@ -93,7 +94,8 @@ func (w *Workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Await waits for a call of a method whose text has all these words, and returns the first such call.
+// Await waits for a call of the given method with a text that contains all the words `has`. It returns the
+// first such call.
 func (w *Workspace) Await(t testing.TB, method string, has ...string) Call {
 	t.Helper()
 	over := time.After(time.Minute)
@@ -169,7 +171,7 @@ func (w *Workspace) Click(t testing.TB, centre, user, action, value string) *htt
 	return r
 }
 
-// Sign signs a request with a secret, as if it was made at the time at.
+// Sign signs a request with a secret, as if it was made at the given time.
 func Sign(t testing.TB, r *http.Request, secret string, at time.Time) {
 	t.Helper()
 	body, err := r.GetBody()

@@ -49,8 +49,8 @@ func (m *Marker) Mark() {
 // once, even without a change. So only a second mark proves that To really listens.
 func (m *Marker) Settle() { m.Mark(); m.Mark() }
 
-// NewMarker returns a Marker that makes changes in from and waits for their notifications in to. It
-// enrols a laptop in from for these changes.
+// NewMarker returns a Marker that makes changes in the store `from` and waits for their
+// notifications in the store `to`. For these changes it enrols a laptop in the store `from`.
 func NewMarker(t *testing.T, from, to store.Store) *Marker {
 	t.Helper()
 	enrol(t, from, 90)

@@ -22,8 +22,8 @@ func proposal(counter uint64) store.Proposal {
 	}
 }
 
-// agree returns a change that adds a vote for a proposal. With the last of wanted votes, it activates the
-// proposal.
+// agree returns a change that adds a vote for a proposal. When the proposal has as many votes as wanted,
+// the change activates it.
 func agree(who principal.Principal, wanted int) func(*store.Proposal) error {
 	return func(p *store.Proposal) error {
 		p.Votes = append(p.Votes, store.Vote{By: who, Allow: true, At: began.Add(time.Hour), Way: "page"})
@@ -34,8 +34,8 @@ func agree(who principal.Principal, wanted int) func(*store.Proposal) error {
 	}
 }
 
-// testProposals checks that no laptop gets a bundle that waits, and that each counter is used only once,
-// also after its bundle was rejected or replaced.
+// testProposals checks two things. No laptop gets a bundle that waits. Each counter is used only once,
+// even if its bundle was rejected or replaced.
 func testProposals(t *testing.T, s, other store.Store) {
 	ctx := t.Context()
 	inForce := func(want uint64) {
@@ -116,9 +116,10 @@ func testProposals(t *testing.T, s, other store.Store) {
 	}
 }
 
-// testRacingProposals lets people agree at the same time at two centres. Each person must count once, and
-// one of them must put the bundle into force. Then it adds a newer bundle while the last person agrees.
-// Exactly one of the two must be first.
+// testRacingProposals lets people agree at the same time at two centres. Each vote must be counted once,
+// and exactly one vote must put the bundle into force. Then it adds a newer bundle while the last person
+// agrees. Either the vote comes first and activates the proposal, or the bundle comes first and replaces
+// the proposal.
 func testRacingProposals(t *testing.T, s, again store.Store) {
 	ctx := t.Context()
 	const people, wanted = 20, 7

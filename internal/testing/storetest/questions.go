@@ -63,8 +63,8 @@ func testQuestions(t *testing.T, s, other store.Store) {
 		t.Errorf("%d pending, %v", n, err)
 	}
 
-	// Two people must allow the call. The same person counts only once. A change that returns an
-	// error must store nothing.
+	// Two people must allow the call. A second vote of the same person must be an error. A change
+	// that returns an error must store nothing.
 	change := func(id string, f func(q *store.Question) error) (store.Question, error) {
 		return s.ChangeQuestion(ctx, id, f)
 	}

@@ -24,10 +24,10 @@ var admin = principal.Principal{Issuer: "https://idp.example", Subject: "7", Nam
 
 var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 
-// Run runs all tests. open creates an empty database. The function that it returns opens the store
-// of one organisation in this database. If several centres can share the database, Run opens two
-// stores of one organisation, as for two centres. The stores must not poll, because a poll would
-// hide a missing notification.
+// Run runs all tests. The function open creates an empty database. The result of open is a function
+// that opens the store of one organisation in this database. If several centres can share the
+// database, Run opens two stores of one organisation, as for two centres. The stores must not poll,
+// because a poll would hide a missing notification.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
 		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "proposals": testProposals, "segments": testSegments, "records": testRecords, "labels": testLabels, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
@@ -459,9 +459,9 @@ func testPeople(t *testing.T, s, other store.Store) {
 	wants(t, err, store.ErrNone)
 }
 
-// testRaces sends requests at the same time. One sign-in with the link must succeed, one bundle for
-// each counter must be stored, the parts of a segment must not overlap, and one decision must
-// count.
+// testRaces sends requests at the same time. There must be exactly one successful sign-in with the
+// link, one stored bundle for each counter, and one successful decision about the enrolment. The
+// parts of a segment must not overlap.
 func testRaces(t *testing.T, s, _ store.Store) {
 	ctx := t.Context()
 	enrol(t, s, 1)

@@ -91,8 +91,8 @@ func (e *Emulator) textLocked() string {
 	return b.String()
 }
 
-// Wait waits until seen returns true for the screen's text. It returns false if this does not
-// happen within the limit.
+// Wait waits until the function seen returns true for the screen's text. It returns false if this
+// does not happen within the limit.
 func (e *Emulator) Wait(limit time.Duration, seen func(string) bool) bool {
 	end := time.After(limit)
 	for {
@@ -221,7 +221,7 @@ func (e *Emulator) reverseLineFeed() {
 	e.y = max(0, e.y-1)
 }
 
-// scroll moves rows up by n rows. It moves all rows from index from to the end of the scrolling
+// scroll moves rows up by n rows: all rows from the index `from` to the end of the scrolling
 // region. If n is negative, it moves them down.
 func (e *Emulator) scroll(from, n int) {
 	roll(e.cells[from:e.bottom], n, func() []rune { return blank(1, e.cols)[0] })

@@ -23,7 +23,7 @@ type Case struct {
 	Calls     []policy.Call // the calls of the question, at least one
 	Server    string        // the server's name as the screen must show it, in any place
 	Tools     []string      // the names of tools, prompts or methods as the screen must show them, in any place
-	Shows     []string      // texts that the screen must show in this order; spaces and line ends do not count
+	Shows     []string      // texts that the screen must show in this order; spaces and line ends are ignored
 	Never     []string      // texts that must not be at the start of a line on the screen
 }
 

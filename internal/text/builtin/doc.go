@@ -13,7 +13,7 @@ import (
 )
 
 // Method is the method of a call of a built-in tool. Other calls have a JSON-RPC method. No MCP
-// message about a tool has this method.
+// message about a tool has the method "builtin/call".
 const Method = "builtin/call"
 
 // Tool is an entry of the tables. The zero value is a tool that is not in the tables.
@@ -22,8 +22,9 @@ type Tool struct {
 	row   *row
 }
 
-// SharedName returns the name that the class uses for the argument own of the tool. It returns ""
-// if the class uses the same name, or has no such argument.
+// SharedName returns the name that the class uses for an argument of the tool. The parameter own is
+// the name that the tool uses. SharedName returns "" if both names are equal, or if the class has
+// no such argument.
 func (t Tool) SharedName(own string) string {
 	switch {
 	case t.row == nil:
@@ -41,9 +42,9 @@ func (t Tool) SharedName(own string) string {
 	return ""
 }
 
-// KnowsArgument reports whether rules see all files and commands in an argument. They do if the
-// argument never names any, or if CompleteArguments copies the names into an argument that rules
-// read.
+// KnowsArgument reports whether rules see all files and commands in an argument. That is so if the
+// argument never names a file or a command, or if CompleteArguments copies the names into an
+// argument that rules read.
 func (t Tool) KnowsArgument(own string) bool {
 	if t.row == nil || !t.row.contract {
 		return t.row != nil && t.row.gathersArgument(own)

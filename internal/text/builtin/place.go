@@ -174,8 +174,8 @@ func containsAny(text string, parts ...string) bool {
 }
 
 // findChosen returns the denied files that a wildcard names in full, and the wildcard itself if it
-// leads out of the folder. wide means that the tool shows contents of files and may also show other
-// denied files.
+// leads out of the folder. The result wide means that the tool shows contents of files and may also
+// show other denied files.
 func (r *row) findChosen(folders []string, wildcard string) (named []string, wide bool) {
 	if len(folders) == 0 {
 		folders = []string{"."}
@@ -262,7 +262,7 @@ func visitTexts(v jsonscan.Value, name string, visit func(name, text string)) {
 }
 
 // readNested lists the files that the objects in an argument name. It returns an error for a member
-// that is not in the contract but whose name is that of a file.
+// that is not in the contract although its name is usual for files (NamesPlace).
 func (r *row) readNested(m member) (all []string, err error) {
 	if nestedPlace(m.text) != "" { // some tools take the list as a string that contains JSON
 		return nil, fmt.Errorf("it has JSON for %q", m.name)
@@ -278,8 +278,8 @@ func (r *row) readNested(m member) (all []string, err error) {
 	return all, err
 }
 
-// nestedPlace returns the name of a member whose name is that of a file, from any object in a JSON
-// value; "" if there is none.
+// nestedPlace searches all objects in a JSON value for a member whose name is usual for files
+// (NamesPlace). It returns this name; "" if there is none.
 func nestedPlace(raw string) (found string) {
 	if !strings.Contains(raw, "{") {
 		return ""

@@ -107,7 +107,8 @@ func holdsTexts(v jsonscan.Value) bool {
 	return true
 }
 
-// collectTexts returns the strings in a list, and the strings under the member name in its objects.
+// collectTexts returns the strings in a list, and the strings in a member of the list's objects.
+// The parameter name is the name of this member.
 func collectTexts(v jsonscan.Value, name string) (all []string, err error) {
 	if v.Kind() == jsonscan.String {
 		return []string{v.Text()}, nil

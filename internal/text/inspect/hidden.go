@@ -145,7 +145,7 @@ func controlEnd(t string, i, n int) (end int, what string) {
 }
 
 // hiddenRun reads the run of hidden characters at i. n is the number of characters without soft
-// hyphens. what is "" if the characters before and after the run make it ordinary.
+// hyphens. The result what is "" if the characters before and after the run make it ordinary.
 func hiddenRun(t string, i int) (what string, n, end int) {
 	end = i
 	first, _ := utf8.DecodeRuneInString(t[i:])
@@ -196,8 +196,9 @@ func tagSequence(region string) string {
 }
 
 // isOrdinary reports whether a run of n characters is ordinary between the characters before and
-// after it. first and last mean that the run begins or ends the text. Only these neighbours count,
-// not letters elsewhere in the text.
+// after it. The parameter first means that the run begins the text, and last that it ends the text.
+// isOrdinary looks only at the characters before and after the run, and not at letters elsewhere in
+// the text.
 func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {

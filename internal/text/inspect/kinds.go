@@ -97,15 +97,15 @@ const (
 
 // Kinds is a set of kinds. The zero value is the set of all kinds.
 type Kinds struct {
-	only []Kind // the kinds in the set; if it is empty and any is false, the set has all kinds
-	// If any is true, the set has "*": every kind. A pack in only still gets the findings of its
-	// own patterns.
+	only []Kind // the kinds in the set; if there are none here and the field any is false, the set has all kinds
+	// If the field any is true, the set has "*": every kind. A pack in Kinds.only still gets the
+	// findings of its own patterns.
 	any bool
 	own []*Pack // packs of the owner
 
 	closely bool // set by WithCloseLook
 
-	packs []Kind  // the packs in only
+	packs []Kind  // the packs in Kinds.only
 	finds *passes // the passes for this set; nil for the zero value
 }
 
@@ -116,8 +116,8 @@ func (ks Kinds) WithCloseLook() Kinds {
 	return ks
 }
 
-// ParseKinds returns the set that words name. "*" stands for every kind. own are the packs of the
-// owner; their kinds can also be in words.
+// ParseKinds returns the set of the kinds in the list words. "*" stands for every kind. The
+// parameter own has the packs of the owner; the kinds of these packs can also be in the list.
 func ParseKinds(words []string, own ...*Pack) (Kinds, error) {
 	all := KindWords()
 	for _, p := range own {
@@ -204,8 +204,8 @@ func SearchText(text string, wanted Kinds) []Found {
 	return inspectText(text, wanted, func(decoded string, own []*Pack) []Found { return inspectText(decoded, Kinds{own: own}, nil) })
 }
 
-// inspectText does the work of SearchText. inside searches a decoded text, such as base64. If
-// inside is nil, decoded texts are not searched.
+// inspectText does the work of SearchText. The function inside searches a decoded text, such as the
+// content of base64. If inside is nil, decoded texts are not searched.
 func inspectText(text string, wanted Kinds, inside func(decoded string, own []*Pack) []Found) []Found {
 	f := pool.Get().(*findings)
 	defer func() {

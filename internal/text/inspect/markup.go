@@ -25,8 +25,8 @@ func findTemplateTokens(f *findings) {
 
 var speakers = []string{"<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]"}
 
-// tokenLen returns the length of the text at the start of rest that completes a template token,
-// such as im_start|>; 0 if there is none.
+// tokenLen returns the length of the rest of a template token, such as im_start|>, at the start of
+// a text; 0 if there is none.
 func tokenLen(rest string) int {
 	n := strings.IndexFunc(rest, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '▁')

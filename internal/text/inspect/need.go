@@ -62,7 +62,7 @@ func (ks Kinds) choosePasses() *passes {
 var allPasses = sync.OnceValue(Kinds{}.choosePasses)
 
 // search reads the text once to see which bytes it has. Then it runs the passes that need one of
-// these bytes.
+// these bytes, and the passes that need no certain byte.
 func (p *passes) search(f *findings) {
 	can, text := p.free, f.text
 	for ; len(text) >= 8; text = text[8:] {

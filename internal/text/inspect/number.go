@@ -216,7 +216,7 @@ var (
 	otherNumbers = []string{"imei", "meid", "iccid", "serial", "tracking", "parcel", "shipment", "consignment", "waybill", "awb", "barcode", "gtin", "ean", "upc", "timestamp", "epoch"}
 )
 
-// hasWordNear reports whether one of words is within a few words of the number.
+// hasWordNear reports whether a word from a list is close to the number.
 func (f *findings) hasWordNear(start, end int, words []string) bool {
 	const near = 40 // bytes
 	around := f.text[max(0, start-near):min(len(f.text), end+near)]
@@ -373,8 +373,9 @@ func signSet(letters string) (of [256]bool) {
 	return of
 }
 
-// visitNumbers visits possible numbers. A number has least to most characters of the set of, in
-// groups with one blank or dash between them. A number may end with any group, because another
+// visitNumbers visits possible numbers. The parameters least and most are the minimum and maximum
+// number of characters, and the parameter of is the set of allowed characters. The characters are
+// in groups with one blank or dash between them. A number may end with any group, because another
 // number may follow; visit is called for each possible end. A number must not be next to a byte
 // that continues it. The first group of a row can always begin a number; a later group can if inner
 // returns true. visit gets the place and the characters without separators, and reports whether
@@ -446,7 +447,7 @@ func (f *findings) visitGroups(of *[256]bool, i, least, most int, visit func(sta
 
 func isSeparator(c byte) bool { return c == ' ' || c == '-' }
 
-// containsBytes reports whether that is one of texts.
+// containsBytes reports whether a text is in a list.
 func containsBytes(texts []string, that []byte) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return s == string(that) })
 }

@@ -59,8 +59,8 @@ func isWordRow(text string) bool {
 	return ends[len(text)]
 }
 
-// orderLength returns the length of the run at the start of a text in which each letter or digit is
-// the successor of the one before. 0 is the successor of 9.
+// orderLength returns the length of a run such as abcd or 8901 at the start of a text. In the run,
+// each letter or digit is the successor of the one before it. 0 is the successor of 9.
 func orderLength(text string) (n int) {
 	for n = 1; n < len(text) && (text[n] == text[n-1]+1 || text[n-1] == '9' && text[n] == '0'); n++ {
 	}

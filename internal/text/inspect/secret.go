@@ -15,7 +15,7 @@ import (
 
 // findSecrets finds the secrets that internal/text/redact finds. If only a name marks a value as a
 // secret, the finding is SecretLikely. Placeholders of documentation are no secrets. Only the
-// letters of a secret decide whether it is an example; the text around it does not count.
+// letters of a secret decide whether it is an example; the text around the secret does not matter.
 func findSecrets(f *findings) {
 	read := redact.Read(f.text)
 	known := givenSecrets(f, &read)
@@ -24,7 +24,7 @@ func findSecrets(f *findings) {
 			known = insertSpan(known, s)
 		}
 	}
-	first := 0 // index in known of the first secret that ends after at
+	first := 0 // index in known of the first secret that ends after the offset at
 	for at := 0; ; {
 		s, found := read.Find(at)
 		if !found {
@@ -76,8 +76,8 @@ func (f *findings) addSecret(kind string, start, end int) {
 const maxWithin = 8
 
 // givenSecrets returns, in order, the secrets that are recognized by their form or their place.
-// Another secret may begin inside a secret or an example. It counts if it ends after all secrets
-// before it.
+// Another secret may begin inside a secret or an example. givenSecrets also returns this secret if
+// it ends after all secrets before it.
 func givenSecrets(f *findings, read *redact.Reading) (known []redact.Span) {
 	end, seen, within := 0, 0, 0 // end: end of the last secret; seen: end of the text read so far
 	for at := 0; ; {
@@ -209,8 +209,8 @@ func cutExampleWords(text string) string {
 var standins = []string{"password", "passwd", "pass", "pwd", "secret", "token", "user", "username", "mypassword", "dbpassword", "postgres", "mysql", "admin", "guest", "hostname"}
 
 // standsIn reports whether a value stands for a secret: it is a stand-in word, or a template that a
-// program or a reader fills in. A single sign of a template counts only at the beginning or the
-// end, because a password may contain one sign too.
+// program or a reader fills in. A password may contain a single "<" or "$" too, so these mark a
+// template only at the beginning. In a value with a digit, brackets do not mark a template.
 func standsIn(value string) bool {
 	before, tag, isTag := strings.Cut(value, "<")
 	switch {

@@ -9,15 +9,15 @@ import (
 	"github.com/clawai/clawai/internal/text/textclass"
 )
 
-// Ordinary pages have some characters that are not drawn, one by one: icons of the private use
-// area, zero-width characters where a line may break, direction marks. A hidden text consists of
+// Ordinary pages have some characters that are not drawn: icons of the private use area, zero-width
+// characters where a line may break, direction marks. Each of them stands alone. A hidden text has
 // many of them: three in a row, or so many near each other that they can encode a message.
 const (
-	denseRun    = 3   // characters in a row that are hidden text
-	denseMany   = 12  // characters within denseWithin bytes that are hidden text; pages have at most 10 (docs/detection.md)
+	denseRun    = 3   // so many characters in a row are hidden text
+	denseMany   = 12  // so many characters within denseWithin bytes are hidden text; pages have at most 10 (docs/detection.md)
 	denseWithin = 128 // bytes
-	spreadMany  = 64  // characters anywhere in a text that are hidden text, if they are not all the same
-	spelledMany = 16  // private-use characters that are hidden text, if their codes look like letters; the code of an icon is arbitrary
+	spreadMany  = 64  // so many characters anywhere in a text are hidden text, if they are not all the same
+	spelledMany = 16  // so many private-use characters are hidden text, if their codes look like letters; the code of an icon is arbitrary
 )
 
 // sparse collects runs of one or two characters, which are harmless alone.
@@ -81,9 +81,9 @@ func countChanges(run string) (n int) {
 // longestPeriod is the maximum number of runs in a group that repeats.
 const longestPeriod = 7
 
-// repeats reports whether a run and the text before it only repeat earlier ones, so that they carry
-// no message. Examples are the same icon again after a blank or tags, and the filler that mails
-// have after their first words.
+// repeats reports whether a run and the text before it only repeat earlier runs and texts, so that
+// they carry no message. Examples are the same icon again after a blank or tags, and the filler
+// that mails have after their first words.
 func (s *sparse) repeats(start, end int) bool {
 	t, last := s.f.text, s.lastRun(1)
 	if last == nil {
@@ -169,31 +169,31 @@ func (s *sparse) leaveRun(one *run) {
 	}
 }
 
-// endText handles the runs that are still in the ring. again means that a second pass must report
-// the runs that this pass left out.
+// endText handles the runs that are still in the ring. The result again means that a second pass
+// must report the runs that this pass left out.
 func (s *sparse) endText() (again bool) {
 	for i := range s.ring {
 		s.leaveRun(&s.ring[i])
 	}
-	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // six in ten or more, because the last bits of four icons in ten look like a letter by chance
+	spells := s.private >= spelledMany && (s.spelled*10 >= s.private*6 || s.letters*10 >= s.private*9) // require six in ten or more, because by chance the last bits of four icons in ten look like a letter
 	return !s.rest && (s.zero >= spreadMany && s.mixed || spells)
 }
 
-// isHarmlessAlone reports whether one or two of this character are harmless. A character is not
-// harmless if it changes the direction of letters, or can encode a letter: a tag, or a selector
+// isHarmlessAlone reports whether one or two characters r in a row are harmless. They are not
+// harmless if r changes the direction of letters, or can encode a letter: a tag, or a selector
 // that no picture uses.
 func isHarmlessAlone(r rune) bool { return textclass.SingleInPages.HasRune(r) }
 
 func isLoud(r rune) bool { return !isHarmlessAlone(r) }
 
 // Variation selectors are ordinary in names of people and places in Han letters, where mostly the
-// first few selectors occur. No ordinary text has so many different selectors as a hidden sentence
-// has letters.
+// first few selectors occur. A hidden sentence needs a selector for each different letter. No
+// ordinary text has so many different selectors.
 const (
-	closeVariants  = 8 // selectors within closeWithin bytes that are hidden text, if more than closeDifferent of them differ
+	closeVariants  = 8 // so many selectors within closeWithin bytes are hidden text, if more than closeDifferent of them differ
 	closeWithin    = 256
 	closeDifferent = 5
-	manyVariants   = 16 // selectors in the whole text that are hidden text, if more than manyDifferent of them differ
+	manyVariants   = 16 // so many selectors in the whole text are hidden text, if more than manyDifferent of them differ
 	manyDifferent  = 8
 )
 
@@ -202,7 +202,7 @@ type variants struct {
 	ring  [closeVariants]struct{ at, bit int }
 	n     int
 	all   uint32 // a bit for each selector that the text has
-	close bool   // closeVariants selectors near each other were a hidden text
+	close bool   // closeVariants selectors near each other have spelled a hidden text
 }
 
 func (v *variants) addVariant(r rune, at int) {

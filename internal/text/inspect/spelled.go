@@ -162,8 +162,8 @@ func (f *findings) respellAt(i int) (c byte, n int) {
 	return respell(f.text[i:])
 }
 
-// respell reads the start of a text. c is one ASCII byte that is spelled in another way; c is 0 for
-// something invisible, such as a tag. n is the length that was read; 0 if there is neither.
+// respell reads the start of a text. c is one ASCII byte that is spelled in another way; c is 0 for something
+// invisible, such as a tag. n is the length that was read; 0 if the text begins with something else.
 func respell(s string) (c byte, n int) {
 	switch s[0] {
 	case '%':
@@ -255,8 +255,8 @@ var afterQuote = func() (t [256]bool) {
 const leastPiece = 8
 
 // joinLength returns the length of the join at the start of s: from the quote that ends a string to
-// the quote that begins the next string. It returns 0 if there is no join. before is the byte
-// before s.
+// the quote that begins the next string. It returns 0 if there is no join. The parameter before is
+// the byte before s.
 func joinLength(s string, before byte) int {
 	if !keyLetters[before] && before != '\\' {
 		return 0 // this quote begins a string
@@ -477,8 +477,9 @@ func lineLength(s string) int {
 	return 0
 }
 
-// colorLength returns the length of a terminal's colour escape (ECMA-48 SGR or EL), plus before. s
-// begins after the ESC. It returns 0 if there is no such escape.
+// colorLength returns the length of a terminal's colour escape (ECMA-48 SGR or EL). s begins after
+// the ESC, and the parameter before is the length of the ESC. It returns 0 if there is no such
+// escape.
 func colorLength(s string, before int) int {
 	if !strings.HasPrefix(s, "[") {
 		return 0
@@ -587,7 +588,7 @@ func unpack(run string) (said string, ok bool) {
 			}
 		}
 	}
-	for at := range 2 { // the first six bytes already show for most runs that they are no base64 of a text
+	for at := range 2 { // for most runs that are no base64 of a text, the first six bytes already show this
 		four := uint32(sixBits[run[4*at]])<<18 | uint32(sixBits[run[4*at+1]])<<12 | uint32(sixBits[run[4*at+2]])<<6 | uint32(sixBits[run[4*at+3]])
 		for _, c := range [...]byte{byte(four >> 16), byte(four >> 8), byte(four)} {
 			if c > 0 && !isShown([]byte{c}) { // a zero byte may be one half of a UTF-16 letter

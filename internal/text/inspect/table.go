@@ -55,8 +55,8 @@ func tableSecrets(t string) (known []redact.Span) {
 	return known
 }
 
-// lineAt returns the line that begins at an offset, without its line end. next is the offset of the
-// next line.
+// lineAt returns the line that begins at an offset, without its line end. The result next is the
+// offset of the next line.
 func lineAt(t string, at int) (line string, next int) {
 	n := strings.IndexByte(t[at:], '\n')
 	if n < 0 {

@@ -44,8 +44,9 @@ func (f *findings) visitTags(k Kind, visit func(t tag)) {
 	}
 }
 
-// tagAt reads the tag that may begin at a place. It reads a longer tag to its end too, because long
-// tags are rare. A limit stops a text that consists of long tags.
+// tagAt reads the tag that may begin at a place. If the tag is longer than tagLength, tagAt reads
+// it to its end too, because such tags are rare. A limit (longTags) ends this in a text with many
+// such tags.
 func (f *findings) tagAt(at int) (t tag, ok bool) {
 	if !beginsTag(f.text[at:]) {
 		return t, false
@@ -70,8 +71,9 @@ func beginsTag(text string) bool {
 	return len(text) > 1 && text[0] == '<' && text[1]|0x20 >= 'a' && text[1]|0x20 <= 'z'
 }
 
-// readTag reads the tag at text[at] in the way of a browser, but only up to the offset until. read
-// is the offset where it stopped. If another tag begins outside quotes, the text is no tag.
+// readTag reads the tag at text[at] in the way of a browser, but only up to the offset until. The
+// result read is the offset where it stopped. If another tag begins outside quotes, the text is no
+// tag.
 func readTag(text string, at, until int) (t tag, read int, ok bool) {
 	t.start = at
 	i := at + 1

@@ -24,7 +24,7 @@ type walker struct {
 	full int  // maximum length of dst; after that, members are left out
 	cut  bool // members were left out
 
-	command []byte // value of the last member such as "command": a program, whose arguments another member lists
+	command []byte // value of the last member with a name such as "command"; the value is a program, and another member lists its arguments
 
 	contents bool // an earlier member of this object holds the content of a file
 	place    bool // a path in this object or in an outer object is a secret place
@@ -127,8 +127,8 @@ func (w *walker) plainString() []byte {
 	return text[:max(0, bytes.IndexAny(text, `"\\`))]
 }
 
-// flagSecrecy returns the secrecy of the list element that follows element, which may be a
-// command-line flag.
+// flagSecrecy returns the secrecy of the next element of a list. The parameter element is the
+// element before it, which may be a command-line flag.
 func flagSecrecy(element []byte) secrecy {
 	if !bytes.HasPrefix(element, []byte(`"-`)) || bytes.IndexByte(element, '=') >= 0 {
 		return harmless
@@ -157,8 +157,8 @@ func (w *walker) leaveContainer() error {
 	return nil
 }
 
-// copyObject copies an object. If a path in the object is a secret place and the object also holds
-// the content of a file, copyObject copies the object again with the content as a secret.
+// copyObject copies an object. If the object holds the content of a file, and a path in the object
+// is a secret place, copyObject copies the object again and treats the content as a secret.
 func (w *walker) copyObject(level secrecy, depth int) error {
 	start, mark, cut := w.At, len(w.dst), w.cut
 	if err := w.copyMembers(level, depth); err != nil || !w.contents || w.place || w.r.mode == Full {

@@ -49,14 +49,15 @@ func (r *Reading) Find(from int) (Span, bool) {
 // text.
 func (r *Reading) FindUnnamed(from int) (Span, bool) {
 	at, found := r.inner.search(from, len(r.inner.s), false)
-	// If this search found nothing in the whole text, Find finds nothing either. That is not so if
-	// this search left out a value of a name, or has reached a limit on the bytes that may be read.
+	// If this search found nothing in the whole text, Find finds nothing either, with two
+	// exceptions: this search has left out a value of a name, or it has read bytes that count
+	// against a limit.
 	r.empty = from == 0 && !found && !r.inner.named && r.inner.commands+r.inner.blocks == 0
 	return spanOf(at, found)
 }
 
-// Unread returns the first place of the searched text where a secret may begin that is too long to
-// read. is reports whether there is such a place.
+// Unread returns the first place of the searched text at which a secret may begin, if the secret
+// would be too long to read. The second result reports whether there is such a place.
 func (r *Reading) Unread() (at int, is bool) { return r.inner.unread - 1, r.inner.unread > 0 }
 
 // ReadBytes returns a Reading of a text. The text must not change while the Reading is used.

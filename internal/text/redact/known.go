@@ -18,7 +18,7 @@ const Shortest = 8
 // data), URL-encoded, and in JSON escapes. It does not find a value that is split, reversed or
 // encoded twice. A Known does not change after NewKnown. A nil Known has no values.
 type Known struct {
-	plain   [][]byte // the values; of a value with several lines, also its long lines
+	plain   [][]byte // the values, and the long lines of each value with several lines
 	encoded [][]byte // base64 of the values, for each of three offsets inside longer encoded data
 	longest int      // length in bytes of the longest form of a value
 }
@@ -64,7 +64,7 @@ func (k *Known) ContainsKnown(text []byte) bool {
 	return found
 }
 
-// FindKnown returns the place of the first known value in text at or after from.
+// FindKnown returns the place of the first known value in text at or after the offset from.
 func (k *Known) FindKnown(text []byte, from int) (start, end int, found bool) {
 	if k == nil {
 		return 0, 0, false
@@ -121,8 +121,9 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 	return start, end, found
 }
 
-// decodeEscape decodes the escape at the start of text into is: a +, %XX or a JSON escape. size is
-// the number of decoded bytes. n is the number of bytes read; 0 if there is no escape.
+// decodeEscape decodes the escape at the start of text into the array is. The escape is a +, %XX or
+// a JSON escape. size is the number of decoded bytes. n is the number of bytes read; 0 if there is
+// no escape.
 func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	switch {
 	case text[0] == '+':
@@ -225,8 +226,9 @@ func (k *Known) MaskJSON(src []byte) []byte {
 	return append(out, src[at:]...)
 }
 
-// replaceKnown appends text to dst, with markers in place of known values. rest is the end of text
-// in which a value may begin, so the caller must add more text; it is empty if last is true.
+// replaceKnown appends text to dst, with markers in place of known values. The result rest is the
+// end of text in which a value may begin, so the caller must add more text; it is empty if last is
+// true.
 func (k *Known) replaceKnown(dst, text []byte, last bool) (out, rest []byte) {
 	at := 0
 	for {

@@ -92,8 +92,8 @@ func (r *Redactor) lookAhead() int {
 	return max(maxLook, r.known.longest)
 }
 
-// findSpan returns the first secret in s at or after from. If a known value and another secret
-// overlap, the result covers both.
+// findSpan returns the first secret in s at or after the offset from. If a known value and another
+// secret overlap, the result covers both.
 func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
 		sp, ok = findSecret(s, from)
@@ -125,8 +125,8 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 	return r.AppendText(dst, r.scratch, r.scratch)
 }
 
-// AppendText appends s as the inside of a JSON string, without quotes. whole is the text as it came
-// from the wire; s is whole or its beginning.
+// AppendText appends s as the inside of a JSON string, without quotes. The parameter whole is the
+// text as it came from the wire; s is whole or its beginning.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	long := len(s) > MaxText && !r.whole
 	if long {
@@ -185,9 +185,9 @@ func (r *Redactor) AppendCut(dst []byte, n int, whole []byte) []byte {
 	return append(dst, ']')
 }
 
-// AppendDigest appends a digest of the SHA-256 sum. In the mode Full this is the sum itself,
-// otherwise a keyed digest, because anybody who reads the record could guess a short secret from a
-// plain digest.
+// AppendDigest appends a digest of the SHA-256 sum. In the mode Full it appends the sum itself. In
+// the other modes it appends a keyed digest, because anybody who reads the record could guess a
+// short secret from a plain digest.
 func (r *Redactor) AppendDigest(dst []byte, sum *[sha256.Size]byte) []byte {
 	if r.mode == Full {
 		return hex.AppendEncode(append(dst, "sha256:"...), sum[:])

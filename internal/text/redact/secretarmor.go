@@ -60,8 +60,8 @@ func pemAt(s []byte) (n int, unread bool) {
 	return 0, false
 }
 
-// keyLength returns the length of the private key at the start of s; 0 if there is none. first is
-// the length of its first line.
+// keyLength returns the length of the private key at the start of s; 0 if there is none. The
+// parameter first is the length of its first line.
 func (a *armor) keyLength(s []byte, first int) int {
 	for at := first; ; at += len(a.begin) { // a key ends before the next key begins
 		next := bytes.Index(s[at:], []byte(a.begin))
@@ -108,7 +108,7 @@ func puttyAt(s []byte, i int) span {
 }
 
 // base64End returns the end of the lines of base64 of a key, from s[at] on; 0 if there are none.
-// most is the maximum distance in bytes from s[at] to the first line.
+// The parameter most is the maximum distance in bytes from s[at] to the first line.
 func base64End(s []byte, at, most int) (end int) {
 	last := at
 	for at < len(s) && at-last <= most {

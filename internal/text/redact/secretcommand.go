@@ -107,8 +107,8 @@ func (c *credential) flagsAt(s []byte, i int) (n int) {
 }
 
 // commandBefore returns the part of a command before its option at s[i]. The command may be the
-// value of a name. A command does not end at text in quotes, at a line end after which it
-// continues, or at a sign inside a word, such as the & of an address.
+// value of a name. A command does not end at these places: text in quotes, a line end after which
+// the command continues, and a sign inside a word, such as the & of an address.
 func (r *reading) commandBefore(i int) []byte {
 	s, start, words := r.s, i, 0
 	for start > 0 && words < maxWords {
@@ -344,9 +344,9 @@ func isLineEnd(s []byte) bool {
 	return bytes.HasPrefix(s, []byte("\n")) || bytes.HasPrefix(s, []byte("\r\n"))
 }
 
-// listedSecrecy returns the secrecy of an element of a list that is a command line. last is the
-// element before it, before is the text of all earlier elements. command is the program, if another
-// member named it.
+// listedSecrecy returns the secrecy of an element of a list that is a command line. The parameter
+// last is the element directly before it, and the parameter before is the text of all earlier
+// elements. command is the program, if another member has named the program.
 func listedSecrecy(element, last, before, command []byte) secrecy {
 	for n := range credentials {
 		c := &credentials[n]

@@ -46,8 +46,8 @@ func isPair(s []byte) bool {
 	return is && ofClass(name, wordish|dot|at|percent)
 }
 
-// pairName decodes base64 of a name, a colon and a password, and returns the name. One of the two
-// may be empty.
+// pairName decodes base64 of a name, a colon and a password, and returns the name. The name or the
+// password may be empty.
 func pairName(s []byte) (name []byte, is bool) {
 	s = bytes.TrimRight(s, "=")
 	if len(s) < 3 || !ofClass(s, alnum|slashes) {
@@ -146,7 +146,7 @@ func (r *reading) oracleAt(i int) span {
 var servers = [...]string{"server", "data source", "host", "hostname", "hostaddr", "address", "addr", "driver", "endpoint"}
 
 // Limits on the distance between a password and the server of the same connection, in bytes and in
-// settings. A text is also no connection string if it has too many words that are no settings.
+// settings. A text with too many words beside the settings is no connection string.
 const (
 	maxConnection = 4 << 10
 	maxSettings   = 16
@@ -154,7 +154,7 @@ const (
 
 // connects reports whether a setting belongs to a connection to a server. The name of the setting
 // begins at s[start]; its value ends before s[to]. Settings are separated by semicolons in ADO,
-// ODBC and JDBC, by blanks in libpq, and by commas in the arguments of a call.
+// ODBC and JDBC, by blanks in libpq, and by commas in the arguments of a function.
 func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) {
 	s := r.s
 	c.between = ' '
@@ -235,8 +235,8 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 }
 
 // isBehindJDBC reports whether the word that continues at s[start] is a JDBC address, or has one as
-// its value. If the calls come in ascending order, they read the text once. Any other call reads at
-// most maxConnection bytes.
+// its value. If it is called with growing values of start, all calls together read the text only
+// once. A call with a smaller start than before reads at most maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
@@ -309,8 +309,8 @@ func (c *connection) take(part []byte) {
 var accounts = [...]string{"user", "dbname", "port"}
 
 // endsWithName reports whether the text before an equals sign ends with one of the names. A
-// sentence or the sign of a diff may stand before the name. An object of a program may not, as in
-// config.host.
+// sentence or the sign of a diff may stand before the name. The name of an object, as in
+// config.host, must not stand before it.
 func endsWithName(s []byte, names []string) bool {
 	whole := bytes.TrimSpace(s)
 	for _, name := range names {
@@ -387,7 +387,8 @@ const (
 	beforeValue     = quotesAndBlanks + "\r\n"
 )
 
-// skipBytes returns the first index, from at on, of a byte that is not in some.
+// skipBytes skips bytes that are in the list some, from s[at] on. It returns the index of the first
+// other byte.
 func skipBytes(s []byte, at int, some string) int {
 	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
 		at++
@@ -460,9 +461,9 @@ func (r *reading) blockAt(i, behind int) (start, end int) {
 	return behind + start, behind + end
 }
 
-// yamlBlock returns the range of the lines in rest that are indented more than the key at s[i].
-// open means that no line ends the block. After the colon of the key only a comment, a tag or an
-// anchor may follow.
+// yamlBlock returns the range of the lines in rest that are indented more than the key at s[i]. The
+// result open means that no line ends the block. After the colon of the key only a comment, a tag
+// or an anchor may follow.
 func yamlBlock(s []byte, i int, rest []byte) (start, end int, open bool) {
 	if i > 0 && s[i-1] == '\'' { // do not count the quote of the key
 		i--
@@ -547,8 +548,8 @@ func signLength(line, sign []byte) (n int, is bool) {
 	return n, true
 }
 
-// bracesAt returns the range inside the braces at s[at]. The key before them ends at s[key]. Braces
-// inside other braces get the end of the outer braces.
+// bracesAt returns the range inside the braces at s[at]. The key before them ends at s[key]. For
+// braces inside other braces, the range ends where the outer braces end.
 func (r *reading) bracesAt(key, at int) (start, end int) {
 	s := r.s
 	if at < r.brace.from || at >= r.brace.to {
@@ -560,9 +561,10 @@ func (r *reading) bracesAt(key, at int) (start, end int) {
 	return start, start + len(bytes.TrimRight(block, " \t\r\n"))
 }
 
-// closingBrace returns the index of the next closing brace outside quotes, from s[at] on; the end
-// of s if there is none. A quote has as many backslashes as the quote at s[key], or more inside a
-// text.
+// closingBrace returns the index of the first closing brace outside quotes, from s[at] on; len(s)
+// if there is none. The number of backslashes at s[key] tells how often the JSON is escaped. A
+// quote with the same number of backslashes begins or ends a string. A quote with more backslashes
+// is part of a string. A quote with fewer backslashes ends the text in which the JSON stands.
 func closingBrace(s []byte, key, at int) int {
 	level := 0
 	for key+level < len(s) && s[key+level] == '\\' {
@@ -589,7 +591,8 @@ func closingBrace(s []byte, key, at int) int {
 	return at
 }
 
-// isAccountKey reports whether value is the key of an Azure account and name is its name.
+// isAccountKey reports whether name is a usual name for the key of an Azure account, and value has
+// the form of such a key.
 func isAccountKey(name, value []byte) bool {
 	var fold [64]byte
 	plain := fold[:0]

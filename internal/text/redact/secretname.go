@@ -17,7 +17,8 @@ const (
 	written          // content of a file: a secret if the path of the file is a secret place
 )
 
-// nameSecrecy is memberSecrecy, but returns harmless instead of written.
+// nameSecrecy does the work of memberSecrecy, but returns the constant harmless in place of the
+// constant written.
 func nameSecrecy(name []byte) secrecy {
 	if s := memberSecrecy(name); s != written {
 		return s

@@ -77,8 +77,9 @@ func (r *reading) pairedAt(start, i int, named bool) span {
 }
 
 // namedElsewhere returns the span of a value that another place names as a secret. If sure is true
-// and the value itself looks like a secret, the span counts as found by its place. Otherwise the
-// span counts as found by its name, and it is returned only if named is true.
+// and the value itself looks like a secret, the span has the kind of secrets that are recognized by
+// their place. Otherwise it has the kind of values that only a name marks, and it is returned only
+// if the parameter named is true.
 func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	switch value := r.s[from:to]; {
 	case sure && isChosen(value):
@@ -92,8 +93,8 @@ func (r *reading) namedElsewhere(from, to int, named, sure bool) span {
 	return span{from, to, "value"}
 }
 
-// isChosen reports whether a value looks like a secret. A word, a number, a path, or a reference to
-// the place of a secret does not.
+// isChosen reports whether a value looks like a secret. It returns false for a word, a number, a
+// path, and a reference to the place of a secret.
 func isChosen(value []byte) bool {
 	const least = 8
 	if len(value) < least || bytes.IndexByte(value, ' ') >= 0 || isNumber(value) || bytes.IndexByte([]byte("/$~.{(<%["), value[0]) >= 0 {
@@ -202,9 +203,9 @@ func hasSuffixFold(s []byte, end string) bool {
 	return len(s) >= len(end) && bytes.EqualFold(s[len(s)-len(end):], []byte(end))
 }
 
-// IsNamedBeside reports whether another member of the same JSON object names the value of the
-// member name as a secret, as in {"name": "API_KEY", "value": ...}. before and behind are the JSON
-// texts before and after the member.
+// IsNamedBeside reports whether another member of the same JSON object shows that the value of a
+// member is a secret, as in {"name": "API_KEY", "value": ...}. The parameter name is the name of
+// the member with the value. before and behind are the JSON texts before and after that member.
 func IsNamedBeside(name string, before, behind []byte) bool {
 	if !isValueName(bytesOf(name)) {
 		return false

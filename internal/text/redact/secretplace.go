@@ -10,9 +10,9 @@ import (
 // maxPath is the maximum length in bytes of a text that is checked as a path.
 const maxPath = 4096
 
-// often limits the bytes that are searched for paths, as a multiple of the arguments' length.
-// errDeep means that nested objects would exceed this limit. The arguments are then read again, and
-// all contents of files count as secrets.
+// The constant often limits the bytes that are searched for paths, as a multiple of the arguments'
+// length. errDeep means that nested objects would exceed this limit. The arguments are then read
+// again, and all contents of files are treated as secrets.
 const often = 8
 
 var errDeep = errors.New("too many objects within objects")

@@ -46,8 +46,8 @@ func init() { // begins is filled in place, because an array that a function ret
 	t[pairHash('e', 'y')] |= 1 << ('J' & 63)
 }
 
-// mayBegin reports whether a secret can begin at s[i]. It only looks at three bytes, which each
-// secret has, and saves most calls of startAt.
+// mayBegin reports whether a secret can begin at s[i]. It looks only at the three bytes from s[i]
+// on. Every secret has at least three bytes. This quick check saves most calls of startAt.
 func mayBegin(s []byte, i int) bool {
 	return i+2 < len(s) && begins[pairHash(s[i], s[i+1])]&(1<<(s[i+2]&63)) != 0
 }
@@ -135,7 +135,7 @@ func (sh *shape) followLength(rest []byte) int {
 	return n
 }
 
-// matchesBefore reports whether the text before the first characters fits the shape.
+// matchesBefore reports whether the text before a secret ends as the shape requires.
 func (sh *shape) matchesBefore(text []byte) bool {
 	if sh.before == 0 {
 		return true

@@ -20,7 +20,7 @@ type shape struct {
 // shapes are forms that nothing else has. Earlier rows are tried first. The facts come from the
 // vendors' documentation and from the public rules of gitleaks (MIT) and noseyparker (Apache-2.0),
 // read in November 2026. If the first characters are proof enough, the minimum length is lower than
-// theirs, so that a key whose end is missing is found too.
+// in these sources, so that a key whose end is missing is found too.
 var shapes = [...]shape{
 	// Code and packages.
 	{start: "github_pat_", kind: "github", min: 20, of: alnum | under}, {start: "ghs_", kind: "github", min: 20, of: wordish | dot},

@@ -11,8 +11,9 @@ type span struct {
 	kind     string
 }
 
-// findSecret returns the first secret in s at or after from. If another secret begins inside it and
-// ends later, the span covers both, because the value of a name may end in the middle of a key.
+// findSecret returns the first secret in s at or after the offset from. If another secret begins
+// inside this secret and ends later, the span covers both, because the value of a name may end in
+// the middle of a key.
 func findSecret(s []byte, from int) (at span, found bool) {
 	r := reading{s: s}
 	if at, found = r.search(from, len(s), true); !found {
@@ -55,13 +56,13 @@ type reading struct {
 		any      bool // the text has the host of a DSN
 	}
 	commands int        // bytes that long searches for a program have read so far
-	quotes   [2]int     // for each sort of quote, the index of the first one plus one; 0: not known yet
+	quotes   [2]int     // for each sort of quote, 1 + the index of the first such quote; 0: not known yet
 	blocks   int        // bytes that were read in long YAML blocks so far
 	kinds    *kindWords // places that name Kubernetes kinds; nil: not searched yet
-	named    bool       // a search that ignores values of names has skipped such a value, or may have
+	named    bool       // a search that ignores values of names has skipped, or may have skipped, such a value
 }
 
-// giveUp records that a secret may begin at this place whose end was not searched.
+// giveUp records that a secret may begin at this place, and that its end was not searched.
 func (r *reading) giveUp(at int) {
 	if r.unread == 0 || at < r.unread {
 		r.unread = at + 1
@@ -69,8 +70,8 @@ func (r *reading) giveUp(at int) {
 }
 
 // search finds the first secret whose beginning, or whose first sign, is before until. It goes
-// through the text once, word by word, and skips what skipPlain skips. If named is false, values of
-// names do not count.
+// through the text once, word by word, and skips what skipPlain skips. If the parameter named is
+// false, search ignores the values of names.
 func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	s := r.s
 	for i := skipPlain(s, from, until); i < until; i = skipPlain(s, i, until) {
@@ -294,8 +295,8 @@ var isWord = func() (t [256]bool) {
 	return t
 }()
 
-// afterEscape reports whether before ends with an escape: \n of JSON, %3D of a URL, [32m of a
-// terminal. It returns false if before ends with a word.
+// afterEscape reports whether a text ends with an escape: \n of JSON, %3D of a URL, [32m of a
+// terminal. It returns false if the text ends with a word.
 func afterEscape(before []byte) bool {
 	n := len(before)
 	if n > 1 && (before[n-1] == 'm' || before[n-1] == 'K') { // the last letter of a colour escape
@@ -320,8 +321,8 @@ func beginsAt(s []byte, i int) bool {
 	return n == 0 || !isWord[s[n-1]] || afterEscape(s[:n])
 }
 
-// dashAt finds a secret at a dash: a private key, an option, or a key that ends with the dash and
-// more.
+// dashAt finds a secret at a dash: a private key, an option, or a key that ends with the dash and a
+// few characters after it.
 func (r *reading) dashAt(i, from int, named bool) span {
 	s := r.s
 	n, unread := pemAt(s[i:])
@@ -368,7 +369,7 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 	if len(name) == 0 {
 		return span{}
 	}
-	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // the name is after a colour escape, whose last bytes look like a part of it
+	if classes[name[0]] == decimal || name[0] == 'm' || name[0] == 'K' { // the name is after a colour escape, whose last bytes look like a part of the name
 		if n := bytes.IndexAny(name, "mK"); n >= 0 && n < len(name)-1 && afterEscape(s[from:start+n+1]) {
 			name = name[n+1:]
 		}
@@ -396,7 +397,7 @@ func (r *reading) assignmentAt(i, from int, named bool) span {
 		i++
 	}
 	near := s
-	if !named { // values of names do not count, so only a value that its place reveals is returned
+	if !named { // values of names are ignored, so return only a value that is recognized by its place
 		r.named = true
 		near = s[:min(len(s), i+maxLook)]
 	}

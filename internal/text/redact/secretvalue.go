@@ -10,10 +10,10 @@ import (
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 // quotedEnd finds the quote that closes the quote at s[open]. It returns the index of the closing
-// quote or, if backslashes that belong to it stand before it, the index of the first of them. It
-// returns -1 if no quote in the same line closes s[open]. A backslash or a second quote escapes a
-// quote, but not a backtick. In a text that is itself escaped, the closing quote has as many
-// backslashes as the opening quote.
+// quote. If backslashes before the closing quote belong to it, quotedEnd returns the index of the
+// first backslash instead. It returns -1 if no quote in the same line closes s[open]. A backslash
+// or a second quote escapes the quotes " and ', but does not escape a backtick. In a text that is
+// itself escaped, the closing quote has as many backslashes as the opening quote.
 func quotedEnd(s []byte, open int) int {
 	quote, level := s[open], 0
 	for level < open && s[open-level-1] == '\\' {
@@ -41,7 +41,7 @@ func quotedEnd(s []byte, open int) int {
 
 // braceEnd returns the place after the closing brace of a value in braces (ODBC, JDBC). A doubled
 // brace stands for one brace of the value. If no brace closes the value in the same line, braceEnd
-// returns least.
+// returns the parameter least.
 func braceEnd(value []byte, least int) int {
 	first := least
 	for at := 1; at < len(value) && value[at] != '\n' && value[at] != '\r'; at++ {
@@ -104,7 +104,7 @@ func (r *reading) settingEnd(from, to int, c *connection) int {
 }
 
 // beforeClosers returns the end of the value s[from:to] without the signs at its end that close
-// something around it. The result is at least least.
+// something around it. The result is never smaller than the parameter least.
 func (r *reading) beforeClosers(from, to, least int) int {
 	return max(from+len(bytes.TrimRight(r.s[from:to], closers)), least)
 }
@@ -261,8 +261,9 @@ func isBase64(s []byte) bool {
 	return upper >= 6 && lower >= 6 && digits >= 3
 }
 
-// quoteReference returns the length of an HTML reference for a quote (such as &quot;) at the start
-// of s, or at its end if atEnd is set; 0 if there is none.
+// quoteReference returns the length of an HTML reference for a quote, such as &quot;. The reference
+// is at the start of s or, if atEnd is set, at the end of s. The result is 0 if there is no such
+// reference.
 func quoteReference(s []byte, atEnd bool) int {
 	for _, name := range [...]string{"&quot;", "&#34;", "&#39;", "&apos;", "&#x22;", "&#x27;", "&#039;"} {
 		if !atEnd && bytes.HasPrefix(s, []byte(name)) || atEnd && bytes.HasSuffix(s, []byte(name)) {
@@ -299,7 +300,7 @@ func beforeMarkup(word []byte) []byte {
 }
 
 // referenceSpan returns the text between the HTML reference for a quote at s[at] and the next
-// reference of the same kind in the line. to is -1 if there is none.
+// reference of the same kind in the line. The result to is -1 if there is none.
 func referenceSpan(s []byte, at int) (from, to int) {
 	n := quoteReference(s[at:], false)
 	if n == 0 {

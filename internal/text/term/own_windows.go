@@ -68,7 +68,7 @@ func OpenTerminal(ctx context.Context, _, lock string) (*Tty, error) {
 	return t, nil
 }
 
-// Recheck returns an error if the console is neither in line mode nor in our own mode.
+// Recheck returns an error unless the console is in line mode or in our own mode.
 func (t *Tty) Recheck() error {
 	var mode uint32
 	if err := t.readMode(&mode); err != nil {

@@ -94,9 +94,9 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// HasLookalike reports whether s has text that looks like other text. This is a word with letters
-// of several scripts, a word whose letters all look Latin but are not, another form of an ASCII
-// letter, or a sign that looks like an ASCII sign.
+// HasLookalike reports whether s has text that looks like other text. Such text is a word with
+// letters of several scripts, a word whose letters all look Latin but are not, another form of an
+// ASCII letter, or a sign that looks like an ASCII sign.
 func HasLookalike(s string) bool {
 	for len(s) > 0 {
 		n := wordEnd(s)

@@ -179,8 +179,8 @@ func isPlain(r rune) bool {
 		!strings.ContainsFunc(norm.NFKC.String(s), func(r rune) bool { return r < utf8.RuneSelf })
 }
 
-// CutText returns the first characters of a text, at most the number most. It adds "…" if it has
-// cut the text.
+// CutText returns the first characters of a text. The parameter most is their maximum number.
+// CutText adds "…" if it has cut the text.
 func CutText(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -64,7 +64,7 @@ var (
 		{Lo: 0x2066, Hi: 0x2068, Stride: 2}, {Lo: 0x2069, Hi: 0x2069, Stride: 1}, {Lo: 0xfe0e, Hi: 0xfe0f, Stride: 1}, {Lo: 0xfeff, Hi: 0xfeff, Stride: 1},
 	}, LatinOffset: 1}, unicode.Co}
 	// Noncharacter are code points that are never text. Private are code points without a general
-	// meaning; programs agree on one.
+	// meaning; some programs agree on a meaning among themselves.
 	Noncharacter = Set{unicode.Noncharacter_Code_Point}
 	Private      = Set{unicode.Co}
 )

@@ -26,8 +26,8 @@ func choosesAny(file string) bool {
 	return len(names) > 0 || reaches
 }
 
-// MayNameShut reports whether a text may contain a denied name: it has some letters of one, or
-// signs that may stand for letters. This quick check rules out most texts.
+// MayNameShut reports whether a text may contain a denied name: it has some letters of a denied
+// name, or signs that may stand for letters. This quick check rules out most texts.
 func MayNameShut(text string) bool {
 	keys := shutKeys()
 	var a, b byte // the two letters before the current one

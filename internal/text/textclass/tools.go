@@ -22,8 +22,8 @@ const (
 	Reaches                     // the tool reads from the network
 	Executes                    // the tool runs, deletes or sends something
 
-	// For questions (internal/ask/view): they select the warnings to look for. These sets are
-	// small, because a person who gets false warnings stops reading them.
+	// For questions (internal/ask/view): these effects decide which warnings are looked for. Their
+	// sets of words are small, because a person who gets false warnings stops reading them.
 
 	Tells   // the first word of the name: the tool changes and runs nothing, whatever the other words are
 	Shell   // the tool runs the text in its arguments

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/rangetable"
 )
 
-// This file tells which code refuses, drops or marks which characters. The functions use different
-// sets; the comment of each function gives the reason.
+// This file has the sets of characters that parts of clawai refuse, drop or mark. The functions use
+// different sets; the comment of each function gives the reason.
 
 // Nearly all characters are ASCII, and for these no table is searched. The only ASCII characters in
 // the sets are the controls, and the blank if a comment mentions it.
@@ -51,8 +51,8 @@ func OddInPath(r rune) bool {
 var oddInPath = lazyUnion(Format, Ignorable, BlankLike, Noncharacter)
 
 // OddInSyntax reports whether some parsers of URLs and shells drop r, stop at r, or take r for a
-// blank, while others do not (policy/where). All of them take an invisible character for a letter;
-// policy/where/authority refuses one in a host.
+// blank, while others do not (policy/where). Characters of the set Ignorable are not included,
+// because all these parsers take them for letters; policy/where/authority refuses them in a host.
 func OddInSyntax(r rune) bool {
 	return r == ' ' || asciiControl(r) || r >= utf8.RuneSelf && unicode.Is(oddInSyntax(), r)
 }

@@ -22,10 +22,10 @@ const (
 )
 
 // ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match.
-// names are the words of the wildcard, with braces expanded, that spell a denied name. reaches
-// means that the wildcard can match a denied file among others. Case does not matter. A wildcard
-// for an ending of data files (*.json) does not count, because it matches no more than a search
-// without a wildcard.
+// names are the words of the wildcard, with braces expanded, that spell a denied name. The result
+// reaches means that the wildcard can match a denied file among others. Case does not matter.
+// ChoosesSecrets ignores a wildcard for an ending of data files (*.json), because it matches no
+// more than a search without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {
 		return nil, true
@@ -211,8 +211,8 @@ type meeting struct {
 	seen []bool
 }
 
-// wildcardsMeet reports whether some name matches both wildcards, a and b. a must have a letter of
-// this name (see meetsPlace), unless spelt is 1.
+// wildcardsMeet reports whether some name matches both wildcards, a and b. The wildcard a must have a
+// letter of this name (see meetsPlace), unless spelt is 1.
 func wildcardsMeet(a, b string, spelt int) bool {
 	m := meeting{a: parseSigns(a), b: parseSigns(b)}
 	m.seen = make([]bool, 2*(len(m.a)+1)*(len(m.b)+1))
@@ -245,8 +245,8 @@ func (m *meeting) meetsFrom(i, j, spelt int) bool {
 	return m.meetsFrom(i+1, j+1, spelt)
 }
 
-// expandBraces returns the words that a text with braces stands for. all is false if there are too
-// many.
+// expandBraces returns the words that a text with braces stands for. The result all is false if
+// there are too many.
 func expandBraces(text string) (words []string, all bool) {
 	words = []string{text}
 	for i := 0; i < len(words); i++ {
@@ -275,8 +275,8 @@ func expandBraces(text string) (words []string, all bool) {
 // homes are the ways to write a home folder.
 var homes = is{"~", "$home", "${home}", "%userprofile%"}
 
-// programFolders are folders below a home folder that hold data of programs, at any depth. Each
-// folder whose name begins with a dot counts too.
+// programFolders are folders below a home folder that hold data of programs, at any depth. A folder
+// whose name begins with a dot is treated in the same way.
 var programFolders = is{".var", "snap", "library", "appdata"}
 
 // SurroundsSecrets reports whether a person's secret places are below a folder. This is so for a
@@ -309,8 +309,8 @@ func SurroundsSecrets(folder string) bool {
 		hit, ours := strings.CutPrefix(strings.ToLower(SecretPlaces[i].Hit), "~/")
 		names := strings.Split(hit, "/")
 		for n := 1; ours && n < len(names) && n <= len(parts); n++ {
-			// In a project a .claude folder is usual, but a .config folder with folders of programs
-			// is not.
+			// In a project, a .claude folder is usual. A .config folder with folders of programs is not
+			// usual there.
 			if slices.Equal(parts[len(parts)-n:], names[:n]) && (n+1 < len(names) || len(parts) == home+n) {
 				return true
 			}

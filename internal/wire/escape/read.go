@@ -63,9 +63,9 @@ func UndoEscapes(dst, s []byte) []byte {
 	}
 }
 
-// DecodeString decodes inside, the text between the quotes of a JSON string, and appends the result
-// to dst. It returns false if a backslash begins no escape. A single half of a surrogate pair
-// becomes U+FFFD.
+// DecodeString decodes the text that stands between the quotes of a JSON string (inside), and
+// appends the result to dst. It returns false if a backslash begins no escape. A single half of a
+// surrogate pair becomes U+FFFD.
 func DecodeString(dst []byte, inside string) ([]byte, bool) {
 	s := unsafe.Slice(unsafe.StringData(inside), len(inside)) // safe, because s is only read
 	if len(s) > cap(dst)-len(dst) {

@@ -87,8 +87,8 @@ func (c *carver) addHole(k *skeleton, from, to int, h hole) {
 	c.last = to
 }
 
-// isNumberByte reports whether a number can contain b. The e of true and false also counts, but it
-// has no digits and so never becomes a hole.
+// isNumberByte reports whether a number can contain b. It also returns true for the e of true and
+// false. This e never becomes a hole, because there are no digits around it.
 func isNumberByte(b byte) bool {
 	return b-'0' <= 9 || b == '-' || b == '+' || b == '.' || b|0x20 == 'e'
 }

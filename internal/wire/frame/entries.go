@@ -10,8 +10,8 @@ import (
 var lists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 
 // removeBadEntries returns an answer without the bad entries in its lists. An entry is bad if it is
-// nested too deep, has a member twice, or has a control character in a name. So one bad entry does
-// not cost the whole list. It returns nil if no entry is bad.
+// nested too deep, has a member twice, or has a control character in a name. Because of this, one
+// bad entry does not make the whole list unusable. It returns nil if no entry is bad.
 func removeBadEntries(line []byte, l Limits) []byte {
 	var edits []Edit
 	for name, list := range jsonscan.ValueOf(line).Member("result").Members() {

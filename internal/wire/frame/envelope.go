@@ -35,7 +35,7 @@ type envelope struct {
 	*Frame
 	token [members][]byte // the JSON text of each member's value; nil if the member is absent
 	at    [members]int    // offset of each member's value; if the member is absent, offset of the envelope
-	seen  [members]int    // how often each member occurs; a variant in another case counts as two
+	seen  [members]int    // how often each member occurs; a name that differs only in case is counted as two members
 }
 
 // scanEnvelope scans the object at offset i as one message. It notes the message's faults in s.
@@ -159,7 +159,7 @@ func (s *scanner) noteUnless(ok bool, code string, at int) {
 	}
 }
 
-// errorObject checks the error object from i to end. In every version, MCP's schema requires an
+// errorObject checks the error object s.b[i:end]. In every version, MCP's schema requires an
 // integer code and a string message.
 func (s *scanner) errorObject(i, end int) {
 	code, message := false, false

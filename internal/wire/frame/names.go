@@ -15,8 +15,8 @@ type name struct {
 	escaped  bool
 }
 
-// names is the set of the names in an object. Few names are in a short list, many names in a map.
-// It stores only offsets.
+// names is the set of the names in an object. If the object has few names, they are in a short
+// list, and otherwise in a map. The set stores only offsets.
 type names struct {
 	n    int
 	few  [24]slot
@@ -124,7 +124,7 @@ func (s *scanner) sameName(earlier uint32, n name, fold bool) bool {
 	return true
 }
 
-// checkName notes a fault for a name that some readers take for another name. Such readers use C
+// checkName notes a fault for a name that some readers read as another name. Such readers use C
 // strings or have prototypes.
 func (s *scanner) checkName(n name) {
 	key := s.nameKey(n, false, 0)

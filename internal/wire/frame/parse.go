@@ -9,7 +9,7 @@ import (
 type Limits struct {
 	MaxBytes   int  // maximum length of a line, without its line feed
 	MaxDepth   int  // maximum nesting depth, with the envelope; at most 1000
-	MaxResult  int  // maximum nesting depth of a result; used only if larger than MaxDepth, because tools return deep trees as data
+	MaxResult  int  // maximum nesting depth of a result, if this is larger than MaxDepth; tools return deep trees as data
 	AllowBatch bool // the session has negotiated 2025-03-26, the only version with batches
 }
 
@@ -64,8 +64,8 @@ func (f *Frame) Parse(line []byte, l Limits) error {
 	return nil
 }
 
-// scanBatch scans the array at offset from, element by element. If one element is bad, the whole
-// batch is refused, because a batch has no id for an answer.
+// scanBatch scans the elements of the array that begins at the offset from. If one element is bad,
+// the whole batch is refused, because a batch has no id for an answer.
 func (s *scanner) scanBatch(f *Frame, from int, allowed bool) error {
 	f.Raw, f.Kind = s.b[from:], Batch
 	i := s.skipBlank(from + 1)

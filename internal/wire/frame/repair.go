@@ -19,7 +19,8 @@ import (
 type Pending struct {
 	Only []byte // the only request that a line without an id can answer; nil if there is none
 	// Waiting returns the id of the only waiting request that has the same LooseID as the given
-	// token. It returns nil if there is no such request. With a nil Waiting there never is one.
+	// token. It returns nil if no request matches or several do. If Waiting is nil, no request
+	// matches.
 	Waiting func(id []byte) []byte
 }
 

@@ -20,7 +20,7 @@ type scanner struct {
 	b      []byte
 	depth  int    // maximum nesting depth
 	result int    // maximum nesting depth in a result
-	high   uint64 // all words of text so far, combined with or; a non-ASCII byte sets a bit of highs
+	high   uint64 // bitwise OR of all words of text so far; a non-ASCII byte sets a bit of highs
 
 	payload payload // the params, result or error that is being scanned
 	params  bool    // the scan is in params, where __proto__ is refused

@@ -7,22 +7,23 @@ import (
 )
 
 // Skeletons remembers how lines of one direction are built, so that it can admit a similar line by
-// comparing. Parse is the definition: Parse admits each line that Skeletons admits, with the same
-// result. Skeletons leaves a line to Parse when it is in doubt. The zero value is ready. It is not
-// safe for concurrent use.
+// comparing. Parse alone defines the result: Parse would admit each line that Skeletons admits, as
+// the same frame. Skeletons leaves a line to Parse when it is in doubt. The zero value is ready. It
+// is not safe for concurrent use.
 type Skeletons struct {
-	limits Limits // the known skeletons were admitted within these
+	limits Limits // the limits within which the known skeletons were admitted
 	known  [8]*skeleton
-	last   int     // the place of the skeleton that admitted the last line
-	next   int     // the place of the next skeleton
+	last   int     // index in known of the skeleton that admitted the last line
+	next   int     // index in known of the next skeleton
 	wait   int     // number of unknown lines after which the next skeleton is made
-	line   scanner // reads the strings of the present line
+	line   scanner // scanner for the strings of the present line
 	sums   [maxHoles + 1]uint32
 }
 
-// A skeleton has at most maxHoles holes and maxFixed fixed bytes. Longer lines than maxCompared are
-// left to Parse: a line may fit almost to its end in each skeleton, and then it is read once for each.
-// maxWait unknown lines pass after a line that cannot have a skeleton, and before one is replaced.
+// A skeleton has at most maxHoles holes and maxFixed fixed bytes. Lines longer than maxCompared go
+// directly to Parse: such a line may be compared almost to its end with each skeleton, which is slow.
+// After an unknown line that cannot have a skeleton, the next maxWait unknown lines get none either.
+// The same holds after a new skeleton, if the next one would replace an older one.
 const (
 	maxHoles    = 32
 	maxFixed    = 1 << 10
@@ -30,9 +31,9 @@ const (
 	maxWait     = 64
 )
 
-// skeleton is a line with holes: the text of a string and the digits of a small integer, inside the
-// id, params, result or error, may differ from line to line. All other bytes are fixed: above all the
-// names of members, the method, and the literals.
+// skeleton is a line with holes. A hole is the text of a string or the digits of a small integer,
+// inside the id, params, result or error. Only the holes may differ from line to line. All other bytes
+// are fixed, above all the names of members, the method, and the literals.
 type skeleton struct {
 	holes []hole
 	end   string // the bytes after the last hole
@@ -48,9 +49,9 @@ type skeleton struct {
 
 // hole is a part of a line that may differ.
 type hole struct {
-	before string // the fixed bytes before it
-	digits bool   // it is a number; otherwise the text of a string
-	most   int    // its greatest length
+	before string // the fixed bytes before the hole
+	digits bool   // the hole is a number; otherwise it is the text of a string
+	most   int    // maximum length of the hole
 }
 
 // place is an offset in a line. It counts the fixed bytes and the holes that come before the
@@ -60,7 +61,8 @@ type place struct{ fixed, holes uint32 }
 // extent is a part of a line. The zero value is an absent part.
 type extent struct{ from, to place }
 
-// Parse is Frame.Parse with a memory. A nil *Skeletons has none.
+// Parse does the same as Frame.Parse, but it first compares the line with the known skeletons. A nil
+// *Skeletons knows none.
 func (m *Skeletons) Parse(f *Frame, line []byte, l Limits) error {
 	if m == nil || len(line) > min(maxCompared, l.MaxBytes) {
 		return f.Parse(line, l)
@@ -69,7 +71,7 @@ func (m *Skeletons) Parse(f *Frame, line []byte, l Limits) error {
 		*m = Skeletons{limits: l}
 	}
 	k := m.find(line)
-	if m.line.b = nil; k != nil { // the line can be freed
+	if m.line.b = nil; k != nil { // set to nil, so that the line can be freed
 		k.fillFrame(f, line, &m.sums)
 		return nil
 	}
@@ -80,7 +82,7 @@ func (m *Skeletons) Parse(f *Frame, line []byte, l Limits) error {
 	return err
 }
 
-// find returns the skeleton of a line, or nil. It begins with that of the last line.
+// find returns the skeleton of a line, or nil. It first tries the skeleton that the last line had.
 func (m *Skeletons) find(line []byte) *skeleton {
 	for n := range m.known {
 		at := (m.last + n) % len(m.known)
@@ -92,7 +94,8 @@ func (m *Skeletons) find(line []byte) *skeleton {
 	return nil
 }
 
-// learnLine keeps the skeleton of an admitted line, in the place of the oldest when no place is free.
+// learnLine keeps the skeleton of an admitted line. If no place is free, the skeleton replaces the
+// oldest one.
 func (m *Skeletons) learnLine(f *Frame, line []byte) {
 	if k := newSkeleton(f, line); k != nil {
 		m.known[m.next] = k
@@ -133,7 +136,8 @@ func (m *Skeletons) fits(k *skeleton, line []byte) bool {
 	return at == tail && (s.high&highs == 0 || utf8.Valid(line))
 }
 
-// maxDigits is the number of digits of which every reader keeps an integer.
+// maxDigits is the maximum number of digits of an integer for which every reader keeps the exact
+// value.
 const maxDigits = 15
 
 // endOfDigits returns the end of the integer at i; -1 when there is none or it begins with a zero that

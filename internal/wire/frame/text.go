@@ -23,7 +23,7 @@ func specialBytes(w uint64) uint64 {
 }
 
 // plainRun returns the index of the first byte from i on that ends a run of plain text, or len(b).
-// high is all bytes before it, combined with or.
+// high is the bitwise OR of the bytes that were read. It covers all bytes before the index.
 func plainRun(b []byte, i int) (end int, high uint64) {
 	for ; i <= len(b)-8; i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])

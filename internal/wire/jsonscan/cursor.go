@@ -58,8 +58,8 @@ func (c *Cursor) TakeByte(b byte) bool {
 	return true
 }
 
-// EnterContainer moves into an object or an array. open is its first byte. more reports whether it
-// has an item.
+// EnterContainer moves into an object or an array. The parameter open is the first byte of the
+// object or array. more reports whether the object or array has an item.
 func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	if c.Depth++; c.Depth > MaxDepth || !c.TakeByte(open) {
 		return false, false
@@ -72,8 +72,8 @@ func (c *Cursor) EnterContainer(open byte) (more, ok bool) {
 	return true, true
 }
 
-// NextItem moves past the comma or the closing byte end after a member or an element. more reports
-// whether another item follows.
+// NextItem moves past the comma or the closing byte after a member or an element. The parameter end
+// is the closing byte. more reports whether another item follows.
 func (c *Cursor) NextItem(end byte) (more, ok bool) {
 	c.SkipBlanks()
 	if c.TakeByte(',') {

@@ -23,8 +23,8 @@ func isWhole(s []byte) bool {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// Decimal is a number with any count of digits: 0.Digits times ten to Power, where
-// Digits neither begin nor end with 0, and are empty for zero.
+// Decimal is a number with any number of digits. Its value is 0.Digits times ten to the power
+// Power. Digits does not begin or end with 0, and it is "" for zero.
 type Decimal struct {
 	Negative bool
 	Digits   string

@@ -101,11 +101,11 @@ func (x *Index) AddMember(s Span) {
 // Spans returns the positions of the members, in order.
 func (x *Index) Spans() []Span { return x.members[:x.known] }
 
-// IndexedMembers is Members for the object that the index x belongs to: it does not
+// IndexedMembers does the same as Members, for the object that the index x belongs to. It does not
 // scan the members in x again.
 func (v Value) IndexedMembers(x *Index) iter.Seq2[Value, Value] {
 	return func(yield func(name, value Value) bool) {
-		if v == "" { // an absent value: x belongs to another part of the message
+		if v == "" { // the value is absent, so x belongs to another part of the message
 			return
 		}
 		c := Cursor{Src: string(v)}
@@ -162,7 +162,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// IsEmpty reports whether an object has no member, or an array no element.
+// IsEmpty reports whether an object has no members or an array has no elements.
 func (v Value) IsEmpty() bool {
 	for range v.Members() {
 		return false
@@ -173,7 +173,7 @@ func (v Value) IsEmpty() bool {
 	return true
 }
 
-// Member returns the member of an object with that name; absent when there is none.
+// Member returns the value of the member with this name; absent if the object has no such member.
 func (v Value) Member(name string) Value {
 	for n, value := range v.Members() {
 		if n.IsText(name) {
@@ -183,7 +183,7 @@ func (v Value) Member(name string) Value {
 	return ""
 }
 
-// IsText reports whether a value is a string of that text.
+// IsText reports whether a value is a string with the given text.
 func (v Value) IsText(text string) bool {
 	if len(v) < len(`""`) || v[0] != '"' {
 		return false

@@ -63,8 +63,8 @@ type object struct {
 	values []jsonscan.Value
 }
 
-// readObject reads the members of an object. It returns an error if a name occurs twice or in two
-// cases, because another reader might use the other value.
+// readObject reads the members of an object. It returns an error if a name occurs twice (the case
+// of letters makes no difference), because another reader might use the other value.
 func readObject(v jsonscan.Value) (o object, err error) {
 	if v.Kind() != jsonscan.Object {
 		return o, fmt.Errorf("there is %s where an object should be", nounOf(v))
@@ -104,7 +104,7 @@ func skipValue(c *jsonscan.Cursor) bool {
 	return c.LeaveContainer()
 }
 
-// checkNames returns an error if a name occurs twice or in two cases.
+// checkNames returns an error if a name occurs twice. The case of letters makes no difference.
 func (o *object) checkNames() error {
 	if len(o.names) > 256 { // a map is faster only for many members
 		seen := make(map[string]bool, len(o.names))
@@ -162,9 +162,9 @@ func (o *object) firstOf(names ...string) jsonscan.Value {
 
 func (o *object) text(name string) string { return o.value(name).Text() }
 
-// checkTexts returns an error if one of these members is present and no text. The check is needed
-// because a client that joins the member with a text may convert it first, for example a list with
-// one text to this text.
+// checkTexts returns an error if one of these members is present but is not a text. The check is
+// needed because some clients convert such a member to a text and then use it, for example a list
+// with one text.
 func (o *object) checkTexts(names ...string) error {
 	for _, name := range names {
 		if v := o.value(name); v != "" && v.Kind() != jsonscan.String {
@@ -174,8 +174,7 @@ func (o *object) checkTexts(names ...string) error {
 	return nil
 }
 
-// object returns the members of a member that is an object. An absent member counts as an empty
-// object.
+// object returns the members of the object with this name. An absent object counts as an empty one.
 func (o *object) object(name string) (object, error) {
 	v := o.value(name)
 	if v == "" {

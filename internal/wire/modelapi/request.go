@@ -20,7 +20,7 @@ type Request struct {
 	// this package does not read are in Words as one object, which this package writes. For each
 	// list of texts, Words also has the results of JoinTexts.
 	Words  []jsonscan.Value
-	Unread []string // kinds of parts with content that this package does not know
+	Unread []string // kinds of parts that have content but that this package does not know
 	Offers []Offer
 	Tools  jsonscan.Value // the list of tools
 	// Offered means that Offers is complete. It may be true even if the conversation could not be
@@ -182,9 +182,9 @@ func (r *Request) addPart(o *object) {
 	r.addRest(o)
 }
 
-// addRest adds all members of an object except those in read, as one object. So unknown members are
-// searched too, with their names. It leaves out members that only name a kind, and the marks for
-// the end of a cache, because a client changes these with each request.
+// addRest adds all members of an object, except those in the list read, as one object. So unknown
+// members are searched too, with their names. It leaves out members that only name a kind, and the
+// marks for the end of a cache, because a client changes these with each request.
 func (r *Request) addRest(o *object, read ...string) {
 	var b strings.Builder
 	for i, name := range o.names {
@@ -320,8 +320,8 @@ var hostedItems = map[string]string{
 // arguments.
 var fixedItems = map[string]string{"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation", "computer_call": "action"}
 
-// readItemCall reads an item of Responses. is reports whether the item is a call that the client
-// must run.
+// readItemCall reads an item of Responses. The second result reports whether the item is a call
+// that the client must run.
 func readItemCall(o *object) (c Call, is bool, err error) {
 	kind := o.text("type")
 	c = Call{ID: o.text("call_id"), Name: o.text("name")}

@@ -25,7 +25,7 @@ type Step struct {
 	Places []Place  // names of calls in this event, even of calls that were complete before
 	Hold   bool     // a call has begun and is not complete yet
 	Hosted []Result // results of tools that the service ran
-	Unread []string // kinds of parts with content that this package does not know
+	Unread []string // kinds of parts that have content but that this package does not know
 }
 
 // Stream reads the events of one streamed reply in their order. NewStream makes a valid Stream.
@@ -37,7 +37,7 @@ type Stream struct {
 	step Step
 
 	parts      int             // number of parts that have begun: blocks of Messages or items of Responses
-	misplaced  bool            // Messages, Responses: the number of a part is not its position
+	misplaced  bool            // Messages, Responses: a part has a number that is not its position
 	numbered   bool            // Chat: a piece of a call has come with a number
 	unnumbered bool            // Chat: a piece of a call has come without a number
 	others     map[string]bool // Messages: the open blocks that are not calls for the client
@@ -103,8 +103,8 @@ func (s *Stream) ReadEvent(name string, data []byte) (Step, error) {
 }
 
 // distrustBatch looks at calls of Chat that become complete with the same event. If one of them is
-// unreadable, it marks all of them as unreadable. The reason is that some clients add a piece that
-// does not fit its own call to another call.
+// unreadable, it marks all of them as unreadable. The reason is that some clients add a piece to
+// another call if it does not fit the call that it belongs to.
 func (s *Stream) distrustBatch() {
 	calls := s.step.Calls
 	if s.api != Chat || len(calls) < 2 || !slices.ContainsFunc(calls, func(c *Call) bool { return c.Bad != "" }) {

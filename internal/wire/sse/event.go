@@ -7,8 +7,8 @@ import (
 )
 
 // Event is one block of a stream, with the blank line that ends it. A block without a data line is
-// no event for the client. But its ID and Retry still count, and its comments keep a connection
-// alive.
+// no event for the client. But the client still uses its ID and Retry, and its comments keep a
+// connection alive.
 type Event struct {
 	// Raw holds the received bytes with the line ends. If the previous block ended in CR and its LF
 	// came later, this LF is the first byte of Raw, where it has no effect.
@@ -22,11 +22,12 @@ type Event struct {
 	Retry   int    // retry time in milliseconds; -1 if there is no valid retry field
 	Comment bool   // the block has a comment line
 
-	// Plain means that all readers read Raw in the same way. Even readers with other rules than the
-	// standard for line ends, fields or a byte order mark do so. In a plain block each line ends in
-	// LF or CRLF, and each line is a comment, a data line, or the only line of its field.
+	// Plain means that all readers read Raw in the same way. This is so even for readers with other
+	// rules than the standard, for example about line ends, fields or a byte order mark. In a plain
+	// block each line ends in LF or CRLF, and each line is a comment, a data line, or the only line
+	// of its field.
 	Plain bool
-	seen  string // first letters of the fields so far, without data
+	seen  string // first letters of the names of the fields so far, except data fields
 }
 
 // setField adds one line to the event. line has no line end.

@@ -27,8 +27,8 @@ type Reader struct {
 	awaitLF bool
 }
 
-// large is the size in bytes of the reader's buffer after a longer event than this. Most streams
-// have no such event, so their buffer stays small.
+// large is a size in bytes. After an event that is longer than large, the reader gets a buffer of
+// this size. Most streams have no such event, so their buffer stays small.
 const large = 64 << 10
 
 // NewReader returns a Reader with a limit of max bytes for each event, all its lines together.

@@ -23,7 +23,7 @@ type name struct {
 	as    definition
 }
 
-// Values of below for names without a parent.
+// The values of the field below for names without a parent.
 const (
 	root = -1
 	gone = -2 // the name is removed: no search finds it
@@ -108,7 +108,8 @@ func (d *defined) addValue(at int, v Value) {
 	}
 }
 
-// stepTo returns the index of the name part below another name. It adds the name if it is new.
+// stepTo returns the index of the name in part, directly below the name with the index below. It
+// adds the name if it is new.
 func (d *defined) stepTo(below int, part KeyPart, as definition) int {
 	for i := below + 1; i < len(d.names); i++ {
 		if n := &d.names[i]; n.below == below && n.text == part.Name {

@@ -12,8 +12,8 @@ func PlainDisk() Disk { return plain{} }
 
 type plain struct{}
 
-// Lstat returns the root of this machine for the root. Every machine has a root, and the comparison
-// by identity needs a root that is the same file each time.
+// Lstat returns an entry only for the path /: the root directory of this machine. Every machine has
+// a root, and the comparison by identity needs a root that is the same file each time.
 func (plain) Lstat(path string) (fs.FileInfo, error) {
 	if path == "/" {
 		return os.Lstat("/")

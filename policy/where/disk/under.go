@@ -13,10 +13,11 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// NewUnder returns a constraint that holds for paths inside one of the directories, or equal to
-// one, after all links are resolved, in the path and in the directories. A path that does not exist
-// yet lies where its deepest existing ancestor leads. home replaces ~ in the path and in the
-// directories; "" means unknown. With a nil disk the answer for every path is Maybe.
+// NewUnder returns a constraint that holds for a path that is equal to one of the directories or
+// lies inside one of them. Before this comparison, all links in the path and in the directories are
+// resolved. A path that does not exist yet lies where its deepest existing ancestor leads. home
+// replaces ~ in the path and in the directories; "" means unknown. With a nil disk the answer for
+// every path is Maybe.
 //
 // The directories are absolute or begin with ~ or ${cwd}, the folder at which relative paths start.
 // An empty list, a glob, or a directory that begins in another way is an error.

@@ -48,7 +48,8 @@ func (c ofType) JudgeValue(v where.Value, _ bool) where.Match {
 		return where.Maybe
 	case n.integral:
 		return where.Yes
-	// An integer only in double precision, for example a number too small for double precision.
+	// The number is an integer only if it is read in double precision, for example because double
+	// precision rounds it to zero.
 	case math.Trunc(n.double) == n.double:
 		return where.Maybe
 	}

@@ -20,7 +20,7 @@ type number struct {
 }
 
 // farthest is the largest exponent that is computed exactly. A larger exponent counts as infinite,
-// because only a number with this many digits could balance it.
+// because only a number with about as many digits could make up for such an exponent.
 const farthest = 1 << 40
 
 // parseNumber reads a JSON number (RFC 8259, section 6).

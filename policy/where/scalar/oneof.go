@@ -97,7 +97,7 @@ func (c oneOf) matchesCoerced(v where.Value) bool {
 	return ok && c.matchNumber(n) != where.No
 }
 
-// writtenAs reports whether one of the choices is the same number as text.
+// writtenAs reports whether one of the choices is the number that the text spells.
 func (c oneOf) writtenAs(text string) bool {
 	n, ok := parseNumber(text)
 	for choice := range c.texts {

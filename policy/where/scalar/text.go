@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// Bounds of a regex. The author of the policy writes it, and its cost is its size times the length
-// of the text.
+// Bounds of a regex. The author of the policy writes the regex. The cost of a match is the size of
+// the regex times the length of the text.
 const (
 	maxExpr    = 4096
 	maxProgram = 4096 // largest number of instructions
@@ -31,11 +31,11 @@ const (
 // the text around the part. Authors write .* where any text may occur. As always in RE2, a dot does
 // not match a line break without (?s). Numbers and booleans are matched by their JSON text.
 //
-// For a deny or prompt rule, the answer for a text with line breaks is Maybe if one of its lines
-// matches, or several lines together, or a line without its breaks.
+// If a text with line breaks does not match as a whole, the answer for a deny or prompt rule is
+// Maybe if the expression matches one whole line of the text, or several whole lines together.
 //
-// ${cwd} stands for the folder in which the server was started, as a whole path or below ~, where
-// home is the owner's.
+// ${cwd} stands for the folder in which the server was started, as an absolute path or as a path
+// below ~. home is the owner's home.
 func NewRegex(expr, home string) (where.Constraint, error) {
 	if strings.Contains(expr, reading.BaseWord) {
 		return newBasedRegex(expr, home)

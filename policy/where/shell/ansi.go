@@ -56,7 +56,8 @@ func ansiC(s string) string {
 	return text
 }
 
-// countDigits counts the digits of a base at the beginning of s. It stops at most.
+// countDigits counts the digits at the beginning of s, in the given base. It stops at the number in
+// the parameter most.
 func countDigits(s string, base, most int) int {
 	n := 0
 	for n < len(s) && n < most {

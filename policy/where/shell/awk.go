@@ -33,8 +33,9 @@ func readAwk(words []word) effect {
 	return effect{}
 }
 
-// awkReads reports whether an awk program runs no command and writes no file. It must be true for
-// every way in which an awk can split the program into tokens (POSIX, awk, Lexical Conventions).
+// awkReads reports whether an awk program runs no command and writes no file. It returns true only
+// if this holds for every way in which an awk can split the program into tokens (POSIX, awk,
+// Lexical Conventions).
 func awkReads(program string) bool {
 	l := awkLexer{rest: program}
 	for l.takeToken() {
@@ -89,8 +90,8 @@ func isLetter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A'
 
 func (l *awkLexer) consumeText(n int, token string) { l.rest, l.last = l.rest[n:], token }
 
-// opens are words after which an expression begins. After the words in noOperands a slash cannot
-// stand, or awks read the slash in different ways.
+// opens are words after which an expression begins. A slash after a word in noOperands is not
+// valid, or awks read the slash in different ways.
 const (
 	opens      = "do else in return exit case"
 	noOperands = " length next nextfile break continue delete BEGIN END BEGINFILE ENDFILE default if while for switch function func"

@@ -33,9 +33,10 @@ func readComputing(words []word) effect {
 	return effect{}
 }
 
-// storesCount reports whether a format of printf contains %n. With %n, bash, ksh and
-// zsh set the variable that a word names; if the variable is PATH, the next command is
-// another program. zsh removes escapes first, so %\x6e counts too.
+// storesCount reports whether a format of printf may contain %n. With %n, bash, ksh and zsh set
+// the variable that a word names; if the variable is PATH, the next command is another program.
+// zsh removes escapes first, so %\x6e means %n too. So storesCount also returns true for numeric
+// escapes, except those that begin a colour, and for conversions that are not known.
 func storesCount(format string) bool {
 	for _, escape := range strings.Split(strings.ReplaceAll(format, `\\`, ""), `\`)[1:] {
 		if escape != "" && strings.IndexByte("0123456789xuU", escape[0]) >= 0 &&

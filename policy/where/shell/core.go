@@ -98,8 +98,8 @@ func (c *core) skipGap(lines bool) bool {
 }
 
 // readList reads commands up to one of the words in ends, and also reads this word. A "" in ends
-// means the end of the text. There must be a separator after each command, but the last command of
-// a text or before a parenthesis needs none.
+// means the end of the text. A separator must follow each command, except the last command of the
+// text and a command in front of a closing parenthesis or of ;; in a case.
 func (c *core) readList(ends ...string) (end string, ok bool) {
 	if c.depth++; c.depth > maxLists {
 		return "", false
@@ -221,7 +221,7 @@ func (c *core) readCommand() bool {
 	return false
 }
 
-// readClause reads commands up to one word.
+// readClause reads commands up to the word in end, and also reads this word.
 func (c *core) readClause(end string) bool {
 	_, ok := c.readList(end)
 	return ok
@@ -273,8 +273,8 @@ func (c *core) readFor() bool {
 	}
 }
 
-// readCase reads `case word in pattern) … ;; esac`. In a substitution readCase refuses it, because
-// bash 3.2 takes the parenthesis for the end of the substitution.
+// readCase reads `case word in pattern) … ;; esac`. readCase refuses a case in a substitution,
+// because bash 3.2 takes the parenthesis for the end of the substitution.
 func (c *core) readCase() bool {
 	c.at += len("case")
 	if c.nested > 0 || !c.skipGap(false) {
@@ -303,8 +303,8 @@ func (c *core) readCase() bool {
 	}
 }
 
-// notPlain reports whether a character is not a letter, a digit or a sign that means
-// itself in a pattern of case.
+// notPlain reports whether a character may have a special meaning in a pattern of case. Letters,
+// digits and a few signs have none.
 func notPlain(r rune) bool {
 	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("_.-*/", r)
 }

@@ -197,9 +197,9 @@ func (c *core) readSubstitution(r *reading, quoted bool) bool {
 	return c.readClause(")")
 }
 
-// readBackquoted reads a substitution in backquotes that contains no backslash and no
-// other backquotes, and, inside double quotes, no quotes. fish reads it as text, so it
-// must contain nothing that ends a command.
+// readBackquoted reads a substitution in backquotes. The substitution must not contain a backslash
+// or other backquotes; inside double quotes it must not contain quotes. fish reads the substitution
+// as text, so it must contain nothing that ends a command.
 func (c *core) readBackquoted(r *reading, quoted bool) bool {
 	text, _, closed := strings.Cut(c.text[c.at+1:], "`")
 	if !closed || strings.TrimSpace(text) == "" || strings.ContainsAny(text, "\\#\n;&()<>!") || quoted && strings.ContainsAny(text, "\"'") {

@@ -17,18 +17,18 @@
 // # A rule that allows
 //
 // Yes means that every command matches in bash, dash, BusyBox, mksh, zsh and ksh93, with any values
-// of variables and any files on the disk. fish runs no other programs, or refuses the text. So the
-// answer is Maybe for these: assignments, except of the variables in variable.go and of the rule;
-// redirections, except to /dev/null, another descriptor and the files of the rule; and everything
-// that is not in the core. A word that is unknown before the shell runs matches only where the
-// pattern accepts any text.
+// of variables and any files on the disk. fish runs no programs other than these, or refuses the
+// text. So the answer is Maybe for these: assignments, except of the variables in variable.go and
+// of the rule; redirections, except to /dev/null, another descriptor and the files of the rule; and
+// everything that is not in the core. A word that is unknown before the shell runs matches only
+// where the pattern accepts any text.
 //
 // A wildcard does not match every word. The pattern must write out the options and subcommands that
-// make a program run another program or write a file, and the script or program for an interpreter
-// or a launcher. If a program hides what it runs (python -c, sh from its input, vim, ssh), the
-// pattern must not have a wildcard at all. The tables are in programs.go, opaque.go, wrapper.go and
-// launcher.go. If a program is in no table, the pattern must contain at least a part of every word
-// of the command.
+// make a program run another program or write a file. It must also write out the script of an
+// interpreter and the program of a launcher. If a program hides what it runs (python -c, sh from
+// its input, vim, ssh), the pattern must not have a wildcard at all. The tables are in programs.go,
+// opaque.go, wrapper.go and launcher.go. If a program is in no table, the pattern must contain at
+// least a part of every word of the command.
 //
 // # A rule that denies or asks
 //
@@ -40,9 +40,13 @@
 //
 // # Limits
 //
-// The answer is Maybe for a text of more than 64 KiB or 8,000 words, with more than 1,000 nesting
-// constructs or 8 levels of commands within commands, for a text that does not parse, and for
-// control characters, blanks outside ASCII and invalid UTF-8. Only strings are commands: each
-// element of a list of words is a value of its own, and this constraint is not meant for such
-// lists. cmd.exe and PowerShell read texts by other rules, which are not covered here.
+// The answer is Maybe for these texts:
+//   - a text of more than 64 KiB or 8,000 words;
+//   - a text with more than 1,000 nesting constructs or 8 levels of commands within commands;
+//   - a text that does not parse;
+//   - a text with control characters, blanks outside ASCII or invalid UTF-8.
+//
+// Only strings are commands: each element of a list of words is a value of its own, and this
+// constraint is not meant for such lists. cmd.exe and PowerShell read texts by other rules, which
+// are not covered here.
 package shell

@@ -71,8 +71,8 @@ func (d *doubter) readText(text string, depth int) {
 	}
 }
 
-// namesNarrowly reports whether a command prints only names of files without secrets. Then an xargs
-// after it gets no other names.
+// namesNarrowly reports whether a command prints only names of files without secrets. An xargs
+// after such a command gets only these names.
 func namesNarrowly(words []word) bool {
 	r := newReader(words, "")
 	sub := r.gitSubcommand()
@@ -87,7 +87,8 @@ func namesNarrowly(words []word) bool {
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
 
-// noteDoubt stores the first words of a doubt in at.
+// noteDoubt stores words, the first words with a doubt, in the field that at points to. It keeps an
+// earlier doubt.
 func (d *doubter) noteDoubt(at *string, words string) {
 	if *at == "" {
 		*at = words
@@ -168,7 +169,7 @@ const (
 )
 
 // readCommand checks one command and the commands that it runs. by tells which program supplies the
-// last words. narrow means that no name in the command's input is that of a file with secrets.
+// last words. narrow means that the command's input names no file with secrets.
 func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	if depth > maxDepth || !words[0].known {
 		d.noteDoubt(&d.Unread, words[0].text)

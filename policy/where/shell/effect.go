@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// effect holds what a command does in addition to running the program of its name. The command's
-// words show it.
+// effect tells what a command does besides running the program that it names, as far as the
+// command's words show this.
 type effect struct {
 	// inner are the commands that the command runs, each as a list of words. texts are the shell
 	// texts that the command runs.
@@ -27,8 +27,8 @@ type effect struct {
 	// named are the indexes of words that name the program or script to run. A bare
 	// wildcard must not match them.
 	named []int
-	// launched are the indexes, among named, of words that are a program; the program is judged by
-	// its own row. filed are the indexes, among named, of words that are a file or a task, which
+	// launched are those indexes in named whose words name a program; the program is judged by its
+	// own row. filed are those indexes in named whose words name a file or a task. The file or task
 	// may have the name of a program.
 	launched, filed []int
 	// loose means that a word with an unknown value may be an option that would belong in stays.
@@ -38,7 +38,8 @@ type effect struct {
 	assigned []string
 }
 
-// mergeEffect adds the effect of the command whose words begin at index at.
+// mergeEffect adds the effect of an inner command. at is the index of the first word of that
+// command.
 func (e *effect) mergeEffect(more effect, at int) {
 	for _, i := range more.stays {
 		e.stays = append(e.stays, at+i)

@@ -162,7 +162,7 @@ func (r *Run) visitWrites(visit func(name string)) {
 	case listedIn("curl wget", r.Program) && (r.Program == "wget" || slices.ContainsFunc(r.Words, func(w string) bool {
 		return w == "--remote-name" || w[:min(2, len(w))] != "--" && strings.HasPrefix(w, "-") && strings.Contains(w, "O")
 	})):
-		for _, name := range operands { // without a given name, the program names the file after the end of the address
+		for _, name := range operands { // without a given name, the program takes the end of the address as the file's name
 			if name, _, _ = strings.Cut(name, "?"); strings.Contains(name, "/") {
 				visit(path.Base(name))
 			}

@@ -85,14 +85,14 @@ func (j *judge) judgeHosts(words []word) where.Match {
 }
 
 // mayDial reports whether a word may make gawk open a connection. gawk opens a connection for the
-// file /inet/tcp/0/host/80, also if its program changes its arguments.
+// file /inet/tcp/0/host/80. The awk program can also put such a name into gawk's arguments (ARGV).
 func mayDial(called string, w *word) bool {
 	return listedIn("awk gawk mawk nawk", canonicalName(called)) &&
 		(!w.known && !w.home || strings.Contains(w.text, "/inet") || strings.Contains(w.text, "ARG"))
 }
 
-// judgeOption judges an option of a program that contacts hosts. next reports whether
-// the next word is a value that is not a host.
+// judgeOption judges an option of a program that contacts hosts. The result next is true if the
+// next word is a value that is not a host.
 func (j *judge) judgeOption(c *contact, words []word, i int) (v where.Match, next bool) {
 	text := words[i].text
 	name, value, attached := strings.Cut(text, "=")
@@ -175,8 +175,8 @@ func (j *judge) judgeURLHost(text string) where.Match {
 	return j.judgeListedHost(host)
 }
 
-// listedBehind reports whether a part of a word is a listed host, or is option letters and then a
-// listed host: -xproxy.example.
+// listedBehind reports whether a part of a word is a listed host. Letters of options may stand
+// before the host: -xproxy.example.
 func (j *judge) listedBehind(part string) where.Match {
 	v, option := where.No, strings.HasPrefix(part, "-")
 	for n := 0; n <= maxBundle && part != ""; n++ {

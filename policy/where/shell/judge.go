@@ -53,9 +53,10 @@ type moves struct {
 }
 
 // judgeText judges a shell text, which may be inside a word of another text. The core reads the
-// text. If the core's reading would decide, a parser of bash reads the text too. If the two find
-// different commands, or if the core cannot read the text, some shell may run other commands. Then
-// the commands of the parser only decide between Maybe and the stricter verdict.
+// text. If the rule would let the text pass by the core's reading, a parser of bash reads the text
+// too. If the two find different commands, or if the core cannot read the text, some shell may run
+// other commands. Then the commands of the parser only decide between Maybe and the stricter
+// verdict.
 func (j *judge) judgeText(text string, depth int) where.Match {
 	j.budget -= len(text)
 	if j.budget < 0 || depth > maxDepth {

@@ -14,9 +14,10 @@ const maxUnrolled = 2 << 10
 const settingWords = "read mapfile readarray getopts printf let declare typeset local export readonly unset eval source . set shift vared builtin command exec"
 
 // writeOut replaces the first loop over plain words by its commands, once for each word, so that
-// the judge sees the value of "$f". Both readings of the text must be equal. writeOut returns "" if
-// there is no such loop or if the result is not certain. If a word of the loop is a wildcard for
-// files, writeOut puts the wildcard in the place of the quoted variable.
+// the judge sees the value of "$f". The core and the parser of bash must find the same commands in
+// the text. writeOut returns "" if there is no such loop or if the result is not certain. If a word
+// of the loop is a wildcard for files, writeOut puts the wildcard in the place of the quoted
+// variable.
 func writeOut(text string, p *program) (written string) {
 	if parsed, err := parseShell(text, syntax.LangBash); err != nil || !p.equalProgram(parsed) || len(p.assigned) > 0 ||
 		slices.ContainsFunc(p.commands, func(s simple) bool { return !s.words[0].known || listedIn(settingWords, s.words[0].text) }) {
@@ -73,9 +74,9 @@ func loopOf(text string, loop *syntax.ForClause) string {
 // plainLetters are characters that are not special to any shell.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-"
 
-// isVariable reports whether a word is the variable with this name and nothing else. Without quotes
-// the variable may become several words, so the word counts only if the variable's value is
-// literal.
+// isVariable reports whether a word is the variable with this name and nothing else, and can be
+// replaced by the variable's value. Without quotes the variable may become several words, so it is
+// replaced only if literal is true.
 func isVariable(word *syntax.Word, name string, literal bool) bool {
 	if len(word.Parts) != 1 {
 		return false

@@ -9,8 +9,9 @@ import (
 
 // hasOption reports whether a command has one of some options, in any position. It returns Yes if
 // every reading of the words has such an option, and No if no reading has one. Words after "--" are
-// operands. In some readings, the value of another option is itself an option. An operand with the
-// effect of an option counts as this option.
+// operands. A word after another option may be the value of that option or an option itself, so it
+// gives Maybe at most. An operand that does the same as an option counts as this option: in
+// git push, +main counts as --force.
 func hasOption(words []word, names []string) where.Match {
 	v := where.No
 	r := rowOf(words)

@@ -83,9 +83,9 @@ func parsePlaces(list []string, resolve func(path, base string) (string, string,
 	return p, nil
 }
 
-// judgePaths reports whether paths lie in places. In an allow rule all paths must; in another rule
-// one path is enough. For an empty list, and for a path that cannot be resolved, the answer is
-// Maybe.
+// judgePaths reports whether paths lie in places. In an allow rule all paths must lie there; in
+// another rule one path is enough. For an empty list, and for a path that cannot be resolved, the
+// answer is Maybe.
 func (j *judge) judgePaths(paths []string, p *places) where.Match {
 	if len(paths) == 0 {
 		return where.Maybe
@@ -335,8 +335,9 @@ func cdDestination(words []word) (word, bool) {
 	return words[1], true
 }
 
-// judgeWorkFolder reports whether a program may run in one of the folders of a rule
-// that denies: its start folder, or one that it enters.
+// judgeWorkFolder is for a rule that denies or asks. It reports whether a program may run in one of
+// the folders of the rule's key dir. The program may run in a folder in which the text starts, or
+// in a folder that one of its commands enters.
 func (j *judge) judgeWorkFolder(p *program) where.Match {
 	if j.dir == nil {
 		return where.Yes
@@ -361,9 +362,9 @@ func (j *judge) judgeWorkFolder(p *program) where.Match {
 }
 
 // judgeRedirects reports whether the files that a text reads or writes by redirection are in the
-// rule's places. In an allow rule all these files must be; in another rule one file is enough. If
-// an allow rule names no such places, it accepts only < with a file of the project, and only if the
-// rule also allows `cat` of the file.
+// rule's places. In an allow rule all these files must be in the places; in another rule one file
+// is enough. If an allow rule names no such places, it accepts only the redirection < from a file
+// of the project, and only if the rule also allows `cat` of this file.
 func (j *judge) judgeRedirects() where.Match {
 	if j.redirect == nil {
 		return where.MatchOf(!j.opens || !slices.ContainsFunc(j.redirects, func(f file) bool { return !f.reads || !j.letsCatShow(f.to) }))

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects returns the effect of a program's words from the index from on. The earlier words
-// have been read before.
+// readEffects returns the effect of a program's words, beginning with the word at the index from.
+// The earlier words have been read before.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -17,9 +17,9 @@ func (r *row) readEffects(words []word, from int) effect {
 
 // readSubcommand reads the words of a program with subcommands. Before the subcommand there may be
 // options that are not harmless. The pattern must name each such option and the two words after it,
-// because the first of them may be its value. It must also name an option that takes its value from
-// the next word, and the word after the value: in another version of the program, the value is the
-// subcommand.
+// because the first of these two words may be the option's value. The pattern must also name an
+// option that takes its value from the next word, and the word after the value: in another version
+// of the program, the value is the subcommand.
 func (r *row) readSubcommand(words []word, from int) (e effect) {
 	at := from
 	for ; at < len(words) && words[at].known && strings.HasPrefix(words[at].text, "-"); at++ {
@@ -79,7 +79,7 @@ func (r *row) readSubcommand(words []word, from int) (e effect) {
 	return e
 }
 
-// hasSubcommand reports whether the row has a word as a subcommand.
+// hasSubcommand reports whether the row has the given word as a subcommand.
 func (r *row) hasSubcommand(text string) bool {
 	return r.subs[text] != nil || listedIn(r.runs, text) || listedIn(r.opaque, text) || listedIn(r.launches, text)
 }
@@ -134,9 +134,11 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 			r.addUnsure(i, e)
 			operands += 2
 		case before == required && w.known && r.operands == "format" && strings.ContainsAny(w.text[:min(1, len(w.text))], lowercase):
-			// No version of date sets the clock by words after an option: yesterday.
+			// A word such as "yesterday" is harmless: after an option, no version of date sets the
+			// clock by such a word.
 		case before == required && w.known && isNumber(w.text):
-			// Not a file that the program writes, because a number is no file name.
+			// The number may be the option's value or an operand. It is not counted as an operand
+			// (new(int)), because a number is no name of a file that the program writes.
 			r.readOperand(words, i, new(int), e)
 		default:
 			if before == required && r.hasMarkPrefix(w.text) {
@@ -147,8 +149,9 @@ func (r *row) readArguments(words []word, from int, e *effect) {
 	}
 }
 
-// testOptions are options of all JavaScript test runners that select tests, or the way in which
-// results are shown. The script that a project runs for its tests is unknown.
+// testOptions are options of JavaScript test runners. They select tests, or the way in which
+// results are shown. It is not known which runner the test script of a project starts, so the
+// options of all runners are in one list.
 const testOptions = "--watch=false --watchAll=false --no-watch --run --ci --runInBand --verbose --silent --no-coverage " +
 	"--coverage=false --passWithNoTests --bail -t --testNamePattern --grep"
 
@@ -173,8 +176,8 @@ func (r *row) hasMarkPrefix(text string) bool {
 	return text != "" && strings.IndexByte("+@:", text[0]) >= 0 && !(r.signed && isNumber(text)) && (len(text) > 1 || r.harmless != nil)
 }
 
-// isFileMode reports whether a text is a file mode, such as -u+x. No option contains
-// these characters.
+// isFileMode reports whether a text is a file mode, such as -u+x. It must have a + or a =, so that
+// it is no bundle of options.
 func isFileMode(text string) bool {
 	return strings.ContainsAny(text, "+=") && strings.Trim(text, "-+=,/ugoarwxXst") == ""
 }
@@ -218,10 +221,10 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	}
 }
 
-// findOption reports whether an option is harmless, in the spelling of the table, and whether it
-// takes the next word by its row: required means that it does, attached that it may, none that it
-// does not. A different spelling is a different option: one more dash, another letter case, a part
-// of a name.
+// findOption reports whether an option is harmless, if it is spelled as in the table. takes tells
+// whether the option takes the next word as its value: required means that it does, attached that
+// it may, and none that it does not. A different spelling is a different option: one more dash,
+// another letter case, a part of a name.
 func (r *row) findOption(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]
@@ -251,8 +254,8 @@ func (r *row) findOption(text string) (ok bool, takes value) {
 		case kind == required && i+1 == len(text):
 			return true, required
 		case kind == required && r.published && strings.ContainsAny(text[i+1:i+2], letters):
-			// The row is from a manual and was never tried, so the text may be a bundle: gh auth
-			// status -at.
+			// The row is from a manual, and no test has run the program. So the text may be a
+			// bundle: gh auth status -at.
 		case kind == required, kind == rest:
 			return true, none
 		case kind == attached:

@@ -116,8 +116,8 @@ func (r *runner) readCall(text string, call *syntax.CallExpr, redirects []*synta
 				}
 			}
 		case to.Op == syntax.RdrIn && readWord(to.Word).known && !isDevice(readWord(to.Word).text):
-			// The input is a file of the project; this package does not read the file, nor does it
-			// read a script that a word names.
+			// The input is a file of the project. This package reads no such file, and no script
+			// that a word names.
 			input.known = true
 		}
 	}

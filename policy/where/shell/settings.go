@@ -156,9 +156,9 @@ func (c *commands) String() string {
 	return "command = { " + strings.Join(parts, ", ") + " }"
 }
 
-// JudgeCost returns the cost of two readings of a text. Each reading includes the texts in the
-// text, compares every word with every pattern, and asks the disk about each place. BenchmarkHolds
-// measures the cost.
+// JudgeCost returns the cost of two readings of a text. Each reading also reads the shell texts
+// inside the text, compares every word with every pattern, and asks the disk about each place.
+// BenchmarkHolds measures the cost.
 func (c *commands) JudgeCost(n int) int {
 	n = min(n, maxText)
 	cost := 10_000 + n*(1_500+4*(len(c.patterns)+len(c.not))+c.size/16)

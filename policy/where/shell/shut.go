@@ -178,7 +178,8 @@ var (
 // archiving are programs that put all files of a folder into one file or into their output.
 const archiving = "tar gtar bsdtar zip 7z 7za 7zz pax rar"
 
-// widths maps each value of the key search to whether it allows wide searches.
+// widths maps each value of the key search to whether the rule matches wide searches. If not, the
+// rule matches narrow searches.
 var widths = map[string]bool{"wide": true, "narrow": false}
 
 func parseSearch(list []string) (string, error) {
@@ -188,7 +189,8 @@ func parseSearch(list []string) (string, error) {
 	return list[0], nil
 }
 
-// judgeSearch reports whether a command searches as widely as the rule's key search allows.
+// judgeSearch reports whether a command searches as the rule's key search demands: widely or
+// narrowly.
 func (j *judge) judgeSearch(words []word) where.Match {
 	if j.search == "" {
 		return where.Yes
@@ -231,7 +233,7 @@ func (r *reader) looksWide() where.Match {
 }
 
 // hasOption reports whether a command has one of the options. The shell may replace a wildcard by a
-// file name that looks like an option; such a name does not count.
+// file name that looks like an option; hasOption ignores such names.
 func (r *reader) hasOption(options []string) where.Match {
 	v := where.No
 	row := rowOf(r.words)
@@ -246,8 +248,9 @@ func (r *reader) hasOption(options []string) where.Match {
 	return v
 }
 
-// looksAround reports whether a command has one of the options, so that it reads files that its
-// words do not name.
+// looksAround reports whether a command with one of the options reads files that its words do not
+// name. It returns No if the command only reads files without secrets (narrowsFiles) or only
+// searches folders inside the project (atRoot).
 func (r *reader) looksAround(options []string, sub string) where.Match {
 	v := r.hasOption(options)
 	if v == where.No || r.narrowsFiles() || !r.atRoot(sub) {

@@ -22,7 +22,7 @@ type row struct {
 	// Reports whether an operand is harmless; nil if all operands are harmless.
 	harmless func(operand string) bool
 	subs     map[string]*row // the subcommands that have their own rows
-	// Every option is harmless, and every word that may become an option.
+	// Every option is harmless, and so is every word that may become an option.
 	all bool
 	// A word such as -run is one option, as in Go's flags, and not a bundle.
 	single bool
@@ -32,12 +32,13 @@ type row struct {
 	named bool
 	// For a subcommand without a row, a wildcard does not match its words.
 	closed    bool
-	any       bool // the program does nothing but its own work, with any words
+	any       bool // whatever its words are, the program does only what its name says, like echo
 	signed    bool // a value may be a signed number
 	tasks     bool // the program launches tasks of the project and not programs
 	published bool // the options are from a manual; no test has run the program
 	tests     bool // the words select tests of a script whose content is not known
-	// The program reads the options of the program that it launches as its own, up to "--".
+	// The program launches another program, and reads that program's options as its own, up to
+	// "--".
 	greedy bool
 }
 

@@ -20,8 +20,8 @@ type Told struct {
 	Hidden bool
 }
 
-// runFiles are more programs that run the content of files, so their words do not show everything
-// that they run.
+// runFiles are programs that run the content of files, in addition to those that commandEffects
+// reports. Their words do not show everything that they run.
 const runFiles = "make gmake ninja just rake npm yarn pnpm bun node deno python ruby perl php sh bash dash zsh ksh source . go cargo gradle mvn ant tox nox pytest poetry uv jest vitest tsc"
 
 // Tell reads a shell text for a person. It may miss things that the text does, so no decision

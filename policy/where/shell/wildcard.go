@@ -10,8 +10,8 @@ type expander struct {
 	texts   string // options whose value is a text and not the name of a file
 }
 
-// expanders maps names to the programs that expand wildcards. The shell expands wildcards without
-// quotes; rules about places treat these as unknown.
+// expanders maps names to the programs that expand wildcards. The shell itself expands unquoted
+// wildcards; for rules about places, a word with such a wildcard is unknown.
 var expanders = map[string]expander{
 	"curl": {signs: "[{", texts: "-d --data --data-raw --data-ascii --data-binary --data-urlencode --json -H --header -F --form --form-string " +
 		"-w --write-out -A --user-agent -b --cookie -u --user -X --request -e --referer"},
@@ -58,7 +58,8 @@ func expandsWildcard(words []word) bool {
 	return false
 }
 
-// findWord reports whether at least one word, from the index from on, is a wildcard and not a text.
+// findWord looks at the words from the index from on. It reports whether at least one of them is a
+// wildcard and not a text.
 func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {
 		if w := &words[i]; w.known && strings.ContainsAny(w.text, e.signs) && !isText(words, i, e.texts) {
@@ -198,8 +199,8 @@ func expandsPathspec(words []word) bool {
 	return false
 }
 
-// isPathspec reports whether git reads a word as more than a path. The special characters in the
-// name of a revision, such as HEAD^{tree}, do not count.
+// isPathspec reports whether git reads a word as more than a path. It returns false for the special
+// characters in the name of a revision, such as HEAD^{tree}.
 func isPathspec(w *word) bool {
 	return strings.HasPrefix(w.text, ":") || strings.ContainsAny(w.text, `*?[\`)
 }

@@ -77,9 +77,9 @@ options:
 	return at, true
 }
 
-// isIdle reports whether a word after an option is a number, a sign or capital letters, so that it
-// is not the name of a command. This matters because the program of another vendor may read this
-// word as the command.
+// isIdle reports whether a word is a number, a sign or capital letters. No command has such a name.
+// The callers use isIdle for a word that is the value of an option. In another vendor's program the
+// option may have no value; that program would start the word as a command.
 func (w *word) isIdle() bool {
 	return w.known && (isNumber(w.text) || w.isValue() && (len(w.text) == 1 || !strings.ContainsAny(w.text, lowercase+`/\`)))
 }

@@ -114,7 +114,7 @@ func usualField(name string) bool {
 	return true
 }
 
-// hasColumn reports whether the function at i is known to return rows with a column.
+// hasColumn reports whether the function at i is known to return rows that have the given column.
 func (s *statement) hasColumn(i int, column string) bool {
 	return strings.Contains(s.postgres.columns(s.wordAt(i)), " "+column+" ")
 }
@@ -143,8 +143,8 @@ func (s *statement) mayNameFunction(i int) bool {
 	return s.unnamed || longName(s.textAt(i)) || s.aliases.mayContain(s.textAt(i))
 }
 
-// givesColumn reports whether the name at i can only mean functions in a FROM that return a column
-// with the name column.
+// givesColumn reports whether the name at i can only mean functions in a FROM that return the given
+// column.
 func (s *statement) givesColumn(i int, column string) bool {
 	if s.tooManyScans() || s.unnamed || longName(s.textAt(i)) {
 		return false
@@ -193,9 +193,9 @@ func (s *statement) hasServerName(i int) bool {
 	return false
 }
 
-// givesOneColumn reports whether a function returns one column with the name of its alias. The
-// indexes of the function's name and of its alias are name and alias. givesOneColumn returns false
-// if a list of names, or the function itself, gives other columns.
+// givesOneColumn reports whether a function returns one column with the name of its alias. alias
+// and name are the indexes of the alias and of the function's name. givesOneColumn returns false if
+// a list of names, or the function itself, gives other columns.
 func (s *statement) givesOneColumn(alias, name int) bool {
 	return (alias == name || !s.isMark(alias+1, "(")) && s.postgres.columns(s.wordAt(name)) == "" && s.wordAt(name) != "from"
 }
@@ -214,9 +214,9 @@ func (s *statement) listsColumn(i int, column string) bool {
 	return false
 }
 
-// findAlias looks for a function in a FROM whose name is at i. It returns the tokens of the
-// function's alias and name. alias is zero if there is no such function, and equals name if the
-// function has no alias. findAlias may also accept other calls, but it never misses a function.
+// findAlias looks for a function in a FROM; the name of the function is at i. It returns the tokens
+// of the function's alias and name. alias is zero if there is no such function, and equals name if
+// the function has no alias. findAlias may also accept other calls, but it never misses a function.
 func (s *statement) findAlias(i int) (alias, name int) {
 	next := i + 1
 	switch {

@@ -7,8 +7,8 @@ import "strings"
 //
 //go:generate go test -tags attack -count=1 -run ^TestTables$ ../../../test/attack/sql -update
 
-// class is the effect of a function, as known from its name. If the dialect is not declared, the
-// greatest class among the engines counts.
+// class is the effect of a function, as known from its name. If the dialect is not declared, a
+// function has the greatest of the classes that the engines give it.
 type class uint8
 
 const (
@@ -73,7 +73,7 @@ type catalog struct {
 	tablePrefixes []prefix
 	// columns returns the columns of the rows that a function returns, with blanks between and
 	// around them. operator reports whether an operator is built in. Both are nil for an engine in
-	// which neither a dot nor an operator can call a function.
+	// which a function can be called only with parentheses, not by a dot or an operator.
 	columns  func(string) string
 	operator func(string) bool
 }

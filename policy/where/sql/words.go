@@ -25,7 +25,7 @@ const writersAll = neverAnywhere + `
 	waitfor while writetext xa`
 
 // starters maps the first word of a T-SQL statement to the word that must follow it, because the
-// first word is not a keyword alone. The value is "" if any word may follow.
+// first word alone is no keyword. The value is "" if any word may follow.
 var starters = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"add": "", "backup": "", "begin": "", "bulk": "", "checkpoint": "", "close": "", "commit": "",
@@ -106,8 +106,8 @@ const callableMySQL = `
 	path repeatable rollup sets similar symmetric timestamptz timetz top varbit variadic within
 	xmlattributes xmlnamespaces`
 
-// infix are keywords that stand between two operands or two tables, or types after the name of a
-// column. The names around them do not matter.
+// infix holds keywords that stand between two operands or two tables, and types that stand after
+// the name of a column. The names around these words do not matter.
 var infix = lazySet(`
 	apply cross div glob ilike inner is isnull join like match mod natural notnull outer regexp rlike
 	straight_join xor
@@ -144,8 +144,8 @@ var valueWords = lazySet(`
 	current_catalog current_date current_role current_schema current_time current_timestamp
 	current_user localtime localtimestamp session_user system_user user`)
 
-// notFunctions are words that are not functions although a parenthesis may follow them. After the
-// parenthesis an alias may follow: of a table, or of an XMLTABLE with its columns in the
+// notFunctions are words that are not functions although a parenthesis may follow them. An alias
+// may follow the parenthesis: the alias of a table, or of an XMLTABLE whose columns are in the
 // parenthesis.
 var notFunctions = lazySet("from join lateral only using xmltable json_table")
 

@@ -44,7 +44,7 @@ func judgeReserved(name string) (v where.Match, listed bool) {
 		"svc", // Kubernetes
 		"consul":
 		return where.No, true
-	// Metadata services of clouds, and names of these services.
+	// Names of the metadata services of clouds.
 	case
 		"metadata.goog",
 		"metadata.packet.net",

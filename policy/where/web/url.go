@@ -86,7 +86,7 @@ func (u url) parseHost(after string) url {
 		if strings.Trim(after, `/\`) == "" {
 			return url{}
 		}
-		u.hostKind = doubtful // some programs take host as the host of http:///host, and curl also that of ssh:///host
+		u.hostKind = doubtful // in http:///host some programs find the host "host", and curl also finds it in ssh:///host
 		return u
 	case text == "":
 		u.hostKind = hostless

@@ -13,8 +13,8 @@ type Answer struct {
 }
 
 // AnswerAllow returns the answer that lets the tool run, or the answer to an event without a
-// decision. The answer is empty if the client treats no output as permission. An explicit "allow"
-// could turn off the client's own rules and questions.
+// decision. The answer is empty if the client runs the tool when the hook writes nothing. An
+// explicit "allow" could turn off the client's own rules and questions.
 func (r *Row) AnswerAllow(e Event) Answer {
 	text := r.Allow
 	if e.Kind != Before {

@@ -24,7 +24,8 @@ type modelHabits struct {
 	// bare means that the client names a server's tool SERVER_TOOL for the model. Its hook gets the
 	// names of the server and the tool separately.
 	bare bool
-	// decodes means that the client replaces \uXXXX in the texts of the arguments by the character.
+	// decodes means that the client replaces \uXXXX in the texts of the arguments by the character
+	// that it stands for.
 	decodes bool
 	// bridge is the name of a built-in tool that calls another tool. The bridge's arguments "name"
 	// and "arguments" describe the other tool. The case of letters in "name" does not matter. The
@@ -95,7 +96,7 @@ func (r *Row) ReadModelCall(m ModelCall) (req Request, err error) {
 // foldName returns clawai's name of a tool, for a client that ignores the case of letters. The name
 // of a built-in tool is in lower case. Any other name stays as the model has written it.
 func (r *Row) foldName(tool string) (string, error) {
-	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may take such a character for another case of an ASCII letter
+	if strings.ContainsFunc(tool, func(c rune) bool { return c > unicode.MaxASCII }) { // a client may treat such a character as an ASCII letter in another case
 		return "", errors.New("the name of the tool has a character that is not ASCII")
 	}
 	low := strings.ToLower(tool)
@@ -123,7 +124,7 @@ func (r *Row) readModelNames(req *Request, tool string, input []byte) (err error
 	switch {
 	case r.Model.bare && !known && strings.Contains(strings.Trim(tool, "_"), "_"):
 		names, err = r.cutToolName(tool, "_", "")
-	case r.MCP == single && !r.Model.bare && joined && !known: // the hook of such a client gets the server and the tool separately
+	case r.MCP == single && !r.Model.bare && joined && !known: // the client gives its hook the names of the server and the tool separately
 		names, err = r.cutToolName(rest, "_", "")
 	default:
 		names, err = r.splitTool(object{}, tool, input, req.Event)
@@ -170,8 +171,9 @@ var writtenEscape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}`)
 })
 
-// decodeEscapes replaces each \uXXXX in the texts of the arguments by its character, but not by a
-// control character. It returns nil if nothing changes.
+// decodeEscapes replaces each \uXXXX in the texts of the arguments by the character that it stands
+// for. It leaves the escape of a control character, and that of half a surrogate pair, as it is. It
+// returns nil if nothing changes.
 func decodeEscapes(input []byte) []byte {
 	var edits []frame.Edit
 	jsonscan.ValueOf(input).VisitLeaves(func(_ string, leaf jsonscan.Value) {

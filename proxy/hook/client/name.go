@@ -11,8 +11,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// serverTool is a tool of a server. wraps means that a built-in tool calls it and has its arguments
-// inside its own. spelled means that the server's name was taken from the tool's name, where the
+// serverTool is a tool of a server. wraps means that the agent has called a built-in tool, which
+// calls the server tool. The arguments of the server tool are then inside the arguments of the
+// built-in tool. spelled means that the server's name was taken from the tool's name, where the
 // client may have replaced characters.
 type serverTool struct {
 	server, tool   string
@@ -89,7 +90,8 @@ func (r *Row) splitTool(root object, tool string, input []byte, e Event) ([]serv
 // callers are built-in tools that call a server's tool. Their arguments name that tool.
 var callers = []string{"call_mcp_tool", "use_mcp_tool", "mcp_call_tool", "use_tool"}
 
-// parseCalledTool returns the server's tool that the arguments of one of callers name.
+// parseCalledTool reads the arguments of a tool in callers. It returns the server's tool that these
+// arguments name.
 func parseCalledTool(input []byte) ([]serverTool, error) {
 	if input == nil {
 		return nil, errNoServer
@@ -114,9 +116,10 @@ func parseCalledTool(input []byte) ([]serverTool, error) {
 }
 
 // cutToolName splits the name SERVER__TOOL at every possible place. mark is the separator between
-// the two names. server is the server's name from another member of the payload, or "". Characters
-// of it may be replaced. If the server belongs to a plugin, its name keeps the prefix, because
-// another server of the owner may have the same name without it.
+// the two names. server is the server's name from another member of the payload, or "". In the
+// tool's name, the client may have replaced characters of the server's name. If the server belongs
+// to a plugin, the server's name in the result keeps the plugin's prefix, because the name without
+// the prefix may belong to another server of the owner.
 func (r *Row) cutToolName(rest, mark, server string) (all []serverTool, err error) {
 	if strings.HasPrefix(rest, "plugin_") {
 		server = ""
@@ -150,9 +153,11 @@ const maxCuts = 32
 
 // NarrowServers replaces the server names in the calls by the names in the owner's files (owners).
 // It removes the other splits of a tool's name, unless no split matches. It also adds the splits
-// for servers that an agent may have named (others). For such a server, a rule that denies or asks
-// counts, but a rule that allows is not enough. If the name may also be a tool without a server
-// (guessed), files decide: without a matching server in a file, only the call of that tool stays.
+// for servers in files that an agent can write (others): such a split can lead to a denial or a
+// question, but a rule that allows it does not suffice.
+//
+// If the name may also be a tool without a server (guessed), the files decide. If no file has a
+// matching server, only the call of the tool without a server stays.
 func (req *Request) NarrowServers(owners, others []string) {
 	if !req.spelled {
 		return
@@ -169,7 +174,7 @@ func (req *Request) NarrowServers(owners, others []string) {
 	if known := req.renameServers(owners, same); len(known) > 0 {
 		calls = known
 	} else if req.Row.MCP == underscored {
-		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // the tool may also belong to a server with another number
+		more = append(more, req.renameServers(slices.Concat(owners, others), isNumbered)...) // the tool may also belong to a server whose name has another number at its end
 	}
 	req.Calls = append(slices.Clone(calls), more...)
 	if req.guessed && len(req.Calls) > 0 && !slices.ContainsFunc(req.Calls, func(c policy.Call) bool { return c.Server != req.Row.ID }) {
@@ -177,8 +182,8 @@ func (req *Request) NarrowServers(owners, others []string) {
 	}
 }
 
-// renameServers returns the calls whose server name may be a changed form of one of servers, with
-// the real name of that server.
+// renameServers looks for calls whose server name the client may have made from a name in servers.
+// It returns these calls with the name from servers.
 func (req *Request) renameServers(servers []string, same func(written, name string) bool) (calls []policy.Call) {
 	for _, c := range req.Calls {
 		for _, s := range servers {
@@ -204,8 +209,9 @@ func isNumbered(written, name string) bool {
 func (req *Request) HasSpelledServer() bool { return req.spelled }
 
 // IsCertain reports whether the server's name in the call is surely its name in the client's files.
-// This is so if the name was not cut out of the tool's name. It is also so if it can be cut in only
-// one way and has no "_", because "_" may replace another character.
+// This is so if the name was not cut out of the tool's name. It is also so if the tool's name can
+// be cut in only one way and the server's name has no "_", because "_" may replace another
+// character.
 func (req *Request) IsCertain() bool {
 	if !req.spelled {
 		return true

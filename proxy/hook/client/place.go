@@ -81,8 +81,8 @@ func (o object) readFolder(places []string) (string, error) {
 	return "", nil
 }
 
-// hasFolderAbove reports whether a folder is in the list at the first of these places that exists,
-// or below a folder in that list.
+// hasFolderAbove reads a list of folders at the first of these places that exists. It reports
+// whether the given folder is in this list, or below a folder of the list.
 func (o object) hasFolderAbove(places []string, folder string) bool {
 	for root := range o.findValue(places).Elements() {
 		below, err := filepath.Rel(root.Text(), folder)

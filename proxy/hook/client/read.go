@@ -24,8 +24,8 @@ type Request struct {
 	Row     *Row   // row of the client that wrote the payload, perhaps not of the registered client
 	Agent   string // ID of Row; "" if only the tool's name decided which row fits
 	Event   Event
-	Session string // the client's id of its session
-	Call    string // the client's id of the call
+	Session string // id that the client gives its session
+	Call    string // id that the client gives the call
 	Cwd     string
 	Loose   bool   // the tool may resolve relative paths from another folder than Cwd
 	Mode    string // the client's permission mode; "" if the payload has none
@@ -39,8 +39,8 @@ type Request struct {
 	Calls []policy.Call
 	MCP   bool
 	// spelled means that the server's name was cut out of the tool's name. guessed means that the
-	// tool's name may also be one without a server. folded means that the client ignores the case
-	// of letters in the tool's name.
+	// tool's name may also be the name of a tool without a server. folded means that the client
+	// ignores the case of letters in the tool's name.
 	spelled, guessed, folded bool
 }
 
@@ -154,8 +154,8 @@ func (r *Row) readCalls(root object, req *Request) error {
 	return r.nameCalls(req, names, tool, input)
 }
 
-// nameCalls sets the calls of a request. Without names it is one call of a built-in tool. Otherwise
-// there is one call for each server's tool in names.
+// nameCalls sets the calls of a request. If names is empty, the only call is a call of a built-in
+// tool. Otherwise there is one call for each server's tool in names.
 func (r *Row) nameCalls(req *Request, names []serverTool, tool string, input []byte) (err error) {
 	if len(names) == 0 {
 		req.Calls, err = asCall(r.ID, tool, input)

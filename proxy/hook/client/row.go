@@ -11,11 +11,11 @@ import (
 // states for which version this was observed, and how.
 type Row struct {
 	ID   string // id of the client in wrap's catalogue
-	Like bool   // likeClaude sets the fields that the row leaves empty
+	Like bool   // likeClaude sets the fields that the row leaves empty; if false, they stay empty
 	Seen string // the version that the row was written for
 	From Source // how the facts in the row were learned
 
-	// The places of these values in the payload. The first existing place counts. A place is a
+	// The places of these values in the payload. The first place that exists is used. A place is a
 	// member name, or several names with dots between for nested objects.
 	Event, Session, Call, Cwd, Tool, Input, MCPServer, MCPTool []string
 	// Roots is the place of the folders that are open in the client. Chosen means that the call
@@ -31,9 +31,9 @@ type Row struct {
 	// writes. An entry may combine members: "a&!b" means a without b.
 	Marks, Without []string
 
-	// Begun are the places of the reason why a session begins. The reason "clear" means that the
-	// user cleared the earlier session. Measurements show that the earlier session then ends and
-	// the process continues.
+	// Begun are the places in the payload where the reason why a session begins may be. The reason
+	// "clear" means that the user cleared the earlier session. Measurements show that the earlier
+	// session then ends and the process continues.
 	Begun []string
 
 	Events []Event
@@ -45,8 +45,8 @@ type Row struct {
 	Model     modelHabits
 
 	Deny  Dress
-	Allow string // output that lets a tool run; "" means that no output does
-	Pass  string // output for every other event; "" means no output
+	Allow string // output that lets a tool run; "" means that the tool runs if the hook writes nothing
+	Pass  string // output for every other event; "" means that the hook writes nothing
 	// Exit0 means that a denial must have exit code 0. This client treats any other code as a
 	// failed hook and then runs the tool.
 	Exit0 bool
@@ -54,8 +54,9 @@ type Row struct {
 	// Modes are the permission modes in which Asks was found to be true. "" stands for a payload
 	// without a mode.
 	Modes []string
-	// Attended is the environment variable that is 0 when no person watches the client, or "".
-	// Project lists the environment variables with the folder in which the client was started.
+	// Attended is the name of an environment variable that the client sets to 0 when no person
+	// watches. It is "" if the client has no such variable. Project lists the environment variables
+	// with the folder in which the client was started.
 	Attended string
 	Project  []string
 }

@@ -1,6 +1,6 @@
 package client
 
-// list keeps the rows short.
+// list is a short name for a type, so that the rows are short.
 type list = []string
 
 // likeClaude returns a row with the payload form of Claude Code, which other clients have copied.
@@ -43,20 +43,21 @@ var geminiEvents = []Event{
 }
 
 // claudeModes are the permission modes in which Claude Code shows its dialog for a hook's question.
-// In auto, dontAsk, bypassPermissions and unknown modes, something else than a person may answer.
+// In auto, dontAsk, bypassPermissions and unknown modes, a program may answer in place of the
+// person.
 var claudeModes = list{"", "default", "acceptEdits", "plan"}
 
 // rows has the order of wrap --hooks. If several clients write the same payload, the first one in
-// the table wins. docs/hooks.md describes how each client treats an answer, and which calls it
-// never shows a hook. The table is constant, because otherwise each start of the hook would have to
-// build it.
+// the table wins. docs/hooks.md describes how each client treats an answer, and for which calls it
+// runs no hook. The table is constant, because otherwise each start of the hook would have to build
+// it.
 var rows = []Row{
 	{ID: "claude-code", Seen: "2.1.330", From: Real, Like: true, Model: modelHabits{decodes: true}, NeedSession: true, NeedCall: true, Marks: list{"prompt_id", "effort", "agent_type"}, Without: list{"timestamp", "client_type", "!cwd"},
 		Asks: true, Modes: claudeModes, Begun: list{"source"}, Attended: "CLAUDE_CODE_SESSION_ATTENDED", Project: list{"CLAUDE_PROJECT_DIR"}},
 	{ID: "codex", Seen: "0.169.0", From: Real, Like: true, NeedSession: true, Marks: list{"turn_id"}, Without: list{"timestamp", "client_type", "tool_name&!turn_id", "prompt&!turn_id", "!cwd"}},
 	{ID: "gemini-cli", Seen: "0.61.0", From: Real, Like: true, NeedSession: true, Events: geminiEvents, MCP: single, MCPServer: list{"mcp_context.server_name"}, MCPTool: list{"mcp_context.tool_name"},
 		Marks: list{"timestamp"}, Without: list{"permission_mode", "!transcript_path"}, Deny: Decision, Project: list{"GEMINI_PROJECT_DIR"}},
-	// With failClosed, Cursor takes an allowed call without output for a broken hook.
+	// If failClosed is set, Cursor treats an allowed call without output as a broken hook.
 	{ID: "cursor", Seen: "3.16", From: FromUsers, Version: list{"cursor_version"}, Event: list{"hook_event_name"}, Session: list{"conversation_id", "session_id"}, NeedSession: true, Call: list{"tool_use_id", "generation_id"},
 		Cwd: list{"cwd", "workspace_roots"}, Roots: list{"workspace_roots"}, Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: colon, Deny: Permission, Project: list{"CURSOR_PROJECT_DIR"},
 		Marks: list{"cursor_version", "conversation_id", "generation_id", "workspace_roots"}, Without: list{"!conversation_id&!generation_id&!cursor_version"}, Modes: list{""},
@@ -65,8 +66,8 @@ var rows = []Row{
 			{Name: "preToolUse", Kind: Before}, {Name: "beforeShellExecution", Kind: Before, Tool: "Shell", Asks: true},
 			{Name: "beforeMCPExecution", Kind: Before, Asks: true}, {Name: "beforeReadFile", Kind: Before, Tool: "Read"},
 			{Name: "beforeTabFileRead", Kind: Before, Tool: "Read"},
-			// Cursor also runs the hooks in Claude Code's file. It uses Claude's event names and
-			// its own members for them.
+			// Cursor also runs the hooks in Claude Code's file. These payloads have Claude Code's
+			// event names, but otherwise Cursor's members.
 			{Name: "PreToolUse", Kind: Before}, {Name: "UserPromptSubmit", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "SessionStart", Kind: Session},
 			{Name: "sessionStart", Kind: Session}, {Name: "beforeSubmitPrompt", Kind: Prompt, Pass: `{"continue":true}`}, {Name: "postToolUse", Kind: Other},
 			{Name: "afterShellExecution", Kind: Other}, {Name: "afterMCPExecution", Kind: Other}, {Name: "afterFileEdit", Kind: Other},
@@ -75,7 +76,7 @@ var rows = []Row{
 			{Name: "stop", Kind: Other}, {Name: "sessionEnd", Kind: Other},
 		}},
 	// VS Code's extension host writes hook_event_name and session_id. The earlier documentation had
-	// hookEventName and sessionId. Copilot CLI and Qwen Code also have the common members.
+	// hookEventName and sessionId. Copilot CLI and Qwen Code write some of the same members.
 	{ID: "vscode", Seen: "1.135", From: FromCode, Event: list{"hook_event_name", "hookEventName"}, Session: list{"session_id", "sessionId"}, NeedSession: true, Call: list{"tool_use_id", "toolUseId"}, Cwd: list{"cwd"},
 		Tool: list{"tool_name"}, Input: list{"tool_input"}, MCP: underscored, NameLimit: 64, MCPServer: list{"mcp_server.name"}, Asks: true, Modes: list{""}, Deny: TopLevel, Events: likeEvents,
 		Marks: list{"hookEventName", "timestamp", "tool_use_id"}, Without: list{"!timestamp", "permission_mode", "conversation_id", "client_type", "turn_id", "toolInput", "workspaceRoot",
@@ -118,8 +119,8 @@ var rows = []Row{
 		{Name: "PreToolUse", Kind: Before}, {Name: "SessionStart", Kind: Session}, {Name: "UserPromptSubmit", Kind: Prompt}, // event names of version 3
 		{Name: "postToolUse", Kind: Other}, {Name: "PostToolUse", Kind: Other}, {Name: "stop", Kind: Other}, {Name: "Stop", Kind: Other},
 	}},
-	// Antigravity takes any exit code but 0 for a broken hook and then runs the tool. But it always
-	// reads the output.
+	// Antigravity treats any exit code other than 0 as a broken hook and then runs the tool. But it
+	// always reads the output.
 	{ID: "antigravity", Seen: "1.2", From: FromUsers, Event: list{"hook_event_name", "hookEventName", "eventName"}, Session: list{"conversationId"}, NeedSession: true, Call: list{"toolCall.id"},
 		Cwd: list{"cwd", "workspacePaths"}, Tool: list{"toolCall.name"}, Input: list{"toolCall.args"}, Deny: Decision, Exit0: true, MCP: underscored,
 		Allow: `{"decision":"allow"}`, Pass: `{}`, Marks: list{"conversationId"},

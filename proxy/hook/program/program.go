@@ -120,8 +120,8 @@ type Opened struct {
 	}
 }
 
-// Open loads the policy and opens the record. session is the client's session, or "". calls are the
-// only calls that the policy must judge; nil means any calls.
+// Open loads the policy and opens the record. session is the client's session, or "". The policy is
+// needed only for the calls in the parameter calls. If calls is nil, it is needed for any call.
 func (l *Line) Open(project, session string, calls []policy.Call) (o Opened, err error) {
 	files := l.BaseFiles(project)
 	files.Calls = calls
@@ -148,7 +148,7 @@ const (
 	usual        = 20 * time.Millisecond
 )
 
-// Judge judges a payload. It calls waits before anything that may take long.
+// Judge judges a payload. It calls the function waits before each step that may take long.
 type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 
 // Run reads a payload, writes the answer and returns the exit code. The code is 0 or 2, because
@@ -159,7 +159,7 @@ type Judge func(ctx context.Context, payload []byte, waits func()) client.Answer
 // signals.
 func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
-	signal.Ignore(append(ends, syscall.SIGPIPE)...) // SIGPIPE would end this process when the client stops reading
+	signal.Ignore(append(ends, syscall.SIGPIPE)...) // otherwise SIGPIPE would end this process when the client stops reading
 	stops := make(chan os.Signal, 1)
 	listen := sync.OnceFunc(func() { signal.Notify(stops, ends...) }) // never stopped, because the process ends soon
 	ctx, gone := context.WithCancel(context.Background())
@@ -188,7 +188,7 @@ func Run(l Line, in io.Reader, out, errs io.Writer, judge Judge) int {
 	if _, err := out.Write(a.Stdout); err != nil && a.Code == 0 && len(a.Stdout) > 0 {
 		return 2
 	}
-	if l.Held == 0 { // not for a process that another hook program has started, because that program calls wantCentre
+	if l.Held == 0 { // if another hook program has started this process, that program calls wantCentre
 		wantCentre(l)
 	}
 	return a.Code
@@ -208,7 +208,7 @@ func wantCentre(l Line) {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // never true; the call alone grows the stack, and using the array would cost time to clear it
+	if used { // never true: the stack grows when the function is entered, and if the array were used, it would have to be cleared first
 		var stack [48 << 10]byte
 		last = stack[os.Getpid()&1]
 	}
@@ -262,7 +262,7 @@ func NewRefusal(l Line, why string) client.Answer {
 	return client.Answer{Stderr: []byte(text + "\n"), Code: 2}
 }
 
-// readPayload reads the whole input if held is 0, and otherwise the first held bytes.
+// readPayload reads the whole input if held is 0. Otherwise it reads only the first `held` bytes.
 func readPayload(in io.Reader, held int) ([]byte, error) {
 	limit := int64(client.Limit + 1)
 	if held > 0 {

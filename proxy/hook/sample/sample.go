@@ -1,6 +1,6 @@
-// Package sample holds one request for each client to run a shell command, in the client's current
-// form. The command doctor passes this request to the hook command in the file of an installed
-// client.
+// Package sample holds, for each client, one request to run a shell command. The request has the
+// client's current form. `clawai doctor` passes this request to the hook command in the file of an
+// installed client.
 package sample
 
 import "strings"

@@ -159,7 +159,7 @@ func (rh *requestHandler) answerMissing(why string) {
 func (rh *requestHandler) relayStream(resp *http.Response) {
 	resumable, err := rh.relayEvents(resp, rh.waiter, rh.clientStream(rh.answerSink()))
 	if resumable && !rh.confirmed.Modern && (rh.frame.Kind != frame.Request || rh.from.AwaitsAnswer(rh.frame.ID)) {
-		rh.waiter.hangUp() // the server closed its stream as well, and the client will resume it
+		rh.waiter.hangUp() // ends the client's stream too, because the server has ended its own; the client will resume it
 		return
 	}
 	why := "the stream ended before the answer"
@@ -177,7 +177,7 @@ const headerGrace = 2 * time.Millisecond
 // id, so that the client can resume the stream.
 func (rh *requestHandler) relayEvents(resp *http.Response, out *responder, to *proxy.Stream) (resumable bool, err error) {
 	out.expectEvents()
-	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, the header and the event are one write
+	soon := time.AfterFunc(headerGrace, out.openStream) // if the first event comes soon, the header and the event are sent in one write
 	defer func() { soon.Stop(); out.openStream() }()
 	left := resp.ContentLength // bytes left in the stream; -1 if unknown
 	for in := sse.NewReader(resp.Body, rh.s.o.Limits.MaxBytes+64<<10); ; {

@@ -68,8 +68,8 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// paramHeaders returns the requested headers whose names begin with paramPrefix. They are answered
-// one by one, because their names are not known in advance and browsers accept no pattern.
+// paramHeaders returns the requested headers whose names begin with paramPrefix. The answer must
+// name each of them, because their names are not known in advance and browsers accept no pattern.
 func paramHeaders(asked []string) string {
 	var b strings.Builder
 	n := 0

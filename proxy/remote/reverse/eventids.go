@@ -13,7 +13,7 @@ import (
 type eventIDs struct {
 	mu   sync.Mutex
 	last []sentEvent
-	next int // index of the oldest event in last, once last is full
+	next int // index of the oldest event in the field last, when that slice is full
 }
 
 // sentEvent is an event that a client got.

@@ -56,9 +56,9 @@ func (g *guard) trustsOrigin(origin string) bool {
 		(u.Port() != "" || !isLoopback(u.Hostname()) || g.port == map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
-// isLoopback reports whether name means this machine. Other programs of this machine use other
-// ports of the name. Any other name of this server belongs to a reverse proxy, whose default port
-// leads only to this server.
+// isLoopback reports whether a name means this machine. Other programs of this machine may serve
+// pages at other ports of such a name, so the port of an origin matters. Any other name of this
+// server belongs to a reverse proxy, whose default port leads only to this server.
 func isLoopback(name string) bool {
 	ip, err := netip.ParseAddr(name)
 	return strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback()

@@ -145,8 +145,8 @@ func (rh *requestHandler) awaitAnswer(unreadable error) {
 const closePatience = 500 * time.Millisecond
 
 // awaitEnd waits for the answer to a call whose session ends, because its invocation or the proxy
-// ends. The end cancels the call at the server and the question to a person. The client gets an
-// answer that tells this.
+// ends. The end cancels the call at the server and the question to a person. If no answer comes in
+// time, awaitEnd sends the client an answer that tells that clawai has ended.
 func (rh *requestHandler) awaitEnd() {
 	patience := rh.s.o.Patience
 	if rh.s.ctx.Err() != nil {
@@ -160,8 +160,8 @@ func (rh *requestHandler) awaitEnd() {
 	}
 }
 
-// answerEnded answers the client when no answer has come in time. Without it the client would get
-// an empty response, which tells nothing.
+// answerEnded answers the client when no answer has come in time. Without this answer the client
+// would get an empty response, which explains nothing.
 func (rh *requestHandler) answerEnded() {
 	if rh.frame.Kind == frame.Request {
 		rh.from.FailRequest(rh.frame.ID, endedWords)
@@ -272,7 +272,7 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record st
 		Kind: event.Dropped, Stage: "frame", Code: code, Reason: reason, ID: id, Server: rh.route.server,
 		Direction: mcp.ClientToServer.String(), Method: rh.frame.Method, Bytes: len(rh.frame.Raw),
 	}
-	if rh.backend.local != nil { // a local server itself records the server names that rules use
+	if rh.backend.local != nil { // rules do not use the server's name in the path: only the local server knows the names that they use
 		ev.Server, ev.ServerGuess = "", ev.Server
 	}
 	_ = rh.agent.gate.Session.NoteEvents(ev)

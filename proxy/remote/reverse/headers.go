@@ -24,17 +24,18 @@ var commonHeaders = map[string]disposition{
 	"Pragma": withhold, "Priority": withhold, "Range": withhold, "Save-Data": withhold, "Upgrade-Insecure-Requests": withhold, "X-Requested-With": withhold,
 }
 
-// These are parts of header names with which client configurations send keys and settings to a
-// server. forwardSuffixes are last words of a name, and forwardPrefixes are beginnings of a name. A
-// name whose last word is "id" is forwarded too.
+// Configurations of clients often send keys and settings to a server in headers. forwardSuffixes
+// are the last words of the names of such headers, and forwardPrefixes are the beginnings of these
+// names. A header whose last word is "id" is forwarded too.
 var (
 	forwardSuffixes = []string{"key", "token", "secret"}
 	forwardPrefixes = []string{"x-mcp-"}
 )
 
 // neverForwarded are the headers that are never forwarded, even if their names match or the owner
-// configured them. They are HTTP's own headers, headers that tell a program on the way an address,
-// a method or a caller, and MCP's headers, which this package builds itself.
+// configured them. Some belong to HTTP itself. Others tell a program between the client and the
+// server about an address, a method or a caller. MCP's headers are among them, because this package
+// builds these itself.
 var neverForwarded = []string{
 	"accept-encoding", "connection", "cookie", "date", "expect", "forwarded", "from", "host", "keep-alive", "last-event-id",
 	"origin", "proxy-authenticate", "proxy-authorization", "proxy-connection", "referer", "te", "trailer", "transfer-encoding",

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// maxIdle is the maximum number of idle connections (without a request) from one address. One more
-// connection closes the oldest of them. The client of the closed connection can connect again.
+// maxIdle is the maximum number of idle connections (without a request) from one address. If there
+// is one more, the oldest of them is closed. The client of the closed connection can connect again.
 const maxIdle = 128
 
 // idleConns holds the idle connections, by the address of the peer.

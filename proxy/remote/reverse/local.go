@@ -16,10 +16,10 @@ import (
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 )
 
-// Local is an MCP server in this process that speaks the stdio protocol. One call of it carries one
-// MCP session (up to 2025-11-25), or the requests of one caller without a session (2026-07-28). The
-// gate g judges the messages. Local returns when its input or ctx has ended and everything that it
-// started has ended. It writes whole lines.
+// Local is an MCP server in this process that speaks the stdio protocol. Each time it is called, it
+// serves one MCP session (up to 2025-11-25), or the requests of one caller without a session
+// (2026-07-28). The gate g judges the messages. Local ends when its input or ctx ends. It returns
+// after everything that it started has ended. It writes whole lines.
 type Local func(ctx context.Context, g *gate.Session, in io.ReadCloser, out io.Writer)
 
 // localSession connects an MCP session, or a caller without a session, with a local server. Each

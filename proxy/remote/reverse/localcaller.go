@@ -145,8 +145,9 @@ func (r *request) answerStatus(code string) int {
 	return http.StatusOK
 }
 
-// sendRelatedNotice sends a message that is not an answer. The message goes on the response to its
-// request. A log message goes to the newest request that wants log messages.
+// sendRelatedNotice sends a message that is not an answer. The client gets the message in the HTTP
+// response to the request that the message is about. A log message goes to the newest request that
+// wants log messages.
 func (l *localSession) sendRelatedNotice(m jsonscan.Value, line []byte) {
 	params := m.Member("params")
 	var about *exchange

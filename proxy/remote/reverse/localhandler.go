@@ -68,7 +68,7 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	case over:
 		rh.out.answerLast(http.StatusNotFound, rh.endedAnswer())
 	}
-	told = l.agreedVersion() != "" && rh.out.hasAnswered() // also true if the client hung up after the answer
+	told = l.agreedVersion() != "" && rh.out.hasAnswered() // true even if the client got the answer and then hung up
 }
 
 // findLocal finds the session of the message or creates one. begins is true if it created one.

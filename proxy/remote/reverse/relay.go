@@ -45,9 +45,9 @@ func (f *serverSink) Add(line []byte) error {
 }
 
 // upstreamContext returns the context of the HTTP request to the server. For a message without an
-// answer it ends after Patience, like the client's wait. For a call whose answer comes on the
-// session's stream it ends with that stream. It has no shorter limit there, because some servers
-// acknowledge a call only when the call is done.
+// answer, the context ends after Patience, because the client's wait ends then too. For a call
+// whose answer comes on the session's stream, the context ends with that stream. In this case it
+// has no shorter limit, because some servers acknowledge a call only when the call is done.
 func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc) {
 	switch {
 	case rh.out.id == "":
@@ -58,8 +58,9 @@ func (rh *requestHandler) upstreamContext() (context.Context, context.CancelFunc
 	return context.WithCancel(rh.agent.in.ctx)
 }
 
-// answerWaiter returns the HTTP request that waits for the answer. If the caller has returned from
-// a form with another request, it is that request. Otherwise it is this request.
+// answerWaiter returns the response to the HTTP request that waits for the answer. This is usually
+// the present request. But if the caller has answered a form with another request, that other
+// request waits.
 func (rh *requestHandler) answerWaiter() *responder {
 	if rh.frame.Kind == frame.Request && !rh.answersOnStream() {
 		if r, ok := rh.from.ResponseSink(rh.frame.ID).(*responder); ok {
@@ -175,7 +176,7 @@ func (rh *requestHandler) sendWithRenewal(ctx context.Context, method string, li
 		header.Set("Content-Type", "application/json")
 	}
 	to := *rh.serverURL()
-	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest makes the same change
+	to.Host = strings.TrimSuffix(to.Host, ":") // http.NewRequest also removes this colon
 	for n := 1; ; n++ {
 		var body io.Reader
 		if line != nil {

@@ -55,7 +55,7 @@ func (a *responder) Add(line []byte) (err error) {
 	whole := last && !a.headerWritten && !a.events
 	var block []byte
 	if !whole {
-		block = a.eventBytes(line, last) // even after a hang-up, because replays must know that the gate let the event through
+		block = a.eventBytes(line, last) // the event is needed even after a hang-up, because replays must know that the gate let it through
 	}
 	if a.hungUp {
 		return errHungUp
@@ -151,9 +151,9 @@ func (a *responder) writeBlock(raw []byte) error {
 	return a.writeBytes(raw)
 }
 
-// relayEvent runs relay, which passes the frame of the event to the gate. final means that the
-// event is the last one of the server's stream. The client gets the event's id and retry time in
-// any case.
+// relayEvent runs the function relay, which passes the frame of the event to the gate. final means
+// that the event is the last one of the server's stream. The client gets the event's id and retry
+// time in any case.
 func (a *responder) relayEvent(e *sse.Event, final bool, relay func()) {
 	a.mu.Lock()
 	a.event, a.final = e, final

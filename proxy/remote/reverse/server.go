@@ -40,7 +40,7 @@ type Options struct {
 	Limits      frame.Limits
 	DenyAsError bool
 	Idle        time.Duration // how long an unused session is kept; default 1 h
-	Patience    time.Duration // default 1 min; limits how long a client may take to send or read a message, and a server to acknowledge one
+	Patience    time.Duration // default 1 min; limits how long a client may take to send or read a message, and how long a server may take to acknowledge a message
 	Sessions    int           // maximum number of sessions; default 1,000
 }
 
@@ -65,7 +65,7 @@ type Server struct {
 
 	mu          sync.Mutex
 	agents      map[route]*agentSession
-	sessions    map[string]*mcpSession // by server and session id
+	sessions    map[string]*mcpSession // MCP sessions, by server and session id
 	ended       map[string]bool        // ended sessions, by mcpSession.key
 	invocations map[string]*invocation
 	scopes      int // number of scopes so far; each request without a session gets one
@@ -213,8 +213,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parseRoute parses a path. messagePath is the part after /~, from its slash on. It is "" if there
-// is no such part.
+// parseRoute parses a path. messagePath is the part after the characters /~. It is "" if the path
+// does not have these characters.
 func (s *Server) parseRoute(path string) (at route, messagePath string, ok bool) {
 	path, messagePath, _ = strings.Cut(path, "/~")
 	if messagePath == "" {

@@ -49,7 +49,7 @@ type mcpSession struct {
 	// server's address for messages.
 	stream   *responder
 	endpoint *url.URL
-	open     context.Context // ends with the stream
+	open     context.Context // ends when the stream ends
 
 	adopted bool // the session began before this process did
 
@@ -109,8 +109,8 @@ func (s *Server) newPump(g *gate.Session, server string) *proxy.Session {
 }
 
 // expireIdle removes the sessions, agent sessions and invocations that were unused for
-// Options.Idle. There may be many of them, so it searches only after Options.Idle/64 since the last
-// search. The caller holds s.mu.
+// Options.Idle. There may be many of them, so it searches only if at least Options.Idle/64 has
+// passed since the last search. The caller holds s.mu.
 func (s *Server) expireIdle() {
 	now := time.Now()
 	if now.Sub(s.lastExpiry) < s.o.Idle/64 {
@@ -185,10 +185,10 @@ func (s *Server) addSession(route route, id string, sess *mcpSession) error {
 const noSession = "there is no such session; initialize anew"
 
 // resumeSession finds the session with this id. If there is none, the session may be from before
-// this process began. Then begin begins it again, because many clients do not initialize again
-// after a 404. begin is not called for a session that has ended or that is known under another
-// path. begin is never called with Options.Invocations, because an invocation and its sessions end
-// with the process.
+// this process began. Then the function begin opens the session again, because many clients do not
+// initialize again after a 404. begin is not called for a session that has ended or that is known
+// under another path. begin is never called if Options.Invocations is set, because an invocation
+// and its sessions end with the process.
 func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s
 	if rh.session = s.acquireSession(rh.route, id); rh.session != nil {
@@ -260,8 +260,8 @@ func (s *Server) sessionInfo(sess *mcpSession) (id, version string) {
 	return sess.id, sess.version
 }
 
-// firstWithheld notes a dropped header of agent session a. It returns true if the header was not
-// noted before.
+// firstWithheld notes a dropped header of agent session a. It returns true if the header is new.
+// After maxWithheld headers it notes no more and returns false.
 func (s *Server) firstWithheld(a *agentSession, header string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

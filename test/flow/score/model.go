@@ -66,9 +66,9 @@ func (t *modelTalk) use(name string) map[string]any {
 
 func (t *modelTalk) id() string { return fmt.Sprintf("toolu_%d", len(t.conversation)) }
 
-// call sends a reply of the model that asks for c. went reports whether the agent would make the
-// call. The agent's next request contains the result of the call. If clawai has denied the call,
-// the request contains the client's error about an unknown tool instead.
+// call sends a reply of the model that asks for c. The result went is true if the agent would make
+// the call. The agent's next request contains the result of the call. If clawai has denied the
+// call, the request contains the client's error about an unknown tool instead.
 func (t *modelTalk) call(c call, result string) (went bool, err error) {
 	t.asks = c
 	name, err := t.ask()

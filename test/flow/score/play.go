@@ -26,11 +26,12 @@ import (
 type played struct {
 	asked  int // number of questions to a person
 	tools  int // number of tools in the questions and in the lifted calls
-	lifted int // number of calls that needed no question, because a person had allowed the same before
+	lifted int // number of calls that needed no question, because a person had allowed the same call before
 	denied int // number of calls that did not pass
 }
 
-// person answers all questions in the same way. It allows the calls, or denies them if no is set.
+// person answers all questions in the same way. It denies the calls if the field no is true, and
+// otherwise allows them.
 type person struct {
 	no    atomic.Bool
 	asked atomic.Int64
@@ -46,7 +47,7 @@ func (p *person) answer(q gate.Question) (gate.Answer, bool) {
 }
 
 // record is a recorder that counts the calls that needed no question, because a person had allowed
-// the same before.
+// the same call before.
 type record struct{ lifted atomic.Int64 }
 
 func (r *record) Record(events ...*event.Event) error {
@@ -98,7 +99,8 @@ func (p *player) Close(context.Context) error {
 func (p *player) Status() string { return "played" }
 
 // play replays a user's task, and then an attack if there is one. The person allows no call of the
-// attack. of has the counts for the task, and after has the counts for the attack.
+// attack. The result of has the counts for the task, and the result after has the counts for the
+// attack.
 func (w *Way) play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
 	state, err := os.MkdirTemp(dir, "")
 	if err != nil {
@@ -150,8 +152,8 @@ func injected(calls []call, attack *task) int {
 	return -1
 }
 
-// Way says which of clawai's proxies the calls of a trace pass through. The zero value is the proxy
-// in front of a server.
+// Way names the proxy of clawai through which the calls of a trace pass. The zero value is the
+// proxy in front of a server.
 type Way struct{ Model bool } // the calls pass through the proxy for the model's API
 
 // caller makes the calls of a trace through one of the two proxies.

@@ -124,10 +124,10 @@ func (r *Result) String() string {
 // PerTask returns n divided by the number of tasks.
 func (r *Result) PerTask(n int) float64 { return float64(n) / float64(max(r.Tasks, 1)) }
 
-// way is a rule that decides when to ask a person. It is compared with clawai's labels. asks
-// decides by the traits of the called tool and by the earlier calls. untrusted means that the
-// session has called a tool with public sources. held means that it has called a tool with secret
-// data.
+// way is a rule that decides when to ask a person. It is compared with clawai's labels. The
+// function asks decides by the traits of the called tool and by the earlier calls. If its parameter
+// untrusted is true, the session has called a tool with public sources. If its parameter held is
+// true, the session has called a tool with secret data.
 type way struct {
 	name string
 	asks func(t policy.Traits, untrusted, held bool) bool

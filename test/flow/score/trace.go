@@ -1,5 +1,6 @@
-// Package score replays traces of an agent's calls. It counts for which calls [flow] level = "ask"
-// asks a person and which it stops. It compares these numbers with those of other rules.
+// Package score replays traces of an agent's calls. It counts the calls that [flow] level = "ask"
+// stops, and the calls about which it asks a person. It compares these numbers with the numbers of
+// other rules.
 package score
 
 import (

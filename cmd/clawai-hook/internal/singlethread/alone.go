@@ -15,7 +15,7 @@ func init() {
 //
 //go:noinline
 func growStack(used bool) (last byte) {
-	if used { // used is never true, so the array only reserves stack and is never cleared
+	if used { // the condition is never true, so the array only reserves stack and is never cleared
 		var stack [20 << 10]byte
 		last = stack[runtime.NumCPU()&1]
 	}

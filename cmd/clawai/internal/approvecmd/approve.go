@@ -210,7 +210,8 @@ func openAny(c *cli.Context, check time.Duration) (answerQueue, config.Folders, 
 	return q, dirs, nil
 }
 
-// idError gives the error for an unknown or ambiguous id the exit code ExitUsage.
+// idError adds the exit code ExitUsage to an error about an unknown or ambiguous id. It returns
+// other errors unchanged.
 func idError(err error) error {
 	if errors.Is(err, queue.ErrUnknown) || errors.Is(err, queue.ErrAmbiguous) {
 		return &cmdline.ExitError{Code: cmdline.ExitUsage, Err: err}
@@ -248,9 +249,9 @@ func approveID(c *cli.Context, q answerQueue, dirs config.Folders, id string) er
 	return &cmdline.ExitError{Code: cmdline.ExitFailed, Err: errors.New(console.TooLateText(result.Request))}
 }
 
-// openConsole opens the console for all requests, or for one request if only is its id. The queue
-// counts a console for all requests as a person who can answer. callsFirst is
-// console.Options.CallsFirst.
+// openConsole opens the console for all requests. If the parameter only is not "", it is the id of
+// the one request to show. A console for all requests is registered at the laptop's queue as a
+// person who can answer. callsFirst is console.Options.CallsFirst.
 func openConsole(c *cli.Context, q answerQueue, dirs config.Folders, only string, callsFirst bool) (console.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
@@ -333,11 +334,12 @@ func (s *stream) ReadLine(ctx context.Context) (string, error) {
 		if !ok {
 			return "", io.EOF
 		}
-		// The input is no terminal, so it does not show the end of the answered line.
+		// Only a terminal shows a line break after the person's answer. For other input, this line
+		// break is written here.
 		_, err := io.WriteString(s.Writer, "\n")
 		return line, err
 	}
 }
 
-// Flush does nothing, because a script may have sent lines in advance.
+// Flush keeps the unread input, because a script may have sent its answers in advance.
 func (s *stream) Flush() error { return nil }

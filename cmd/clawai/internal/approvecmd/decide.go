@@ -120,7 +120,8 @@ func answerOf(c *cli.Context, word string) (queue.Answer, error) {
 // maxNote is the maximum size of a note for the agent, in bytes.
 const maxNote = 4096
 
-// exactScope is the default scope. A rule with this scope is about the same call only.
+// exactScope is the default scope. A rule with this scope matches only calls that are equal to the
+// answered call.
 var exactScope = policy.Exact.String()
 
 // checkAnswer returns an error if the request does not accept the answer. It also fills in the
@@ -172,9 +173,10 @@ func scopesOf(offers []view.Offer) (scopes []string) {
 	return scopes
 }
 
-// scopeError returns the error for an answer that names no scope, although no offered rule is about
-// this call alone. The person must choose the scope. The text of the call decides which rules are
-// offered, and the caller controls this text.
+// scopeError returns the error for an answer that names no scope, if each offered rule would match
+// more calls than the answered call. Only the person may choose a scope with more calls. The scope
+// has no default then, because the text of the call decides which rules are offered, and the caller
+// controls this text.
 func scopeError(id string, a *queue.Answer, offers []view.Offer) error {
 	word := "deny"
 	if a.Reply.Allows() {

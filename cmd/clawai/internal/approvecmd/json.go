@@ -46,7 +46,8 @@ type callJSON struct {
 	Method    string   `json:"method"`
 	Names     []string `json:"names"`
 	Arguments any      `json:"arguments,omitempty"`
-	// Extra has the other members of the params, without the members of the protocol.
+	// Extra has the members of the params other than the name and the arguments. It omits the
+	// members that belong to the protocol.
 	Extra any `json:"extra,omitempty"`
 }
 
@@ -59,8 +60,8 @@ type ruleJSON struct {
 type offerJSON struct {
 	Scope string `json:"scope"`
 	Title string `json:"title"`
-	// Session describes the calls that --for session allows with this scope. It is absent if that
-	// is not possible.
+	// Session describes the calls that --for session allows with this scope. It is absent if --for
+	// session is not possible.
 	Session string `json:"session,omitempty"`
 	Allow   string `json:"allow,omitempty"`
 	Deny    string `json:"deny,omitempty"`
@@ -81,7 +82,8 @@ type grantJSON struct {
 	Server  string `json:"server"`
 	Client  string `json:"client,omitempty"`
 	Project string `json:"project,omitempty"`
-	// Reach describes what the grant allows in addition to the calls. It is absent for nothing.
+	// Reach describes what the grant allows in addition to the calls. It is absent if the grant
+	// allows nothing else.
 	Reach string     `json:"reach,omitempty"`
 	Calls []callJSON `json:"calls"`
 	Rule  *ruleJSON  `json:"rule,omitempty"`

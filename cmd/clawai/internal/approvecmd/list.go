@@ -78,8 +78,8 @@ func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bo
 }
 
 // printLine prints one request as a line: the start of its id, the time, and the text. On a
-// terminal the line has at most the terminal's width. Elsewhere the text has at most listed
-// characters.
+// terminal, the text is cut so that the line fits, but keeps at least 24 characters. Elsewhere, the
+// maximum length of the text is the constant listed.
 func printLine(c *cli.Context, r *queue.Request, o view.Options, when string, color bool) error {
 	o.ReadFile = nil
 	f := console.FactsOf(r, o)

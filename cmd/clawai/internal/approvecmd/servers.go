@@ -13,8 +13,8 @@ import (
 	"github.com/clawai/clawai/internal/text/term"
 )
 
-// firstCount is the wait of the first load, so that today's calls are counted before the page is
-// shown.
+// firstCount is how long the first load of the page waits for the count of today's calls. The page
+// then shows the calls that are counted so far.
 const firstCount = 200 * time.Millisecond
 
 // serversPage returns the page of servers. The count of calls stops when ctx ends.

@@ -41,9 +41,9 @@ func DashboardCommand() *cli.Command {
 	}
 }
 
-// servePage serves the page until an interrupt. start is the path of the tab that the link opens.
-// It reads three flags: port (0 for a free port), ipv6 ([::1] instead of 127.0.0.1) and open. open
-// starts the browser, but not for root, because the browser would run as root.
+// servePage serves the page until an interrupt. The parameter start is the path of the tab that the
+// link opens. servePage reads two flags: port (0 for a free port) and ipv6 ([::1] instead of
+// 127.0.0.1). printLink reads the flag open.
 func servePage(c *cli.Context, start string) error {
 	port := c.Int("port")
 	if port < 0 || port > 65535 {

@@ -23,7 +23,7 @@ type attack struct {
 	// Result and Error.
 	Instructions string `toml:"instructions"`
 	// Lists has JSON arrays of tools. The n-th result of tools/list has the harmless tool and the
-	// n-th array.
+	// tools of the n-th array.
 	Lists []string `toml:"lists"`
 	// Before has messages that the server sends before its answer. A message with an id is a
 	// request, and the server waits for the answer.
@@ -32,8 +32,8 @@ type attack struct {
 	Result string   `toml:"result"`
 	Error  string   `toml:"error"`
 
-	// The next fields are the client's part. The client makes a call that every policy here allows,
-	// and then acts like a model that believes the server.
+	// The next fields are the client's part. The client first makes a harmless call that the policy
+	// allows (see carrier). Then it acts like a model that believes the server.
 	Sends string `toml:"sends"` // text of an extra argument of the first call
 	Call  string `toml:"call"`  // params of a second call
 	Back  bool   `toml:"back"`  // the second call has the first result as an extra argument
@@ -92,8 +92,9 @@ var carriers = []carrier{
 }
 
 // chooseCarrier returns the first carrier that the policy allows, or else the first that the policy
-// asks about. It also tries the tools that a rule names exactly. It returns false if there is no
-// such carrier.
+// asks about. The carriers are the ones in the list above and, after them, the tools that an allow
+// rule or a rule that asks names exactly. If the policy denies all these calls, chooseCarrier
+// returns false.
 func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	all := slices.Clone(carriers)
 	for _, r := range p.Sources() {
@@ -113,8 +114,8 @@ func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// callParams returns the params of the carrier's call. If more is not empty, an extra argument has
-// this text.
+// callParams returns the params of the carrier's call. If the parameter more is not empty, the call
+// gets an extra argument with this text.
 func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
 	_ = json.Unmarshal([]byte(c.args), &args) // our own JSON, so it is valid

@@ -165,9 +165,10 @@ func findTarget(name, server string) (t *target, note string, err error) {
 // noServer is the name of a server that the rules do not name.
 const noServer = "scripted"
 
-// chooseServer returns the name for the hostile server. It is noServer if the rules allow a call of
-// noServer, or ask about it. Otherwise it is the first server in the rules for which this is so,
-// and others has the further ones. If there is no such server, it is noServer after all.
+// chooseServer returns the name for the hostile server. A name is suitable if the rules allow some
+// call to a server of this name, or ask a person about some call. If noServer is suitable,
+// chooseServer returns noServer. Otherwise it returns the first suitable name in the rules, and the
+// other suitable names in others. If there is no suitable name, it returns noServer.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil
@@ -199,8 +200,8 @@ func parsePolicy(name string, src []byte) (*config.Loaded, error) {
 	return &config.Loaded{Policy: p, Path: name}, nil
 }
 
-// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. It does
-// not read the files that the policy names in paths.
+// loadPolicyInForce returns the active policy of this machine, and the owner's home folder. It
+// resolves the paths in the rules without the disk, so links on this machine have no effect.
 func loadPolicyInForce() (*config.Loaded, string, error) {
 	files := base.Files{Disk: disk.PlainDisk(), Packs: packs.Read}
 	files.Project, _ = os.Getwd()
@@ -218,7 +219,8 @@ func loadPolicyInForce() (*config.Loaded, string, error) {
 	return loaded, folders.Home, nil
 }
 
-// tierEnd is added to a tier, because a tier has no rules about calls. It allows all calls.
+// tierEnd has rules that allow all calls. It is added to a tier (a starter policy that has only
+// rules about replies), because without rules about calls every call would be refused.
 const tierEnd = `
 [[rule]]
 action = "allow"

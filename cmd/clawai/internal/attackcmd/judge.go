@@ -33,8 +33,8 @@ type verdict struct {
 	Name    string `json:"name"`
 	Says    string `json:"says"`
 	Outcome string `json:"outcome"`
-	// By has the actions of the gate and the rules that caused them. It is empty if there were
-	// none.
+	// By has the actions of the gate and the rules that caused them. It is empty if the gate did
+	// nothing.
 	By      []string `json:"by"`
 	Asked   []string `json:"asked"`   // the questions that a person would get
 	Through []string `json:"through"` // the texts that came through, as "to the model: TEXT"
@@ -81,8 +81,8 @@ func isLabelled(frame string) bool {
 // questionReason returns the reason why a person is asked.
 func questionReason(rule, why string) string { return cmp.Or(rule, why, "a rule asks") }
 
-// findPassedTexts returns those of the texts that are in one of the frames, each as "where: text".
-// came decides whether a frame contains a text.
+// findPassedTexts returns the texts that are in one of the frames. Each returned text has the form
+// "WHERE: TEXT". The parameter came is a function. It reports whether a frame contains a text.
 func findPassedTexts(where string, frames, texts []string, came func(frame, text string) bool) (all []string) {
 	for _, text := range texts {
 		if slices.ContainsFunc(frames, func(f string) bool { return came(f, text) }) {
@@ -104,7 +104,7 @@ func containsText(frame, text string) bool {
 }
 
 // holdsMost reports whether one of the frame's strings was redacted, but still has at least half of
-// the words of text.
+// the words of the parameter text.
 func holdsMost(frame, text string) bool {
 	var v any
 	_ = json.Unmarshal([]byte(frame), &v) // a frame that is not JSON has no strings

@@ -33,7 +33,8 @@ type exchange struct {
 // patience is the time limit of one attack. An attack normally takes some milliseconds.
 const patience = time.Minute
 
-// target is the policy and the server that attacks are played against.
+// target has a policy and the name of a server. The attacks test this policy, and come from a
+// server with this name.
 type target struct {
 	own     bool // the policy is the active one of this machine
 	policy  *config.Loaded

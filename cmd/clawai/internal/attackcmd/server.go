@@ -23,7 +23,7 @@ type server struct {
 
 	listed, called int             // numbers of tools/list and tools/call requests so far
 	waits          map[string]bool // requests of this server without an answer, by id
-	held           []any           // messages that must wait for these answers
+	held           []any           // messages that the server sends when all requests in waits are answered
 }
 
 func newServer(a *attack, harmless carrier) *server {

@@ -80,7 +80,7 @@ type site struct {
 	address string   // address of the scripted model, http://127.0.0.1:PORT
 	before  []string // words before the client's command, such as clawai llm-proxy
 
-	one  sync.Mutex // guards told, because several requests can arrive at the same time
+	one  sync.Mutex // guards the field told, because several requests can arrive at the same time
 	told string     // the latest final text of the client
 }
 
@@ -130,8 +130,8 @@ func RunLive(ctx context.Context, h wrap.Hooks, program string, within time.Dura
 	return r
 }
 
-// runClient runs the client once. before is nil if the client runs with its hooks. Otherwise,
-// before has the words of clawai llm-proxy, which then starts the client.
+// runClient runs the client once. The parameter before is nil if the client runs with its hooks.
+// Otherwise it has the words of the command clawai llm-proxy, which then starts the client.
 func (r *Result) runClient(ctx context.Context, h wrap.Hooks, before []string, within time.Duration) (err error) {
 	all := clientTable()
 	c := &all[slices.Index(ClientIDs(), h.Row.Client)]
@@ -301,9 +301,9 @@ func (r *Result) readOutcome(s *site, server string) error {
 	return nil
 }
 
-// judgeOutcome sets the verdict. It is a proof only if the same client ran the allowed command but
-// not the denied command. asked is the name of the program that the client should have called: the
-// hook, or llm-proxy.
+// judgeOutcome sets the verdict. The verdict is Enforced only if the client ran the allowed command
+// but not the denied one, and the denial is in the record. The parameter asked is the name of the
+// program that the client should have called: the hook, or llm-proxy.
 func (r *Result) judgeOutcome(s *site, asked string, ended error) {
 	switch {
 	case r.Allowed.Ran && r.Allowed.Recorded == "", r.Denied.Ran && r.Denied.Recorded == "":

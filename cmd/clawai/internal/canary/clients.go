@@ -174,8 +174,8 @@ func (c *client) shellArguments(command string) map[string]any {
 	return args
 }
 
-// copySettings copies the file with the client's hooks to the file name in our folder, without a
-// change.
+// copySettings copies the file with the client's hooks into our folder, without a change. The
+// parameter name is the name of the copy.
 func (s *site) copySettings(name string, h wrap.Hooks) error {
 	src, err := os.ReadFile(h.Files[0].Real)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *site) copySettings(name string, h wrap.Hooks) error {
 }
 
 // nonePresent returns an error if one of the files in paths exists, because such a file would
-// override ours. why is the start of the error's text.
+// override ours. The parameter why is the start of the error's text.
 func nonePresent(why string, paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -337,8 +337,9 @@ capabilities = ["tool_use"]
 
 `
 
-// movePaths returns a copy of state with other keys. The keys are paths. If a path is in one of the
-// folders from, movePaths replaces that folder by the folder to.
+// movePaths returns a copy of state, a map whose keys are paths. The parameter from lists folders.
+// If a path is inside one of these folders, the copy has the path moved into the folder in the
+// parameter to.
 func movePaths(state map[string]any, to string, from ...string) map[string]any {
 	all := map[string]any{}
 	for key, value := range state {

@@ -13,7 +13,7 @@ import (
 )
 
 // door is the only server that a client can reach. It serves the model. It is also the client's
-// HTTP proxy, and then it refuses all other hosts.
+// HTTP proxy. As a proxy, it refuses all other hosts.
 type door struct {
 	address string // http://127.0.0.1:PORT
 	server  http.Server

@@ -11,9 +11,9 @@ import (
 )
 
 // ConfirmAction asks a person whether the command may continue. With --yes it does not ask.
-// terminal is true if the command has a terminal. refusal is a sentence such as "Nothing was written.".
-// After a no, ConfirmAction prints refusal and returns an error without a text. Without a terminal,
-// it returns an error with a text that begins with refusal.
+// terminal is true if the command has a terminal. refusal is a sentence such as "Nothing was
+// written.". If the person answers no, ConfirmAction prints refusal and returns an error without a
+// text. Without a terminal, it returns an error with a text that begins with refusal.
 func ConfirmAction(c *cli.Context, question, refusal string, terminal bool) error {
 	if c.Bool("yes") {
 		return nil

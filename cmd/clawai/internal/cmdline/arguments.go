@@ -83,8 +83,8 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// DidYouMean returns the hint for an unknown word. near is the most similar known word. If near is
-// "", the hint is "".
+// DidYouMean returns the hint for an unknown word. The parameter near is the known word that is
+// most similar. If it is "", the hint is "".
 func DidYouMean(near string) string {
 	if near == "" {
 		return ""
@@ -92,8 +92,8 @@ func DidYouMean(near string) string {
 	return " (did you mean " + near + "?)"
 }
 
-// UnknownWord returns the error for a word that is not one of words. where is the place of the
-// word, such as "--mode", and kind says what the word is.
+// UnknownWord returns the error for a word that is not one of words. The parameter where is the
+// place of the word, such as "--mode", and kind is a noun for the word.
 func UnknownWord(where, kind, word string, words []string) error {
 	return Usagef("%s: %s", where, notOneOf(kind, word, words))
 }

@@ -20,7 +20,7 @@ func ColorFlag() cli.Flag {
 }
 
 // colorMode is the value of --color. Set stores the value in the environment, because all code that
-// colors reads the environment.
+// prints colors reads the environment.
 type colorMode string
 
 func (m *colorMode) String() string { return string(*m) }

@@ -29,7 +29,8 @@ func WriteASCIIJSON(w io.Writer, doc any) error {
 	return err
 }
 
-// CountText returns one if n is 1. Otherwise it returns several, with n in place of %d.
+// CountText returns the text in the parameter one if n is 1. Otherwise it returns the text in the
+// parameter several, with n in place of %d.
 func CountText(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// ShowPaged calls show with the input of the person's pager. It calls show with w if there is no
-// pager: w is not a terminal, PAGER is empty or cat, or the pager does not start. If the person
-// leaves the pager early, this is not an error.
+// ShowPaged runs the function show, whose output goes into the person's pager. The output goes
+// directly to w in three cases: w is not a terminal, PAGER is empty or cat, or the pager does not
+// start. It is not an error if the person leaves the pager early.
 func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
 	pager := pagerCommand(w, getenv)
 	if pager == nil {

@@ -21,9 +21,9 @@ func ShowProgress(what string) (done func()) {
 	return showProgress(os.Stderr, what, os.Getenv("TERM") != "dumb", quietTime)
 }
 
-// showProgress writes a line to w each time the interval every has passed, until done is called. If
-// replaces is true, each line replaces the previous line, and done removes the last line. Otherwise
-// it writes only the first line.
+// showProgress writes a line to w at regular intervals, until done is called. The parameter every
+// is the length of an interval. If replaces is true, each line replaces the previous line, and done
+// removes the last line. Otherwise it writes only the first line.
 func showProgress(w io.Writer, what string, replaces bool, every time.Duration) (done func()) {
 	stop := make(chan struct{})
 	var ended sync.WaitGroup

@@ -16,11 +16,12 @@ var errNotRegular = errors.New("not a regular file")
 // ReadFile reads the file that a call would change. It is view.Options.ReadFile for the disk of
 // this machine. An attacker may have chosen the path.
 //
-// ReadFile opens only regular files, and does not wait for them. It follows no link in the last
-// part of the path, reads nothing from procfs and similar file systems, and stops after
-// view.MaxFile bytes. It must never write, create or change the file. It follows links in the other
-// parts of the path, as the server would. A network file system that hangs can still block a read.
-// The errors are view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of them.
+// ReadFile opens only regular files, and opens them without waiting (O_NONBLOCK). It follows no
+// link in the last part of the path, reads nothing from procfs and similar file systems, and stops
+// after view.MaxFile bytes. It must never write, create or change the file. It follows links in the
+// other parts of the path, as the server would. A network file system that hangs can still block a
+// read. The errors are view.ErrTooLarge, fs.ErrNotExist and others, and the caller shows all of
+// them.
 func ReadFile(name string) ([]byte, error) {
 	// On Windows a path that begins with two slashes names another host, and clawai would log in
 	// there.
@@ -42,9 +43,9 @@ func ReadFile(name string) ([]byte, error) {
 	return b, err
 }
 
-// ReadNamed reads a file that a person names. If the file has more than most bytes, it returns an
-// error. The file is a regular file, or a link to one. ReadNamed refuses devices and pipes, because
-// they may have no end or wait for another process.
+// ReadNamed reads a file that a person names. The parameter most is the maximum number of bytes;
+// for a larger file ReadNamed returns an error. The file is a regular file, or a link to one.
+// ReadNamed refuses devices and pipes, because they may have no end or wait for another process.
 func ReadNamed(name string, most int64) ([]byte, error) {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -62,8 +63,8 @@ func ReadNamed(name string, most int64) ([]byte, error) {
 
 var errTooLarge = errors.New("too large")
 
-// readRegular reads a regular file of at most most bytes. seen is the result of Lstat for that
-// file.
+// readRegular reads a regular file. The parameter most is the maximum number of bytes. seen is the
+// result of Lstat for that file.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 )
 
 // Mark colors the first group of a pattern in a line. Pattern is not compiled yet, because every
-// start of clawai makes tables of patterns but uses few of them.
+// start of clawai makes tables of marks but uses only a few marks.
 type Mark struct{ Pattern, Color string }
 
-// AnswerMarks returns the marks that color the policy's answers, such as allow. before is a pattern
-// for the text in front of an answer.
+// AnswerMarks returns the marks that color the policy's answers, such as allow. The parameter
+// before is a pattern for the text in front of an answer.
 func AnswerMarks(before string) []Mark {
 	return []Mark{
 		{before + `(deny|denied)\b`, Red},

@@ -50,10 +50,15 @@ func readActive(state string, keys []string) (a active, b bundle.Bundle) {
 	return active{Active{Counter: b.Counter}, src}, b
 }
 
-// activate puts a bundle into force under four conditions. One of the keys has signed it, it is not
-// older than the bundle in force, its policy loads as a layer on this laptop, and its fixtures
-// pass. Otherwise activate changes nothing and returns a refusedError. Any other error is an error
-// of the disk.
+// activate puts a bundle into force if it meets these conditions:
+//   - One of the keys has signed it.
+//   - Its counter is not smaller than the largest counter of a bundle that was in force here.
+//   - If it has the counter of the bundle in force, it has the same files too.
+//   - Its policy loads as a layer on this laptop.
+//   - Its fixtures pass.
+//
+// Otherwise activate changes nothing and returns a refusedError. Any other error is an error of the
+// disk.
 func activate(folders config.Folders, src []byte, keys []string) (Active, error) {
 	state := folders.State
 	b, _, err := bundle.Read(src, keys)
@@ -162,8 +167,8 @@ func restoreRules(state string, keys []string) (a active, changed bool, err erro
 	return a, changed, err
 }
 
-// EndEnrolment ends the enrolment. After that, the bundle's rules no longer apply, also in running
-// sessions. The error is enrolment.ErrNone if the laptop is not enrolled.
+// EndEnrolment ends the enrolment. After that, the bundle's rules no longer apply, not even in
+// running sessions. The error is enrolment.ErrNone if the laptop is not enrolled.
 func EndEnrolment(ctx context.Context, state string) error {
 	file := enrolment.PolicyFile(state)
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

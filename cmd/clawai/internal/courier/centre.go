@@ -86,8 +86,8 @@ func (e *StatusError) Plain() error {
 	return errors.New("the centre says: " + term.VisibleText(strings.TrimSuffix(term.CutText(text, maxReason), ".")))
 }
 
-// send sends a request. The caller must close the body of the response. If the status is not one of
-// ok, the error is a *StatusError.
+// send sends a request. The caller must close the body of the response. The parameter ok lists the
+// accepted statuses. For any other status the error is a *StatusError.
 func (c *Centre) send(ctx context.Context, method, path string, body []byte, kind string, header http.Header, ok ...int) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -131,7 +131,8 @@ func (c *Centre) send(ctx context.Context, method, path string, body []byte, kin
 	return nil, failed
 }
 
-// ExchangeJSON sends the document in and reads the response into out. in and out may be nil.
+// ExchangeJSON sends a JSON document and decodes the response. The parameter in is the value to
+// send, and the parameter out gets the response. Both may be nil.
 func (c *Centre) ExchangeJSON(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -304,9 +305,9 @@ func (c *Centre) askHeld(ctx context.Context, session, segment string) (h enrolm
 	return h, err
 }
 
-// sendPortion sends a part of a segment. at is the offset of the part. complete means that the
-// segment ends after this part. If the centre holds a different number of bytes than at, moved is
-// true and h has that number.
+// sendPortion sends a part of a segment. The parameter at is the offset of the part. If complete is
+// true, the segment ends after this part. If the number of bytes that the centre holds is not this
+// offset, moved is true and h has that number.
 func (c *Centre) sendPortion(ctx context.Context, session, segment string, at int64, portion []byte, complete bool) (h enrolment.Held, moved bool, err error) {
 	path := segmentPath(session, segment) + "?at=" + strconv.FormatInt(at, 10)
 	if complete {

@@ -92,8 +92,9 @@ func addFinding(all []audit.Finding, segment, format string, a ...any) []audit.F
 func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	m := &comparer{c: c, dir: base.RecordDir(c.folders.State), key: cmp.Or(key, c.joined.CheckpointKey), local: map[string]audit.Segment{}, atCentre: map[string]bool{}}
 	m.URL, m.Findings, m.Notes = c.joined.URL, []audit.Finding{}, []audit.Finding{}
-	// Both sides only grow. So the acknowledged sizes are read before the centre's answer, and the
-	// record is read after it.
+	// The bytes that the centre acknowledged are a part of the centre's copy, and the copy is a
+	// part of the record. All three only grow. They are read in this order, so that a later growth
+	// does not look like a loss.
 	m.acknowledged = maps.Clone(c.shipper.held)
 	if err := m.takeCheckpoint(ctx); err != nil {
 		return m.Comparison, err
@@ -123,7 +124,7 @@ func (c *Courier) Compare(ctx context.Context, key string) (Comparison, error) {
 	return m.Comparison, nil
 }
 
-const centreFile = "the centre" // in place of a segment, if a finding is not about one segment
+const centreFile = "the centre" // stands in place of the segment's name in a finding that is not about one segment
 
 // takeCheckpoint asks the centre for the newest checkpoint. It checks that this checkpoint
 // continues the last checkpoint that the laptop saw.

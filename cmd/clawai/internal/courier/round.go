@@ -150,8 +150,8 @@ func (c *Courier) report(ctx context.Context, restored bool) error {
 		r.Error = p.ShipError
 	}
 	if r.Sessions, err = audit.CountRunning(base.RecordDir(c.folders.State)); err != nil {
-		// The report is also sent after an error, because clawai doctor already shows that the
-		// record cannot be read.
+		// If the record cannot be read, the report is sent all the same, with zero sessions. clawai
+		// doctor already shows that the record cannot be read.
 		r.Sessions = 0
 	}
 	told, err := c.centre.SendReport(ctx, r)

@@ -46,8 +46,8 @@ func newShipper(state string, since time.Time, centre *Centre) shipper {
 	return s
 }
 
-// file returns the path of the file that stores held. A new process reads this file, so that it
-// does not ask the centre about each segment.
+// file returns the path of the file that stores the map held. A new process reads this file, so
+// that it does not ask the centre about each segment.
 func (s *shipper) file() string { return filepath.Join(enrolment.Folder(s.state), "shipped.json") }
 
 // IsShipped reports whether clawai copies a segment to the centre. It copies all sessions that
@@ -57,9 +57,9 @@ func IsShipped(s audit.Segment, since time.Time) bool {
 	return !s.Began.Before(since) || s.Shared && s.Began.Equal(since.UTC().Truncate(24*time.Hour))
 }
 
-// Ship copies to the centre the bytes of the record that it does not have yet, at most roundSize
-// bytes. more is true if there are more bytes to copy now. Ship stores the result for clawai
-// status.
+// Ship sends the centre the bytes of the record that the centre does not have yet, at most
+// roundSize bytes. more is true if there are more bytes to send now. Ship stores the result for
+// clawai status.
 func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
 	if err != nil {

@@ -17,9 +17,9 @@ const (
 	ShipEvery = 3 * time.Second
 
 	lookEvery = 500 * time.Millisecond // how often the process checks whether it is still needed
-	// mostFailures is the number of failed polls in sequence after which the process ends. A client
-	// may have started this process in a sandbox without a network. The next session then starts a
-	// new process.
+	// mostFailures is the number of failed polls in sequence after which the process ends. The
+	// reason is that a client may have started this process in a sandbox without a network. The
+	// next session starts a new process, which may have a network.
 	mostFailures = 4
 )
 
@@ -59,7 +59,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 }
 
 // watchWanted waits until the laptop is no longer enrolled, or until no session has run for a
-// while. Then it calls end.
+// while. Then it calls the function end.
 func watchWanted(ctx context.Context, end func(), state string) {
 	for {
 		select {

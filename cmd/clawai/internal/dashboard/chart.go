@@ -32,7 +32,8 @@ func newRect(class string, x, y, width, height float64) *web.Element {
 	return newNode("rect", class).Set("x", number(x)).Set("y", number(y)).Set("width", number(width)).Set("height", number(height))
 }
 
-// listHours returns the start of each hour from the hour from to the hour to.
+// listHours returns the start of each hour in a period. The parameters from and to are the starts
+// of the first and the last hour.
 func listHours(from, to time.Time) (hours []time.Time) {
 	for at := from; !at.After(to); at = at.Add(time.Hour) {
 		hours = append(hours, at)
@@ -99,8 +100,8 @@ func newHoursTable(s *overview.Sums, hours []time.Time) *web.Element {
 	return web.NewElement("details", newNode("summary", "", "The numbers as a table"), web.NewElement("table", web.NewElement("thead", head), body))
 }
 
-// newBar returns a bar for the counts n, with a part for each look. Its width is relative to
-// highest, the count that fills the whole width.
+// newBar returns a bar for the counts n, with a part for each look. The parameter highest is the
+// number of calls for which the bar has the full width.
 func newBar(n overview.Counts, highest int) *web.Element {
 	bar, x := newSVG("portion", 1000, 10, ""), 0.0
 	for _, look := range stacked {
@@ -113,8 +114,8 @@ func newBar(n overview.Counts, highest int) *web.Element {
 	return bar
 }
 
-// newCounts returns the numbers of calls by look, each with its mark and its word. It omits zeros
-// if all is false.
+// newCounts returns the numbers of calls by look, each with its mark and its word. If the parameter
+// all is false, it omits the looks without calls.
 func newCounts(n overview.Counts, all bool) *web.Element {
 	line := newNode("span", "counts")
 	for _, look := range stacked {
@@ -169,7 +170,8 @@ func numberText(n int) string {
 	return text
 }
 
-// countText returns the text one if n is 1. Otherwise it returns n and the text several.
+// countText returns the text in the parameter one if n is 1. Otherwise it returns the number and
+// the text in the parameter several.
 func countText(n int, one, several string) string {
 	if n == 1 {
 		return one

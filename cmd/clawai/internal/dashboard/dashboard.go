@@ -35,8 +35,8 @@ type Views struct {
 // New returns views that follow the record until ctx ends. model reads the record.
 func New(ctx context.Context, q *queue.Queue, model *overview.Overview) *Views {
 	v := &Views{queue: q, model: model, home: model.Home, now: time.Now}
-	// The counting starts after the latest calls are read, because earlier it would delay the first
-	// view.
+	// The counting starts when the latest calls have been read, because an earlier start would
+	// delay the first view.
 	go v.latest.Follow(ctx, model, func() { model.StartCounting(ctx) })
 	return v
 }

@@ -86,7 +86,8 @@ func (f *filter) takesCall(c *overview.Call) bool {
 		(f.text == "" || strings.Contains(strings.ToLower(c.Tool+" "+c.Server+" "+c.About+" "+c.Why), f.text))
 }
 
-// with returns the address of a view with the same filter, but with another value for name.
+// with returns the address of a view that has the values of this filter. Only one query parameter
+// is different: its name is in the parameter name, and it gets the given value.
 func (f *filter) with(path, name, value string) string {
 	pairs := []string{name, value}
 	for other := range f.values {

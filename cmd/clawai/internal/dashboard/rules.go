@@ -55,9 +55,12 @@ func (v *Views) renderRules(_ context.Context, f *filter) (*web.Element, error) 
 	return body, nil
 }
 
-// splitRules sorts the rules into lists. used has the rules of the policy that decided calls, and
-// never has those that decided none. gone has rules that decided calls but are no longer in the
-// policy. replies is the number of rules that cannot decide calls.
+// splitRules sorts the rules into three lists:
+//   - used: rules of the policy that decided calls
+//   - never: rules of the policy that decided no call
+//   - gone: rules that decided calls but are no longer in the policy
+//
+// replies is the number of rules that cannot decide calls.
 func splitRules(p *policy.Policy, counted map[overview.Rule]overview.Used) (used, never, gone []usedRule, replies int) {
 	known := map[overview.Rule]bool{}
 	if p != nil {

@@ -98,8 +98,8 @@ func closureLook(c overview.Closure) view.Look {
 // mostSteps is the maximum number of calls in the view of one session.
 const mostSteps = 300
 
-// renderTimeline returns the view of one session, from the first call to the last. A label colors
-// all rows after the session has seen it.
+// renderTimeline returns the view of one session with its latest calls, the oldest of them first.
+// Once the session has seen a label, all later rows have the label's color.
 func (v *Views) renderTimeline(ctx context.Context, f *filter) (*web.Element, error) {
 	want := f.get("session")
 	all, err := v.model.LoadSessions(ctx)

@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksOf finds the hooks of the client with this name. why is set if the hooks must not be tried,
-// and says the reason.
+// hooksOf finds the hooks of the client with this name. If the hooks must not be tried, why is the
+// reason; otherwise it is "".
 func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr
@@ -47,8 +47,8 @@ func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	return h, "", fmt.Errorf("%q has no row among the clients with hooks", name)
 }
 
-// runCanary tries a client with the canary. If why is not empty, it does not run the client and
-// reports why.
+// runCanary tries a client with the canary. If the parameter why is not "", it does not run the
+// client, but reports this reason.
 func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	r := canary.Result{Client: h.Row.Client, Verdict: canary.NotRun, Why: why}
 	if why == "" {
@@ -82,8 +82,8 @@ func runCanary(ctx context.Context, h wrap.Hooks, why string) []finding {
 	return all
 }
 
-// liveHooks returns the hooks row of a client that can run behind clawai llm-proxy. It also returns
-// the client's files that could lead the client to another address.
+// liveHooks returns the hooks of a client that can run behind clawai llm-proxy. The result also
+// names the client's files, because a setting in them could lead the client to another address.
 func liveHooks(p *machine, name string) (h wrap.Hooks, err error) {
 	if p.foldersErr != nil {
 		return h, p.foldersErr

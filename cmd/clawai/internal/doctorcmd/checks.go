@@ -22,7 +22,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// check is one check of clawai doctor. look returns the results.
+// check is one of the checks that clawai doctor makes. The function look makes the check and
+// returns the results.
 type check struct {
 	name string
 	look func(*machine) []finding

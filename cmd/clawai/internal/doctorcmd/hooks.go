@@ -67,7 +67,8 @@ func hooksUnknown(p *machine, err error) []finding {
 	return []finding{{Health: broken, Text: "the clients' hooks cannot be looked at: " + err.Error(), Fix: "clawai doctor"}}
 }
 
-// hookState returns the findings about hooks in a given state. why is the reason for the state.
+// hookState returns the findings about hooks in a given state. The parameter why is the reason for
+// the state.
 func hookState(p *machine, h wrap.Hooks, state wrap.HookState, why string) []finding {
 	text := h.Row.Name + ": " + state.StateText()
 	if why != "" {

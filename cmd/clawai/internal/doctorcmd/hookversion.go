@@ -37,7 +37,7 @@ func askVersion(ctx context.Context, probe []string) (string, error) {
 		return "", fmt.Errorf("%s is not on PATH", probe[0])
 	}
 	cmd := exec.CommandContext(ctx, path, probe[1:]...)
-	cmd.WaitDelay = time.Second // limits the wait for processes that the client has left
+	cmd.WaitDelay = time.Second // limits the wait for child processes that the client leaves running
 	out, err := cmd.Output()
 	if version := regexp.MustCompile(`[0-9]+\.[0-9]+\.[0-9]+`).FindString(string(out)); version != "" {
 		return version, nil

@@ -23,8 +23,8 @@ type printer struct {
 }
 
 // printFindings writes the findings that are not healthy with their fixes, the worst first. One
-// more line names the healthy checks. If everything is true, it writes one row for each finding
-// instead.
+// more line names the healthy checks. If the parameter everything is true, it writes all findings
+// instead, in the order of the checks.
 func (d diagnosis) printFindings(w io.Writer, everything bool) error {
 	p := printer{color: cmdline.WantsColor(w, os.Getenv), width: cmdline.ScreenWidth(w)}
 	shown := d.Findings

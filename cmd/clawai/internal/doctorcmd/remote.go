@@ -11,7 +11,7 @@ import (
 	"github.com/clawai/clawai/internal/state/egress"
 )
 
-// endsSoon is how long before the end of a certificate doctor warns.
+// endsSoon is a time span: doctor warns about a certificate that expires within this time.
 const endsSoon = 30 * 24 * time.Hour
 
 // checkRemote shows the certificates and proxies that clawai would use for remote servers. It opens

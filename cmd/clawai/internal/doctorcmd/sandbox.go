@@ -127,8 +127,8 @@ func checkInstalled(p *machine, f *wrapcmd.Found, name string, plan *cage.Plan) 
 	return dropTwice(all)
 }
 
-// dropTwice removes findings with the same text, because several entries of one server give the
-// same finding.
+// dropTwice removes each finding that has the text of an earlier one, because several entries of
+// one server lead to equal findings.
 func dropTwice(all []finding) (rest []finding) {
 	for _, one := range all {
 		if !slices.ContainsFunc(rest, func(o finding) bool { return o.Text == one.Text }) {

@@ -11,7 +11,8 @@ import (
 )
 
 // checkWrappers returns a finding for each server with a wrapper that does not protect it. One more
-// finding names all servers without a wrapper, because the owner may want this.
+// finding names all servers without a wrapper. That finding is only a warning, because the owner
+// may have left these servers out on purpose.
 func checkWrappers(p *machine) (all []finding) {
 	if p.foldersErr != nil {
 		return nil

@@ -156,7 +156,8 @@ func runSync(c *cli.Context) error {
 	defer stop()
 	pace := courier.Pace{Poll: c.Duration("poll-every"), Ship: c.Duration("ship-every")}
 	if c.Bool("stay") {
-		// A person has started this by hand, so the process must stay.
+		// A person has started this process by hand, perhaps while no session runs. Without
+		// WantSync the process would then end at once.
 		enrolment.WantSync(folders.State, time.Now())
 		return courier.Stay(ctx, folders, pace)
 	}
@@ -166,9 +167,9 @@ func runSync(c *cli.Context) error {
 	return syncNow(ctx, cmdline.ProseWriter(c.App.Writer), folders, false)
 }
 
-// syncNow asks the centre for the bundle once, copies the record, and prints the result. fresh
-// means that the laptop was enrolled just now. Then syncNow also starts the process that stays. A
-// failure of the centre is then not an error.
+// syncNow asks the centre for the bundle once, copies the record, and prints the result. If the
+// parameter fresh is true, the laptop was enrolled just now. In this case, syncNow also starts the
+// process that stays, and a failure of the centre is not an error.
 func syncNow(ctx context.Context, out io.Writer, folders config.Folders, fresh bool) error {
 	c, err := courier.NewCourier(folders)
 	if err != nil {

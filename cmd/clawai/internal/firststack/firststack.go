@@ -7,12 +7,12 @@ import "unsafe"
 
 func init() { growStack(false) }
 
-// size is the new size of the stack in bytes. It is less than the command line, reading a policy and
-// opening a session need together.
+// size is the new size of the stack in bytes. The command line, the reading of a policy and the
+// opening of a session together need more than this.
 const size = 48 << 10
 
-// growStack has a frame of this size, so the stack grows. used is never true, because the runtime would
-// clear an array that is used.
+// growStack has a frame of this size, so the stack grows. The parameter used is never true: if the
+// code used the array, the runtime would clear it first.
 //
 //go:noinline
 func growStack(used bool) (last byte) {

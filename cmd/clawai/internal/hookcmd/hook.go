@@ -1,5 +1,6 @@
 // Package hookcmd implements "clawai hook". The command does the same as the small program
-// clawai-hook. In addition, it can ask a person, and it knows the client's servers.
+// clawai-hook. In addition, it can ask a person through the channels in the settings, and it knows
+// the client's servers.
 package hookcmd
 
 import (

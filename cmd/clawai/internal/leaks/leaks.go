@@ -46,9 +46,8 @@ type reach struct {
 	secret             bool // true if the data tool returns secrets
 }
 
-// pick is one tool that shows what its server can do. The tool with the lowest class is chosen. Of
-// several such tools, it is the one with the shortest name. tool is "" if the server has no such
-// tool.
+// pick is one tool that shows what its server can do: the tool with the lowest class or, if several
+// tools have this class, the one with the shortest name. tool is "" if the server has no such tool.
 type pick struct {
 	tool  string
 	class int
@@ -61,7 +60,7 @@ func (p *pick) offerTool(tool string, class int) {
 }
 
 // reachOf returns the reach of a server. The owner's tables in the policy have priority over the
-// built-in knowledge about a tool, as they have for calls.
+// built-in knowledge about a tool. The same is true when clawai judges a call.
 func reachOf(s *ClientServer, p *policy.Policy) (r reach) {
 	for _, tool := range s.Known.ListTools() {
 		if p != nil {
@@ -84,8 +83,8 @@ func (r *reach) addTool(tool flow.Tool) {
 	if max(t.PublicSource, t.SecretData, t.PublicSink, t.DangerousWrites) == policy.Forbidden {
 		return
 	}
-	// reads is 1 for a tool that also writes. A tool that only reads is preferred, because people
-	// know it better.
+	// A tool that only reads has the number 0, and a tool that also writes has 1. The lower number
+	// is preferred, because people know read-only tools better.
 	reads := 0
 	if t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes {
 		reads = 1

@@ -81,8 +81,8 @@ func runLock(c *cli.Context) error {
 	return writeLock(c, path, was, old, found)
 }
 
-// lockPath returns the path of the lock file. It is given if that is set. Otherwise it is the file
-// next to the project's policy, in the folder .clawai.
+// lockPath returns the path of the lock file. If the parameter given is not "", lockPath returns
+// given. Otherwise the file is next to the project's policy, in the folder .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -149,7 +149,7 @@ type outcome struct {
 // askAll asks the servers for their lists in sequence, because their programs may use the same
 // files.
 func askAll(ctx context.Context, servers []server, was pin.Lock) (all []outcome) {
-	others := maps.Clone(was) // the lock, and then also the lists of the servers that were asked
+	others := maps.Clone(was) // starts with the lock; the lists of each server that was asked are added
 	for _, s := range servers {
 		o := outcome{name: s.name}
 		is, err := s.listServer(ctx)

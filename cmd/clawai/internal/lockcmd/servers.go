@@ -31,7 +31,7 @@ type server struct {
 	args, env []string             // the command that starts the server, and its environment
 	start     []string             // the command in the form of the lock
 	sandbox   []string             // the sandbox in the client's entry, in the form of clienttable.Read
-	err       error                // the lists that a proxy has seen; nil if the server must be asked
+	err       error                // why the server's lists cannot be read; nil if they can
 	seen      *pin.SelfDescription // the lists that a proxy has seen; nil means that the server is asked
 }
 

@@ -71,7 +71,7 @@ func (c *cursor) readFile(path, dir string) error {
 // isTaken reports whether an earlier export has delivered a record.
 func (c *cursor) isTaken(e *event.Entry) bool { return e.Seq <= c.old[e.Session] }
 
-// advance stores that the records of a batch are delivered. It writes the file.
+// advance notes that the records of a batch were delivered, and writes the file.
 func (c *cursor) advance(batch []*event.Entry) error {
 	if c.path == "" {
 		return nil

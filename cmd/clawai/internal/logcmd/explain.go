@@ -82,7 +82,7 @@ type replyDoc struct {
 	Rule     *ruleDoc `json:"rule"`
 	Found    []string `json:"found,omitempty"`
 	Altered  []string `json:"altered,omitempty"`
-	Release  bool     `json:"releasable"` // true if clawai release can let the next answer through
+	Release  bool     `json:"releasable"` // true if clawai release can let the next answer to the same call through
 }
 
 // explainMarks color the decision then, the decision now, and the explanation.
@@ -125,8 +125,9 @@ func logExplain(c *cli.Context) error {
 	return cmdline.WriteProse(c.App.Writer, explainMarks, func(w io.Writer) error { return r.printComparison(w, e, c.Bool("all")) })
 }
 
-// ExplainDecision explains a recorded decision like log explain, with the owner's policy. why has
-// the decisions then and now. rules has the answer of each rule. dir is the folder of the record.
+// ExplainDecision explains a recorded decision like log explain, with the owner's policy. The
+// result why has lines about the decisions then and now. The result rules has lines with the answer
+// of each rule. The parameter dir is the folder of the record.
 func ExplainDecision(dir string, entry *event.Entry) (why, rules []string, err error) {
 	folders, err := config.ReadFolders()
 	if err != nil {
@@ -162,8 +163,8 @@ func newReplyDoc(e *event.Entry) *replyDoc {
 	return d
 }
 
-// printReply writes what happened to the answer: withheld, released or altered. If possible, it
-// also writes how a person can release the next answer.
+// printReply writes what happened to the answer: withheld, released or altered. If clawai release
+// can let the next answer to the same call through, printReply also writes this command.
 func (d *replyDoc) printReply(w io.Writer) {
 	what := "was withheld"
 	switch {
@@ -195,8 +196,8 @@ func printList(w io.Writer, label string, all []string) {
 
 func splitLines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
 
-// compareDecision judges a recorded call again. judge returns the judge, and path is the file of
-// its policy.
+// compareDecision judges a recorded call again. The parameter judge is a function that returns the
+// replay.Judge for this, and the parameter path is the file of its policy.
 func compareDecision(dir string, entry *event.Entry, path string, judge func() (*replay.Judge, error)) (*comparison, *explain.Explanation, error) {
 	call, why := replay.RebuildCall(entry)
 	if why != "" {
@@ -332,7 +333,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison returns a text: whether the decision is still the same.
+// renderComparison returns a text that says whether the decision now is the same as then.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

@@ -169,7 +169,8 @@ func parseSyslogAddress(to string, form export.Form) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// openLines opens the file to for appending. If to is "" or "-", it takes standard output.
+// openLines opens a file for appending. The parameter to is the path of the file. If it is "" or
+// "-", openLines takes standard output.
 func openLines(to string, form export.Form, source export.Source, out io.Writer) (deliver.Sink, error) {
 	lines := &deliver.Lines{To: struct{ io.Writer }{out}, Append: form.Append, Source: source}
 	if to == "" || to == "-" {
@@ -405,7 +406,7 @@ func sizeOf(call *event.Entry) (n int) {
 	return n
 }
 
-// complete copies fields that a record does not have from the record of its call.
+// complete fills in empty fields of a record. It copies the values from the record of the call.
 func (k *knownCalls) complete(e *event.Entry) {
 	call := k.calls[e.Ref]
 	if e.Ref == "" || call == nil {

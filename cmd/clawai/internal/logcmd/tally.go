@@ -19,8 +19,8 @@ const (
 type counts struct {
 	Calls   int `json:"calls"`
 	Allowed int `json:"allowed"`
-	Denied  int `json:"denied"`  // also calls that would have been denied, when nothing was enforced
-	Asked   int `json:"asked"`   // the rules asked a person, whatever the answer was
+	Denied  int `json:"denied"`  // includes calls that the policy denied while nothing was enforced
+	Asked   int `json:"asked"`   // the rules asked a person; the answer does not matter
 	Failed  int `json:"failed"`  // the reply was an error
 	Watched int `json:"watched"` // nothing was enforced
 	replies replyTimes
@@ -35,7 +35,7 @@ type tally struct {
 	all         counts
 	first, last time.Time
 	tools       map[toolKey]*counts
-	others      bool              // there are more tools than the limit; the others are counted only in all
+	others      bool              // there are more tools than the limit; the calls of further tools are counted only in the field all
 	hours       map[int64]*counts // the key is the number of hours since 1970
 	sessions    map[string]bool
 	open        map[string]openCall // calls that wait for their reply, by the id of their record
@@ -57,7 +57,7 @@ func (t *tally) addEntry(e *event.Entry) {
 		return
 	}
 	if e.Code == gate.CodeUngoverned {
-		return // no rule is about such a message, such as a list or a ping
+		return // no rule is about a message such as a list or a ping
 	}
 	if t.first.IsZero() {
 		t.first = e.Time

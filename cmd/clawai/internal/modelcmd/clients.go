@@ -39,7 +39,8 @@ func findAddress(id, program string) (*client.ModelRow, error) {
 }
 
 // leadClient returns words for the client's command line and a variable for its environment. With
-// them, the client uses our address instead of the service's address. to is the service's address.
+// them, the client uses our address instead of the service's address. The result to is the
+// service's address.
 func leadClient(row *client.ModelRow, ours, upstream string) (words, env []string, to *url.URL, err error) {
 	for _, name := range row.Elsewhere {
 		if v := os.Getenv(name); v != "" && v != "0" && v != "false" {
@@ -71,8 +72,8 @@ func leadClient(row *client.ModelRow, ours, upstream string) (words, env []strin
 	return words, env, to, err
 }
 
-// readAddress finds the service's address in the client's own file, and returns where it is.
-// service is the address of the real service. This is the address in the file before clawai wrap
+// readAddress finds the service's address in the client's own file, and returns where it is. The
+// result service is the address of the real service: the one that the file had before clawai wrap
 // --llm, or else the client's default.
 func readAddress(row *client.ModelRow) (a client.ModelAddress, service string, err error) {
 	env, err := wrap.SystemEnv()

@@ -14,8 +14,9 @@ import (
 const coversFor = 5 * time.Second
 
 // newCovers returns a function that says what already judges a call: a proxy, a hook or nothing.
-// address is the client's end of the connection of the call. If hooks is false, hooks do not count.
-// If the connection belongs to another program than the client, the result is Uncovered.
+// address is the client's end of the connection of the call. If the parameter hooks is false, the
+// function ignores the client's hooks. If the connection belongs to another program than the
+// client, the result is Uncovered.
 func newCovers(row *client.Row, project string, hooks bool, from *peers) func(address string, req *client.Request) model.Cover {
 	var mu sync.Mutex
 	var read time.Time

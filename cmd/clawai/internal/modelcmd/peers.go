@@ -22,18 +22,18 @@ import (
 type peers struct {
 	own netip.AddrPort // the address on which we listen
 
-	mu      sync.Mutex          // guards the fields below; start locks it until root is known
+	mu      sync.Mutex          // guards the fields below; the method start locks it until root is known
 	root    string              // key of the process that we have started; "" for none
 	words   []string            // the words with our address in that process's command
 	all     map[string]peer     // the connected processes, by their end of the connection
-	clients map[string][]string // programs of processes that were not started by a client, by the process's key
+	clients map[string][]string // the programs of processes that no client has started; the key of the map is the process's key
 }
 
 // peer is one process that has connected.
 type peer struct {
 	pid     int      // 0 if it is not known
 	program []string // the result of readProgram
-	nested  bool     // a client has started this process, and its program is another one than the client's
+	nested  bool     // a client has started this process, but the process runs another program than the client
 	started bool     // it is the process that we have started, or a child of that process
 }
 
@@ -91,8 +91,9 @@ func (p *peers) forget(c net.Conn, state http.ConnState) {
 	}
 }
 
-// start calls the function start, which starts the client's process. Requests of this process wait
-// until its id is known. words are the words with our address in the client's command.
+// start runs the function in its parameter start, which starts the client's process. Requests of
+// this process wait until the id of the process is known. The parameter words has the words with
+// our address in the client's command.
 func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,9 +105,10 @@ func (p *peers) start(words []string, start func() (pid int, err error)) error {
 	return err
 }
 
-// isNested reports whether a client has started this process and its program is another one. If a
-// client starts its own program again, as Claude Code does for its agents, the same hooks run
-// there. Then isNested returns false. It also returns false if the system does not show processes.
+// isNested reports whether a client has started this process, but the process runs another program
+// than the client. A client may also start its own program again, as Claude Code does for its
+// agents. The same hooks then run there, so isNested returns false. It also returns false if the
+// system does not show processes.
 func (p *peers) isNested(one *peer) bool {
 	if !showsProcesses() {
 		return false

@@ -115,7 +115,7 @@ func exitError(err error) error {
 	return &cmdline.ExitError{Code: proxycmd.ExitProxy, Err: err}
 }
 
-// readOptions reads the options that are the same as those of clawai proxy.
+// readOptions reads the options that this command shares with clawai proxy.
 func (m *modelRun) readOptions(c *cli.Context) (err error) {
 	o := &m.spec
 	if o.Redact, err = redact.ParseMode(c.String("redact")); err != nil {

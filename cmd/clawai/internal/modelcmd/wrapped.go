@@ -217,9 +217,9 @@ func (w *wrappedRun) findAgent(r *http.Request, row *catalogue.ModelRow, route s
 }
 
 // describeProcess returns the work folder of a client's process. hooks is false if the options or
-// the environment of the process switch off the client's hooks. It ignores the words without, which
-// clawai has added to the command. If the process cannot be examined, folder is "" and hooks is
-// false.
+// the environment of the process switch off the client's hooks. The parameter without has the words
+// that clawai has added to the command; describeProcess ignores them. If the process cannot be
+// examined, folder is "" and hooks is false.
 func describeProcess(id string, pid int, without ...string) (folder string, hooks bool) {
 	if pid == 0 {
 		return "", false

@@ -43,8 +43,8 @@ func signText(secret, asked, judge string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// SameText reports whether two texts are the same. It takes the same time wherever they differ. An
-// empty b is never the same.
+// SameText reports whether two texts are the same. Its duration does not depend on the place where
+// they differ. If b is empty, it returns false.
 func SameText(a, b string) bool {
 	return b != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }

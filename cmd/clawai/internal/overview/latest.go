@@ -42,7 +42,8 @@ type Latest struct {
 }
 
 // Follow keeps the latest calls up to date until ctx ends. First it reads only the last few calls,
-// so that a page can show them at once. It calls caught when all calls in the record are read.
+// so that a page can show them at once. When all calls in the record are read, it calls the
+// function in the parameter caught.
 func (l *Latest) Follow(ctx context.Context, o *Overview, caught func()) {
 	l.readEarly(o)
 	_ = o.FollowCalls(ctx, MaxLatest, func(r *record.Row) { l.addCall(newCall(r, o.Home)) }, func(text string) {
@@ -113,8 +114,9 @@ func (l *Latest) addCall(c *Call) {
 	l.next = (l.next + 1) % MaxLatest
 }
 
-// List returns the newest calls for which takes is true, at most most calls. The newest call is
-// first. more is the number of further such calls in memory.
+// List returns the newest matching calls in memory, the newest first. A call c matches if takes(c)
+// is true. The parameter most is the maximum number of calls in the list. The result more is the
+// number of further matching calls in memory.
 func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

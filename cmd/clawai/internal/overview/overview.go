@@ -68,13 +68,14 @@ func waitFor(ctx context.Context, d time.Duration) {
 // a long record opens as fast as a short one.
 const tailBytes = 2 << 20
 
-// FollowCalls calls show for the last calls of the record, and then for each new call, until ctx
-// ends. When a reply arrives, it calls show again for the same call. It calls notice with sentences
-// about the record that are safe for a terminal. It calls caught after the last calls; caught may
-// be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
+// FollowCalls passes the last calls of the record to the function show, and then each new call,
+// until ctx ends. When the reply to a call arrives, it passes this call to show again. It passes
+// sentences about the record to the function notice; they are safe for a terminal. When show has
+// got the last calls of the record, FollowCalls calls the function in the parameter caught, which
+// may be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
 // temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
-	told := "" // the last fault that notice was told
+	told := "" // the last fault that was passed to notice; "" if the record can be read
 	for {
 		calls := record.Calls{Show: func(r *record.Row) {
 			if r.Reply == nil { // the same call comes again with its reply, but it counts only once
@@ -112,8 +113,9 @@ func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.
 	}
 }
 
-// ReadCalls calls show for every call in the record, the oldest first. It calls progress with two
-// numbers of bytes: those read so far, and the size of the record. It stores no call.
+// ReadCalls passes every call in the record to the function show, the oldest first. It passes two
+// numbers of bytes to the function progress: the bytes read so far, and the size of the record. It
+// stores no call.
 func (o *Overview) ReadCalls(ctx context.Context, show func(*record.Row), progress func(read, all int64)) error {
 	all, err := recordBytes(o.Dir)
 	if err != nil {
@@ -146,8 +148,8 @@ func recordBytes(dir string) (all int64, err error) {
 
 var callKinds = []event.Kind{event.Decision, event.Dropped}
 
-// followRecord calls add for each record. If the folder of the record does not exist yet,
-// followRecord waits for it. It skips damaged records, because clawai log verify reports them.
+// followRecord passes each record to the function add. If the folder of the record does not exist
+// yet, followRecord waits for it. It skips damaged records, because clawai log verify reports them.
 func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*event.Entry) error) error {
 	for {
 		if _, err := os.Stat(o.Dir); err == nil {
@@ -197,8 +199,8 @@ func (o *Overview) LoadPolicy() (rules *policy.Policy, fault string) {
 	return nil, cmdline.ShortenHome(term.VisibleText(first), o.Home)
 }
 
-// PolicyFault returns a text if the owner's policy does not load: the consequence and the reason.
-// Otherwise it returns "". A running proxy continues with its earlier rules.
+// PolicyFault returns a text with the consequence and the reason if the owner's policy does not
+// load, and otherwise "". A running proxy continues with its earlier rules.
 func (o *Overview) PolicyFault() string {
 	if _, fault := o.LoadPolicy(); fault != "" {
 		return "no server starts, and every tool of an agent with a hook is refused: " + fault

@@ -167,8 +167,8 @@ func (o *Overview) LoadSessions(ctx context.Context) ([]Session, error) {
 // Session is a session of an agent, with its labels and its calls.
 type Session struct {
 	flow.Shown
-	// Closed has what the rules refuse or ask about because of the labels. The refused calls are
-	// first.
+	// Closed has the kinds of calls that the rules refuse or ask about because of the session's
+	// labels. The refused kinds are first.
 	Closed []Closure
 
 	// active has the counts of the latest calls. It is nil if none of the latest calls is known to

@@ -84,12 +84,12 @@ const (
 
 // Tally counts the calls by hour, tool and rule.
 type Tally struct {
-	period  time.Duration  // how far back calls are counted; 0 for since midnight
+	period  time.Duration  // how far back calls are counted; 0 means since midnight
 	changed *atomic.Uint64 // increases with each call
 	begin   sync.Once
 
 	mu     sync.Mutex
-	caught bool // all calls that were in the record at the start are counted
+	caught bool // true if all calls that were in the record at the start are counted
 	read   time.Time
 	cells  map[cell]*Counts
 	tools  names[Tool]
@@ -297,7 +297,7 @@ func clipTo(s string, most int) string {
 		return string([]byte(s))
 	}
 	cut := most
-	for cut > 0 && s[cut]&0xC0 == 0x80 { // a cut inside a character moves to its start
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // if the cut is inside a character, move it to the start of that character
 		cut--
 	}
 	return string([]byte(s[:cut])) + "…"

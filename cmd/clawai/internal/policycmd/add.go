@@ -86,7 +86,7 @@ type Addition struct {
 	// name their own servers.
 	Servers []string
 	Rules   string   // text of further rules; each rule names the servers of Servers
-	Folders []string // folders for the list of folders that starter policies use, in the form of rules
+	Folders []string // folders to add to the list that starter policies use, spelled as in rules
 	Command []string // the command that writes this addition, without --yes
 }
 
@@ -152,12 +152,13 @@ type addition struct {
 	options policy.Options
 	next    []byte
 	text    string   // the text that is inserted
-	at      int      // offset of that text in next
+	at      int      // offset of the field text in the field next
 	more    []string // other lines of the policy that change
 }
 
-// apply makes the new text of the policy. If the policy already contains the addition, there is a
-// text that says where, and nothing changes. Otherwise there is "".
+// apply makes the new text of the policy. If the policy already contains the addition, apply
+// changes nothing, and the result there is a text that says where the addition is. Otherwise the
+// result there is "".
 func (p *addition) apply() (there string, err error) {
 	extends := policy.Extensions(p.file, p.next)
 	if slices.ContainsFunc(extends, func(x policy.Extension) bool { return !x.InPlace }) && p.Profile != "" {
@@ -232,7 +233,7 @@ func (p *addition) coverReplies() {
 		missing := slices.DeleteFunc(slices.Clone(p.Servers), func(name string) bool { return matchesServer(x.Servers(), name) })
 		if x.InPlace && x.Profile == replyProfile && x.Servers() != nil && len(missing) > 0 {
 			// After an error, the replies of these servers are not checked. The preview does not
-			// claim that they are.
+			// claim that they are checked.
 			_ = p.addServers(x, missing)
 			return
 		}

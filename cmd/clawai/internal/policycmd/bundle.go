@@ -246,8 +246,8 @@ func tryBundle(b *bundle.Bundle, path string) (*bundled.Outcome, error) {
 	return bundled.Try(nil, b, path, policyfile.PolicyOptions(folders.Home), packs.ParsePack)
 }
 
-// signWith signs a bundle with the secret key in the file name. It returns an error if other users
-// can read that file.
+// signWith signs a bundle with the secret key in a file. The parameter name is the path of this
+// file. It returns an error if other users can read that file.
 func signWith(text []byte, name string) ([]byte, error) {
 	key, err := config.ReadSecret(name)
 	if err != nil {

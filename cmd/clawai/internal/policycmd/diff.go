@@ -52,7 +52,7 @@ func runDiff(c *cli.Context) error {
 	}
 	o := policyfile.DraftOptions(c.String("home"))
 	if o.Home == "" && !c.Bool("record") {
-		o.Home = "/home/user" // the same on every machine, as in policy test
+		o.Home = "/home/user" // a fixed folder, so that the result is the same on every machine, as in policy test
 	} else if o.Home, err = homeFlag(c); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func runExplain(c *cli.Context) error {
 	}
 	home := c.String("home")
 	if home == "" && c.IsSet("fixture") {
-		home = "/home/user" // the same on every machine, as in policy test
+		home = "/home/user" // a fixed folder, so that the result is the same on every machine, as in policy test
 	} else if home, err = homeFlag(c); err != nil {
 		return err
 	}
@@ -187,7 +187,8 @@ func OwnPolicy() (path string, layers config.Layers, err error) {
 	return folders.PolicyFile(), layers, nil
 }
 
-// writeExplanation prints a session, and the explanation of a call in it. in and e may be nil.
+// writeExplanation prints a session, and the explanation of a call in it. The parameter in (the
+// session) and the parameter e (the explanation) may be nil.
 func writeExplanation(c *cli.Context, in *inSession, e *explain.Explanation) error {
 	if c.Bool("json") {
 		doc := struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// inSession is a stored session of an agent. It also has what the session's labels decide about a
-// call, in addition to the rules.
+// inSession is a stored session of an agent. It also has the effect of the session's labels on a
+// call, which adds to the decision of the rules.
 type inSession struct {
 	flow.Shown
 	Counted int    `json:"counted"` // number of calls that limits have counted so far

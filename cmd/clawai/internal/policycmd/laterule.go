@@ -39,8 +39,8 @@ func OpenRecord(entry *event.Entry) (*LateRule, error) {
 	return e.planRecord(entry, policy.Allow)
 }
 
-// planRecord prepares a rule about a recorded call. After an error, Then of the returned rule may
-// still be set, because the decision may be known.
+// planRecord prepares a rule about a recorded call. After an error, the field Then of the returned
+// rule may still be set, because the earlier decision may be known.
 func (e *policyEdit) planRecord(entry *event.Entry, action policy.Action) (*LateRule, error) {
 	shown := term.VisibleText(entry.Record)
 	call, why := replay.RebuildCall(entry)

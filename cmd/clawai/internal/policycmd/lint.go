@@ -182,8 +182,9 @@ func declaredInRecord(c *cli.Context) (lint.Options, error) {
 	return o, err
 }
 
-// mostUsedSpellings returns the names. If some names differ only in upper and lower case, it
-// returns only the most used of them, because the others are probably mistakes.
+// mostUsedSpellings returns the names in uses, which maps each name to the number of its uses. If
+// some names differ only in upper and lower case, it returns only the name with the most uses,
+// because the others are probably mistakes.
 func mostUsedSpellings(uses map[string]int) []string {
 	best := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {

@@ -4,8 +4,8 @@ package policycmd
 
 import "github.com/urfave/cli/v2"
 
-// Command returns "clawai policy". more are subcommands from another package, which read the
-// clients' files.
+// Command returns "clawai policy". The parameter more has subcommands from another package, which
+// read the clients' files.
 func Command(more ...*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name:      "policy",

@@ -94,7 +94,7 @@ func ReplayJudge(c *cli.Context, path string, layers config.Layers) (*replay.Jud
 }
 
 // NewReplayJudge is like ReplayJudge, but for the given home folder. It writes notes about the
-// layers to warn.
+// layers to the writer in the parameter warn.
 func NewReplayJudge(path, home string, layers config.Layers, warn io.Writer) (*replay.Judge, error) {
 	src, err := readPolicyFile(path)
 	if err != nil {

@@ -90,7 +90,7 @@ func tellBroken(c *cli.Context, format string, err error) error {
 	return err
 }
 
-// loading is the tool in the findings about a policy that does not load.
+// loading is the tool that the findings name if a policy does not load.
 var loading = check.Tool{Name: "clawai policy check", Version: cmdline.Version, Kinds: []check.FindingKind{{
 	Code: policyError, Summary: "The policy does not load.", Why: "A policy that does not load allows nothing.",
 }}}

@@ -19,9 +19,10 @@ func SandboxFlags() []cli.Flag { return editFlags() }
 // Opening is one value to add to the table of a sandbox. Key is read, write, net or env.
 type Opening struct{ Key, Value string }
 
-// WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no such
-// table, it inserts text. Otherwise it adds openings to that table. It shows the change to the
-// person and asks first. command is the command line that writes the same without asking.
+// WriteSandbox writes the table of a server's sandbox into the policy. If the policy has no table
+// for this server, it inserts the table in the parameter text. Otherwise it adds the values in the
+// parameter openings to the existing table. It shows the change to the person and asks first. The
+// parameter command is the command line that makes the same change without a question.
 func WriteSandbox(c *cli.Context, server, text string, openings []Opening, command []string) error {
 	e, err := newPolicyEdit(c, "")
 	if err != nil {
@@ -63,8 +64,8 @@ func WriteSandbox(c *cli.Context, server, text string, openings []Opening, comma
 	return nil
 }
 
-// addOpenings adds values to the lists of a table. next is the new text of the policy, and shown
-// has the changed lines.
+// addOpenings adds values to the lists of a table. The result next is the new text of the policy,
+// and the result shown has the changed lines.
 func addOpenings(src []byte, table string, openings []Opening, t *policy.CageTable) (next []byte, shown string) {
 	lists := map[string][]string{"read": t.Read, "write": t.Write, "net": t.Net, "env": t.Env}
 	next = src

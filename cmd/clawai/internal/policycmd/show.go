@@ -95,8 +95,9 @@ type ruleRow struct {
 	Line        int      `json:"line"` // line of the rule; the first line if several rules are equal
 }
 
-// listSections returns the rules by server. Servers with the same rules share a section. only is
-// the server to list. If only is "", it lists all servers, also those that no rule names.
+// listSections returns the rules by server. Servers with the same rules share a section. The
+// parameter only is the server to list. If it is "", listSections lists all servers, also those
+// that no rule names.
 func listSections(sources []policy.Source, only string) (all []section) {
 	var names []string
 	for i := range sources {

@@ -73,8 +73,8 @@ func testOnce(c *cli.Context, format string) error {
 	return verdictOf(check.Summarize(run.Results))
 }
 
-// judgeOptions returns the options for judging: the home folder and the disk. fill sets the time
-// and the folder in a fixture that does not have them.
+// judgeOptions returns the options for judging: the home folder and the disk. The result fill is a
+// function. It sets the time, the folder and the system in a fixture that does not have them.
 func judgeOptions(c *cli.Context) (o policy.Options, fill func(*check.Fixture), err error) {
 	var at time.Time
 	cwd, system, err := placeFlags(c)

@@ -37,7 +37,7 @@ func updateCommand() *cli.Command {
 
 // updated is one [[extends]] table whose pinned text differs from the text in this clawai.
 type updated struct {
-	profile, was, is string // was and is are digests
+	profile, was, is string // the fields was and is have the old and the new digest
 }
 
 func runUpdate(c *cli.Context) error {
@@ -84,10 +84,11 @@ func runUpdate(c *cli.Context) error {
 	return nil
 }
 
-// listMoved returns warnings about rules of the owner that an update would move. The key above of
-// such a rule names a rule of the extended text by its description. In the new text, another rule
-// may have this description, and then the owner's rule would be above that other rule. The lines
-// are safe for a terminal. listMoved returns nil if the policy does not load with the pinned texts.
+// listMoved returns warnings about rules of the owner that an update would move. Such a rule has
+// the key "above", which names a rule of the extended text by its description. In the new text,
+// another rule may have this description. The owner's rule would then stand above that other rule.
+// The lines are safe for a terminal. listMoved returns nil if the policy does not load with the
+// pinned texts.
 func listMoved(src []byte, e *policyEdit, after *policy.Policy) (lines []string) {
 	before, err := policy.Parse(e.file, src, e.writer.Options)
 	if err != nil {
@@ -153,8 +154,9 @@ func newUpdate(c *cli.Context) (*policyEdit, []byte, error) {
 	return &policyEdit{c: c, folders: folders, file: path, writer: writer}, src, nil
 }
 
-// updateProfiles returns the text of a policy with new digests of profiles, from this clawai. names
-// are the profiles to update. If names is empty, it updates all.
+// updateProfiles returns the text of a policy in which profiles have the digests of their texts in
+// this clawai. The parameter names lists the profiles to update. If it is empty, updateProfiles
+// updates all profiles.
 func updateProfiles(file string, src []byte, names []string) (next []byte, all []updated, err error) {
 	pinned := map[string]bool{}
 	var edits []policytext.Edit

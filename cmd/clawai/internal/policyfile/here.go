@@ -28,8 +28,8 @@ func LoadHere(folders config.Folders) (*config.Loaded, error) {
 	return layers.Load(folders.PolicyFile(), PolicyOptions(folders.Home))
 }
 
-// FindFault returns the error if the policy of these folders does not load. Clawai then refuses
-// every call. It returns nil if the policy loads, or if there is no policy file yet.
+// FindFault returns the error if the policy of these folders does not load. In this case clawai
+// refuses every call. FindFault returns nil if the policy loads, or if there is no policy file yet.
 func FindFault(folders config.Folders) error {
 	if _, err := os.Stat(folders.PolicyFile()); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -44,7 +44,7 @@ type Start struct {
 	Cage    *cage.Plan          // nil if neither the policy nor the client's file has a cage for the server
 	Files   *installed.Manifest // the installation that is started instead of a launcher; nil if there is none
 	// Passed is a text about an installation that is not used, because the command differs. It is
-	// "" if there is none.
+	// "" if the server has no such installation.
 	Passed string
 }
 
@@ -119,8 +119,8 @@ func DescribePassed(store *installed.Store, server string, command []string) (te
 }
 
 // namesPackage reports whether a command contains the name of a package in a form that a launcher
-// accepts. A version may follow the name. The name may also be inside a text for a shell. A path to
-// a file of the package does not count.
+// accepts. A version may follow the name. The name may also be inside a text for a shell. If the
+// command only has a path to a file of the package, namesPackage returns false.
 func namesPackage(command []string, pkg string) bool {
 	for _, word := range strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;&|()<>=$", r) }) {
 		if word == pkg || strings.HasPrefix(word, pkg+"@") {

@@ -30,9 +30,9 @@ func ExtendProfile(name string, servers []string) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// KeepProfiles writes the starter policies that a policy pins to files in the policy's folder. A
-// later clawai has other texts, so it reads the pinned texts from these files. path is the policy
-// file.
+// KeepProfiles writes files into the policy's folder: the starter policies that the policy pins. A
+// later clawai has other texts, so it reads the pinned texts from these files. The parameter path
+// is the policy file.
 func KeepProfiles(path string, src []byte) error {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace || x.Profile == "" || x.SHA256 == "" {

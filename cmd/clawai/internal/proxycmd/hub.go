@@ -89,7 +89,7 @@ func runHub(c *cli.Context) error {
 		LongestLine: func(client string) int { return mcp.LongestLine(client, false) },
 	})
 	one.End(hubEnded, cmdline.ExitOK)
-	h.all.CloseServerEnd() // not earlier, because servers may be started until now
+	h.all.CloseServerEnd() // must come after the session, because the session may start servers until its end
 	return closeRun(one, err)
 }
 
@@ -287,9 +287,10 @@ func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error
 	return header, resolver.UsedValues(), err
 }
 
-// adviseOwner prints a command on standard error with which the owner can let the server use the
-// refused entry of the vault. It returns only the refusal, for the client and the record. The
-// command does not help them, and its arguments may be the value of a hidden variable.
+// adviseOwner tells the owner on standard error why the vault refused an entry, and with which
+// command the owner lets the server use the entry. This advice has COMMAND in place of the server's
+// command, because an argument of that command may be the value of a hidden variable. The client
+// and the record get only the returned error, which has no advice.
 func adviseOwner(err error, s config.Upstream) error {
 	shown := vaultplace.NewResolver(s.ID, s.Command, s.Dir).Server
 	if !shown.ReadsFolder() {

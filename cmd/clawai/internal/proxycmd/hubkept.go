@@ -44,9 +44,9 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 	return &keptLists{entry, redact.NewKnown(used)}
 }
 
-// ServerIdentity returns a text with everything that clawai uses to open a server. The lists of the
-// server depend on nothing else that is known before the first request. used has the values from
-// the vault.
+// ServerIdentity returns a text with everything that clawai uses to open a server. Before the first
+// request, nothing else is known that could change the lists of the server. used has the values
+// from the vault.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)

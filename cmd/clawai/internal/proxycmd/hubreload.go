@@ -79,7 +79,8 @@ func (h *hubRun) replaceServers(next []config.Upstream) {
 	}
 }
 
-// recordChatter records a change of the servers in every session. what describes the change.
+// recordChatter records a change of the servers in every session. The parameter what describes the
+// change.
 func (h *hubRun) recordChatter(what string) {
 	for _, s := range h.listSessions() {
 		_ = s.guard.NoteEvents(&event.Event{Kind: event.Chatter, Code: "servers", Detail: what})

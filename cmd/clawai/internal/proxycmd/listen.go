@@ -224,7 +224,7 @@ func newHTTPServer(handler http.Handler) *http.Server {
 }
 
 // serveOperator serves /healthz and /metrics on the operator's address. It sends an error of the
-// server to done.
+// server to the channel done.
 func (l *listenRun) serveOperator(ctx context.Context, done chan<- error) (*http.Server, error) {
 	in, err := l.openListener(ctx, l.operator)
 	if err != nil {

@@ -49,6 +49,8 @@ type proxyRun struct {
 	asError bool // a denial is a JSON-RPC error instead of a result (--deny-as error)
 	secrets secrets
 	here    bool // the servers run on this machine
+
+	watchdog *stdio.Watchdog // of the server; nil before the policy is read, and for a remote server
 	// clientSandbox has the rules of the client's own sandbox for this server. wrap has copied them
 	// from the client's file.
 	clientSandbox []string
@@ -88,8 +90,9 @@ func runProxy(c *cli.Context) error {
 		return err
 	}
 	if p.remote == nil {
-		go stdio.AskSystem() // while the policy is read, because the server's start would wait for the answer
+		go stdio.AskSystem() // runs while the policy is read, so that the server's start need not wait for the answer
 	}
+	defer func() { p.watchdog.Stop() }()
 	one, err := session.Open(c.Context, p.spec)
 	if err != nil {
 		return openError(p.secrets.hideInError(err))
@@ -140,6 +143,9 @@ func newProxyRun(c *cli.Context) (*proxyRun, error) {
 	}
 	p.spec.Prepare = func() (*redact.Known, error) {
 		err := p.readSecrets()
+		if err == nil && p.remote == nil {
+			p.watchdog = stdio.StartWatchdog() // while the record is opened
+		}
 		return p.secrets.known, err
 	}
 	return p, p.readOptions(c)

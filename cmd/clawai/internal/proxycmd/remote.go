@@ -110,7 +110,7 @@ func (r *remoteServer) renderAddress() string {
 }
 
 // dialServer returns the upstream for the remote server. If there is an Authorization header,
-// clawai uses it. Otherwise the owner can sign in when the server asks for it.
+// clawai uses it. Otherwise the owner can sign in when the server asks for a token.
 func (p *proxyRun) dialServer(guard *gate.Session) (*remote.Upstream, error) {
 	o := remote.Options{
 		URL: p.remote.url, Header: p.remote.header, Limits: p.limits, SSE: p.remote.sse,

@@ -65,12 +65,13 @@ func (s secrets) hideInError(err error) error {
 }
 
 // toldWait is the maximum wait for the last output of a server that has ended. It is limited,
-// because a process that the server has left may keep its stderr open.
+// because the server may have left another process running, which keeps stderr open.
 const toldWait = time.Second
 
 // screenStderr returns the file for the server's stderr. If there are values to hide, the file is a
-// pipe, and the values are removed from its output. The caller must call started after the server
-// was started or has failed to start. told waits until all output of the ended server is passed on.
+// pipe, and the values are removed from its output. When the server was started or has failed to
+// start, the caller must call started(). After the server has ended, told() waits until all its
+// output is passed on, but not longer than toldWait.
 func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
 		return all.Stderr(), all.CloseServerEnd, func() {}, nil
@@ -89,8 +90,8 @@ func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, 
 	return w, func() { _ = w.Close() }, wait, nil
 }
 
-// shareStderr is like screenStderr, but for one of several servers. to is the stderr that these
-// servers share.
+// shareStderr is like screenStderr, but for one of several servers. The parameter to is the stderr
+// that these servers share.
 func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err error) {
 	if s.known == nil || to == nil {
 		return to, func() {}, nil
@@ -99,8 +100,9 @@ func (s secrets) shareStderr(to *os.File) (stderr *os.File, started func(), err 
 	return w, func() { _ = w.Close() }, err
 }
 
-// pipeFiltered returns a pipe w. It copies data from w to the file to, without the values, until
-// all processes have closed w. Then it closes done.
+// pipeFiltered returns a pipe w. It copies everything that is written to w into the file in the
+// parameter to, with markers in place of the values from the vault. When all processes have closed
+// w, it closes the channel done.
 func (s secrets) pipeFiltered(to *os.File) (w *os.File, done chan struct{}, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {

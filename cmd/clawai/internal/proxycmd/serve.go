@@ -115,8 +115,8 @@ func (s *ownServer) serveClient(one *session.Session, tools config.Serve) error 
 	return err
 }
 
-// sessionStatus returns what the agent may know about its session. It has no rules, no other
-// sessions and no arguments.
+// sessionStatus returns what the agent may know about its session. The result contains no rules, no
+// facts about other sessions, and no arguments of calls.
 func (s *ownServer) sessionStatus(detail string) (any, error) {
 	s.tally.mu.Lock()
 	defer s.tally.mu.Unlock()

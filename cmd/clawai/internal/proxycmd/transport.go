@@ -38,7 +38,7 @@ func (p *proxyRun) startServer(one *session.Session) (s *server, code int, err e
 		started()
 		return nil, ExitProxy, err
 	}
-	child, err := stdio.Start(stdio.Options{Args: start.Command, Env: p.secrets.env, Stderr: stderr, Cage: start.Cage, Refused: noteRefusals(one.Session, p.spec.Peer.Name)})
+	child, err := stdio.Start(stdio.Options{Args: start.Command, Env: p.secrets.env, Stderr: stderr, Cage: start.Cage, Watchdog: p.watchdog, Refused: noteRefusals(one.Session, p.spec.Peer.Name)})
 	started()
 	if err == nil {
 		err = noteStart(one.Session, p.spec.Peer.Name, start, child)

@@ -68,7 +68,7 @@ func (l *listenRun) readUpstreams(c *cli.Context) error {
 }
 
 // headerFiles returns the header files by server name. The key "" is for all servers. A file for an
-// unknown server is an error, because its secrets are meant for some server.
+// unknown server is an error, because the owner meant its secrets for a certain server.
 func (l *listenRun) headerFiles(texts []string) (map[string][]string, error) {
 	files := make(map[string][]string)
 	for _, text := range texts {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// tellWaiting tells a person who has started the command by hand why nothing happens. how is a
-// sentence about how a client starts this command.
+// tellWaiting tells a person who has started the command by hand why nothing happens. The parameter
+// how is a sentence that says how to put the command into a client.
 func tellWaiting(w io.Writer, command, how string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		_, _ = fmt.Fprintf(w, "clawai %s waits for an MCP client on its standard input: clients start it. %s To end it: Ctrl-D\n", command, how)

@@ -62,8 +62,8 @@ func FindReply(dir string, call *event.Entry, id string) (found *event.Entry) {
 	return found
 }
 
-// findBegun returns the decision with an id that begins with id. It returns nil if there is none,
-// and an error if there are several. It skips damaged records, because the caller has already
+// findBegun returns the decision whose id begins with the parameter id. It returns nil if there is
+// none, and an error if there are several. It skips damaged records, because the caller has already
 // reported them.
 func findBegun(dir, id string) (found *event.Entry, err error) {
 	session, number, whole := strings.Cut(id, "-")

@@ -53,7 +53,7 @@ func (p *Printer) fitRow(r *Row) string {
 	}
 	id := ""
 	if p.Width >= roomy {
-		// The id is never shortened, because a part of an id finds no record.
+		// The id is never shortened, because the start of an id may fit several records.
 		shown := cmdline.Pad(term.VisibleLine(e.Record), idCells)
 		left -= len(gap) + view.Width(shown)
 		id = gap + cmdline.Paint(p.Color, cmdline.Dim, shown)

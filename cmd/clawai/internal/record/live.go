@@ -54,7 +54,8 @@ func (l *Live) Add(e *event.Entry) error {
 	return l.showRow(row)
 }
 
-// openCalls has the latest calls that wait for a reply, at most window of them.
+// openCalls has the latest calls that wait for a reply. The constant window is their maximum
+// number.
 type openCalls struct {
 	rows  map[string]*Row // by the record's id
 	order []string        // record ids, the oldest first

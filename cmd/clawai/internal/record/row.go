@@ -56,8 +56,8 @@ func CanRelease(e *event.Entry) bool {
 	return judgesReply(e) && e.Release != "" && e.Decision == "deny"
 }
 
-// releaseCommand returns the command that releases the next reply to a call, or "" if there is
-// none.
+// releaseCommand returns the command that releases the next reply to a call, or "" if no command
+// can do this.
 func releaseCommand(e *event.Entry) string {
 	if !CanRelease(e) {
 		return ""

@@ -42,7 +42,8 @@ func (c *Calls) Add(e *event.Entry) error {
 	return nil
 }
 
-// ScreenLine returns a row as one line without colors. word is the word for the result of the row.
+// ScreenLine returns a row as one line without colors. The string word is the part of the line that
+// names the decision or the result, such as allow.
 func ScreenLine(r *Row, width int, home string) (line, word string) {
 	p := Printer{Width: width + 1, Home: home}
 	shown := *r

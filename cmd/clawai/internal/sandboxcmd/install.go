@@ -60,7 +60,8 @@ func runInstall(c *cli.Context) error {
 
 func runUpdate(c *cli.Context) error { return beginInstall(c, (*installRun).update) }
 
-// beginInstall finds the server, locks its installation, and then calls do.
+// beginInstall finds the server, locks its installation, and then runs the function in the
+// parameter do.
 func beginInstall(c *cli.Context, do func(*installRun) error) error {
 	t, err := findTarget(c)
 	if err != nil {
@@ -146,7 +147,7 @@ func (r *installRun) install() error {
 		return err
 	}
 	r.say("%s@%s lists %s.", m.Package, m.Version, lockcmd.DescribeCounts(&r.lists))
-	was.Start = r.lists.Start // the version is already printed, so it must not be a difference
+	was.Start = r.lists.Start // the version is already printed, so TellChanges must not print it as a difference
 	if known {
 		looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 		if err != nil {
@@ -190,7 +191,7 @@ func (r *installRun) update() error {
 		return err
 	}
 	r.say("%s: %s in place of %s", m.Package, m.Version, old.Version)
-	was.Start = r.lists.Start // the version is already printed, so it must not be a difference
+	was.Start = r.lists.Start // the version is already printed, so TellChanges must not print it as a difference
 	looks, err := lockcmd.TellChanges(r.c, r.t.name, &was, &r.lists)
 	switch {
 	case err != nil:

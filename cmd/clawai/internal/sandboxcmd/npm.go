@@ -41,8 +41,8 @@ type npmRun struct {
 }
 
 // installPackage installs the package with npm. npm runs in a cage that allows only the folder and
-// the registry. It runs no scripts of packages (--ignore-scripts). Programs that npm starts run in
-// the same cage, for example git.
+// the registry. The option --ignore-scripts stops npm from running scripts of packages. Programs
+// that npm starts run in the same cage, for example git.
 func (n *npmRun) installPackage(ctx context.Context, d servers.Download, version string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("there is no npm in PATH; install Node.js, or start the server without npx")
@@ -157,8 +157,9 @@ func (n *npmRun) planCage(ctx context.Context, d servers.Download, command []str
 	if err != nil {
 		return nil, err
 	}
-	// Own must not contain a folder of clawai that the new folder is in. Such a folder is closed
-	// anyway, because the table opens only the new folder.
+	// Own lists folders of clawai that no table may open. A folder of clawai that contains the new
+	// folder is left out of Own, because NewPlan would return an error. That folder stays closed
+	// all the same, because the table opens only the new folder.
 	dir, err := filepath.EvalSymlinks(n.dir)
 	if err != nil {
 		return nil, err
@@ -250,8 +251,8 @@ func mustPort(text string) uint16 {
 const maxText = 32 << 20
 
 // describePackage returns the manifest of the package in a folder. All values come from the
-// package, so describePackage accepts only values in the valid form. scripts are the names of the
-// packages with install scripts.
+// package, so describePackage accepts only values in the valid form. The result scripts has the
+// names of the packages with install scripts.
 func describePackage(dir string, d servers.Download) (m installed.Manifest, scripts []string, err error) {
 	m = installed.Manifest{Launcher: d.Launcher, Package: d.Package, Asked: d.Version, Named: d.Program, Installed: time.Now().UTC().Format(time.DateOnly)}
 	var lock struct {

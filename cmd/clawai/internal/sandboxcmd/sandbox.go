@@ -109,11 +109,11 @@ func openCommand(server string, openings []policycmd.Opening) []string {
 	return words
 }
 
-// target is the server of a command, with what is known about it.
+// target is the server that the command line names, with the known facts about the server.
 type target struct {
 	name    string
 	command []string // the command in the client's file
-	started []string // the command that clawai starts: the installed one, or else command
+	started []string // the command that clawai starts: the command of the installation, or else the one in the client's file
 	program string   // folder of the installation; "" if the server is not installed
 	env     []string // nil for the environment of this process
 	// sandbox is the client's own sandbox in its entry, in the form of clienttable.Read. It is

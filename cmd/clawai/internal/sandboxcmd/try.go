@@ -124,7 +124,8 @@ func (t *target) planCageOf(command []string, program string, proposed bool) (*c
 	return plan, err
 }
 
-// tryServer starts the server twice: without a sandbox, and with plan.
+// tryServer starts the server twice: first without a sandbox, and then in the sandbox that the
+// parameter plan describes.
 func (t *target) tryServer(ctx context.Context, plan *cage.Plan) (r trial) {
 	r.free, r.seen, r.freeErr = t.tryFree(ctx)
 	var mu sync.Mutex
@@ -223,9 +224,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns those of the paths that the cage does not open. These are the paths outside
-// the places in open, and those inside a place in shut. If three or more of them are in one folder,
-// it returns this folder instead.
+// gatherPlaces returns the paths that the cage does not open: the paths outside all places in the
+// list open, and the paths inside a place in the list shut. If three or more of these paths are in
+// one folder, it returns the folder instead of them.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}

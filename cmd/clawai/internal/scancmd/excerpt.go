@@ -47,9 +47,10 @@ func (p *secretPlaces) hasAny(start, end int) bool {
 // maxExcerpt is how many bytes of a finding are read. The excerpt is only one line.
 const maxExcerpt = 4 << 10
 
-// excerpt returns the text of a finding in two forms. shows is for a person, and has letters in
-// place of tag characters. It is "" if the text contains a secret or a likely secret in any
-// spelling. words is the text without the marks around it, such as those of a comment.
+// excerpt returns the text of a finding in two forms:
+//   - shows is the text for a person, with letters in place of tag characters. It is "" if the text
+//     contains a secret or a likely secret in any spelling.
+//   - words is the text without the marks around it, such as the marks of a comment.
 func (p *secretPlaces) excerpt(f inspect.Found) (shows, words string) {
 	text := strings.ToValidUTF8(p.text[f.Start:min(f.End, f.Start+maxExcerpt)], "\ufffd")
 	said := html.UnescapeString(string(escape.UndoEscapes(nil, []byte(text))))
@@ -89,8 +90,8 @@ var surround = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // showFindings returns an excerpt for each finding. An excerpt is "" if it contains a part of a
-// secret. One secret may be spread over several findings. The name of a secret may also be in the
-// text before a finding.
+// secret. One secret may be spread over several findings, so showFindings also joins findings and
+// searches them together with the text before them, which may have the name of the secret.
 func showFindings(text string, found []inspect.Found) (shows []string) {
 	p := secretPlaces{text: text}
 	shows = make([]string, len(found))
@@ -112,8 +113,9 @@ func showFindings(text string, found []inspect.Found) (shows []string) {
 const nearRow = 512 // how many bytes before and after a finding are read
 
 // hideRow finds secrets that are spread over several findings. It joins the words of the findings
-// whose indexes are in row. If between is true, it also joins the text between them. Where the
-// joined text contains a secret, it clears the excerpts in shows that have a part of this secret.
+// whose indexes are in the parameter row. If the parameter between is true, it also includes the
+// text between these words. Where the joined text contains a secret, it clears the excerpts in
+// shows that have a part of this secret.
 func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []string, between bool) {
 	for n, first := range row {
 		at := found[first].Start

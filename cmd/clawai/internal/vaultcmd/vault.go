@@ -97,7 +97,7 @@ func runSet(c *cli.Context) error {
 	}
 	var servers []string
 	err = store.Change(name, func(e *vault.Entry) error {
-		e.Value, e.Moved = value, false // the owner has set the value, so it does not count as moved
+		e.Value, e.Moved = value, false // the owner has set the value, so the entry must not be removed together with its last origin
 		e.Set = time.Now().UTC().Truncate(time.Second)
 		if given {
 			e.MaxAge = age

@@ -101,8 +101,8 @@ func (m *hookRules) insertRules(standing *policy.Policy, home string) (err error
 }
 
 // ownToolRules returns the starter's rules for the agents' own tools, as text for the policy.
-// Usually the text is an [[extends]] table. If the policy extends others with a list, the text has
-// the rules themselves.
+// Usually the text is an [[extends]] table. A policy with a list (extends = [...]) cannot also have
+// such a table, so for this policy the text has the rules themselves.
 func ownToolRules(path string, src []byte) (string, error) {
 	for _, x := range policy.Extensions(path, src) {
 		if !x.InPlace {

@@ -94,9 +94,9 @@ func hookClients(names []string) (words []string, err error) {
 	return words, nil
 }
 
-// selectHooks returns the hooks of the named clients. Some clients also run the hooks of other
-// clients (Row.Through). If such a client has no hooks of its own yet, or for unwrap, selectHooks
-// adds the hooks of the last of these other clients.
+// selectHooks returns the hooks of the named clients. Some clients also run the hooks of other clients
+// (Row.Through). For a named client of this kind, selectHooks adds the hooks of the last client in Row.Through in
+// two cases: if no hook covers the named client yet, and for unwrap.
 func (r *wrapRun) selectHooks(all []wrap.Hooks, words []string) ([]wrap.Hooks, error) {
 	if len(words) == 0 {
 		return all, nil
@@ -213,7 +213,7 @@ type editedSettings struct {
 }
 
 // listSettings returns the changed files of hooks, and the changed files with addresses of models.
-// failed has the error of each change; it is nil if nothing was written.
+// failed[i] is the error of changes[i], or nil if that file was changed. failed is nil if no file was to be changed.
 func listSettings(changes []wrap.Change, failed []error) (hooks, models []editedSettings) {
 	for i, c := range changes {
 		s := editedSettings{Path: c.Path, Removed: c.Gone}

@@ -58,8 +58,8 @@ func (f *Found) HookStatus() ([]HookStatus, error) {
 	return list, nil
 }
 
-// hasBrokenHooks reports whether some installed hooks do not work. A client without hooks does not
-// count, because that may be the owner's choice.
+// hasBrokenHooks reports whether some installed hooks do not work. It ignores clients without
+// hooks, and clients whose hooks only observe, because both may be the owner's choice.
 func hasBrokenHooks(hooks []HookStatus) bool {
 	return slices.ContainsFunc(hooks, func(h HookStatus) bool {
 		return !h.State.IsCovered() && h.State != wrap.HookBare && h.State != wrap.HookObserved

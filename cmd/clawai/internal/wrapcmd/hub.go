@@ -29,8 +29,8 @@ func (f *Found) readHub() (*wrap.Hub, error) {
 	return &h, err
 }
 
-// chooseHub reads the command line of wrap --hub. There, the name is the name of a client and not
-// of a server.
+// chooseHub reads the command line of wrap --hub. With --hub, the command line names a client
+// instead of a server.
 func (r *wrapRun) chooseHub(c *cli.Context, names []string) ([]string, error) {
 	if !c.Bool("hub") || r.op == wrap.Unwrap {
 		return names, nil

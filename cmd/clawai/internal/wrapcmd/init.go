@@ -51,11 +51,11 @@ type initRun struct {
 	policy     policycmd.Starter
 	kept       bool     // the policy already existed, and stays
 	unnamed    []error  // servers that are skipped because no rule can name them
-	hooked     []string // clients that can have hooks but get none
+	hooked     []string // names of the clients that can have hooks but get none
 	policyDone bool     // the policy is written, or the existing policy has got its missing rules
 
 	bareClients []string // names of the clients that cannot get hooks
-	hookFault   error    // the reason: clawai-hook is missing or unusable
+	hookFault   error    // why these clients cannot get hooks: clawai-hook is missing or unusable
 }
 
 func runInit(c *cli.Context) error {

@@ -20,8 +20,8 @@ import (
 // filesystem is the starter policy for servers that get folders as arguments.
 const filesystem = "filesystem"
 
-// noteFolders stores the folders of a filesystem server. It skips folders that clawai policy allow
-// would refuse. For these, the rules ask about each call.
+// noteFolders stores the folders of a filesystem server. It skips a folder that the command "clawai
+// policy allow" would refuse. The rules ask about each call in such a folder.
 func (p *starterPlan) noteFolders(e client.Entry, at config.Folders) {
 	folders, all := foldersOf(e, at.Home)
 	for _, folder := range folders {
@@ -136,9 +136,9 @@ func (p *starterPlan) furtherFolders(names []string) string {
 	}, "Ask: no rule names this folder, and the server may work there")
 }
 
-// foldersOf returns the absolute folders in the arguments of a filesystem server. all is true if
-// the server can use only these folders. It is false if another argument may be a folder. It is
-// also false if there is no folder, because then the server asks its client for folders.
+// foldersOf returns the absolute folders in the arguments of a filesystem server. The result all is
+// true if the server can use only these folders. It is false if another argument may be a folder.
+// It is also false if no argument is a folder, because the server then asks its client for folders.
 func foldersOf(e client.Entry, home string) (folders []string, all bool) {
 	server := slices.IndexFunc(e.Args, func(word string) bool {
 		return strings.Contains(word, "server-filesystem") || strings.Contains(word, "mcp/filesystem")

@@ -41,13 +41,11 @@ func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, err
 		r.plan.agents = r.plan.agents || len(changes) > 0
 		return changes, refused, nil
 	}
-	r.hooked = clientsOf(changes)
-	if !r.terminal {
-		return nil, nil, nil
-	}
-	var names []string
 	for _, c := range changes {
-		names = append(names, c.Hook.Name)
+		r.hooked = append(r.hooked, c.Hook.Name)
+	}
+	if r.hooked = dropRepeats(r.hooked); !r.terminal {
+		return nil, nil, nil
 	}
 	then := "Your policy gets rules for them, if it opens none of their tools."
 	switch {
@@ -56,7 +54,7 @@ func (r *initRun) offerHooks(servers []wrap.Change) ([]wrap.Change, []error, err
 	case !r.kept:
 		then = "The policy gets rules for them: reading and building pass, keys stay shut, you are asked about the rest."
 	}
-	answer, err := r.askLine(fmt.Sprintf("\n%s can call clawai before each built-in tool as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(dropRepeats(names), ", "), then))
+	answer, err := r.askLine(fmt.Sprintf("\n%s can call clawai before each built-in tool as well: shell, editor, web.\n%s Put the hooks in now? [y/N] ", strings.Join(r.hooked, ", "), then))
 	if err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
 		return nil, nil, nil
 	}

@@ -32,7 +32,7 @@ type starterPlan struct {
 	profiles []string                        // names of starter policies, in the order of fixtures.ListProfiles
 	known    []catalogueServer               // known servers without a starter policy, in the order of the catalogue
 	agents   bool                            // clients have or get hooks, so the policy needs rules for the clients' own tools
-	home     string                          // the home folder, which ~ means
+	home     string                          // the home folder; ~ in a rule stands for it
 	folders  []string                        // the servers' own folders; empty if no server has any
 	named    bool                            // some rules use the list of folders
 	// filesystem servers that may use further folders; a person is asked about calls there
@@ -148,7 +148,7 @@ func (p *starterPlan) starterRules(profile fixtures.Profile, names []string) (st
 // ownTools is the starter policy for the agents' own tools.
 const ownTools = "coding-agent"
 
-// serverNames returns the sorted names of the servers for which match returns true.
+// serverNames returns the sorted names of the servers s for which match(s) is true.
 func (p *starterPlan) serverNames(match func(*servers.KnownServer) bool) (names []string) {
 	for name, s := range p.servers {
 		if match(s) {

@@ -115,6 +115,10 @@ func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) erro
 		return r.tellErrors(refused)
 	case len(changes) == 0:
 		fmt.Fprintln(r.prose, "No server to put clawai in front of (see: clawai status).")
+		r.tellUnhooked()
+		if len(r.hooked) > 0 {
+			fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web). To judge them: clawai init --hooks\n", strings.Join(r.hooked, ", "))
+		}
 		return r.tellErrors(refused)
 	case r.dryRun:
 		r.tellPolicy(r.policyTitle("Policy to write"))

@@ -16,7 +16,7 @@ type toldTool struct {
 	name  string
 	reads bool // the name and the server both say that the tool changes nothing
 	grave bool // the name or the server says that the tool removes, runs or sends something
-	allow bool // the person has chosen it
+	allow bool // the person has chosen the tool
 }
 
 // effects has an action and a description for each effect that a known tool can have.

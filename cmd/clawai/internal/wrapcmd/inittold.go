@@ -175,8 +175,9 @@ type toolClaim struct {
 	} `json:"inputSchema"`
 }
 
-// judgeTool classifies a tool by its name. The server's claims can only make the result stricter,
-// and so can arguments that name a place. It returns false if the tool's name cannot be in a rule.
+// judgeTool classifies a tool by its name. The server's claims can only make the result stricter.
+// Arguments that name a place also make it stricter. It returns false if the tool's name cannot be
+// in a rule.
 func (c *toolClaim) judgeTool() (toldTool, bool) {
 	_, err := policy.Parse("", []byte(policytext.WriteRule(policytext.StringPair("action", "deny"), policytext.StringPair("tool", c.Name))), policy.Options{})
 	if err != nil || c.Name == "" || strings.ContainsAny(c.Name, "*?") {

@@ -170,9 +170,9 @@ func (r *wrapRun) modelChoices(files []wrap.ModelFile) string {
 }
 
 // saveModelRoutes stores the routes before any client's file is changed. It locks and reads the
-// routes again and repeats the planning, because another clawai may have changed them. shown are
-// the changes that the person has seen. If the new plan is different from shown, it returns an
-// error.
+// routes again and repeats the planning, because another clawai may have changed them. The
+// parameter shown has the changes that the person has seen. If the new plan differs from them,
+// saveModelRoutes returns an error.
 func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, refused []error, err error) {
 	unlock, err := wrap.LockModelRoutes(r.folders.State)
 	if err != nil {
@@ -207,7 +207,8 @@ func (r *wrapRun) saveModelRoutes(shown []wrap.Change) (changes []wrap.Change, r
 	return changes, refused, nil
 }
 
-// forgetModelRoutes removes the routes of the clients that use their service's own address again.
+// forgetModelRoutes removes the routes of the clients whose files have got back the address of
+// their service.
 func (r *wrapRun) forgetModelRoutes(changes []wrap.Change, failed []error) error {
 	if r.op != wrap.Unwrap || r.routes == nil || r.routesLost {
 		return nil
@@ -257,7 +258,7 @@ func (r *wrapRun) tellModelProxy(failed []error) {
 	fmt.Fprintln(r.prose, "It only hears; --judge uncovered makes it judge calls. docs/llm-proxy.md says how to start it with your session.")
 }
 
-// ModelStatus says where the requests of one client to its model go.
+// ModelStatus is the state of one client's connection to its model.
 type ModelStatus struct {
 	Client string          `json:"client"`
 	Name   string          `json:"name"`

@@ -216,7 +216,7 @@ func joinNames(all []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// dropRepeats returns all without duplicates, in the same order.
+// dropRepeats returns a list without its duplicates, in the same order.
 func dropRepeats(all []string) []string {
 	var once []string
 	for _, s := range all {

@@ -89,8 +89,8 @@ func FindServers() (f Found, err error) {
 	return f, err
 }
 
-// newWrapRun reads the command line and finds the files and servers on this machine. The checks
-// also see the options after the names.
+// newWrapRun reads the command line and finds the files and servers on this machine. The functions
+// in the parameter checks see all options, also those after the names.
 func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) (*wrapRun, error) {
 	names, err := cmdline.ParseArguments(c)
 	if err != nil {
@@ -163,8 +163,8 @@ func (r *wrapRun) askLine(question string) (string, error) {
 }
 
 // findUncoverable returns the places on this machine that clawai cannot protect by changing a file.
-// A place with paths counts if one of its paths exists. A place without paths counts if its client
-// is used. id selects one client; "" selects all.
+// It returns a place with paths if one of these paths exists. It returns a place without paths if
+// its client has a file on this machine. The parameter id selects one client; "" selects all.
 func (f *Found) findUncoverable(id string) []client.Uncoverable {
 	all, err := client.LoadUncoverables()
 	if err != nil {

@@ -309,8 +309,9 @@ func (f *Found) ClientNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// FindUnruled returns two lists of wrapped servers. shut are the servers for which no rule allows
-// anything. elsewhere are the servers for which only rules without a server may allow something.
+// FindUnruled returns two lists of wrapped servers:
+//   - shut: no rule allows anything for these servers.
+//   - elsewhere: only rules that name no server may allow something for these servers.
 func (f *Found) FindUnruled(rules []policy.Source) (shut, elsewhere []string) {
 	for i := range f.Places {
 		for _, e := range f.Places[i].Entries {

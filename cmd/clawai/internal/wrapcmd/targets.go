@@ -112,7 +112,8 @@ func (r *wrapRun) renderTarget(t wrap.Target) string {
 	return s
 }
 
-// projectFolder returns the project's folder. It is the part of the key path in place of "*".
+// projectFolder returns the project's folder. It is the key that the entry has at the place of "*"
+// in the row's key path.
 func projectFolder(t wrap.Target) string {
 	i := slices.Index(t.File.Row.KeyPath, "*")
 	if i < 0 || i >= len(t.Entry.KeyPath) {
@@ -147,8 +148,8 @@ func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 	return chosen, err
 }
 
-// chooseTargets lets the person choose from a list of servers that is sorted by client. already
-// reports whether a server is selected at the start.
+// chooseTargets lets the person choose from a list of servers that is sorted by client. The
+// parameter already is a function. It reports whether a server is selected at the start.
 func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))

@@ -56,7 +56,7 @@ func (r *wrapRun) tellUnruled(changes []wrap.Change) {
 		}
 	}
 	if r.Judge.Hub.Into {
-		return // the hub cannot only observe
+		return // wrap cannot write a hub that only observes, so there is no command to suggest
 	}
 	watch := "clawai wrap " + strings.Join(dropRepeats(again), " ") + " --observe"
 	if r.Judge.HTTPProxy.Base != "" && editsRemote(changes) {
@@ -76,7 +76,7 @@ type opening uint8
 
 const (
 	closed          opening = iota // no rule allows anything for this server
-	openedElsewhere                // only rules for all servers allow something, perhaps nothing that this server has
+	openedElsewhere                // only rules that name no server allow something, and this may be nothing that the server has
 	opened                         // a rule names the server, or names one of its tools, resources or prompts
 )
 

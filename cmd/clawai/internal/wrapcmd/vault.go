@@ -215,7 +215,7 @@ func (v *vaultMove) putSecret(store vault.Store) error {
 	return err
 }
 
-// takeBack undoes the moves into the vault for which lost returns true.
+// takeBack undoes the moves m into the vault for which lost(m) is true.
 func (m *vaultMoves) takeBack(lost func(*vaultMove) bool) (err error) {
 	for i := len(m.moves) - 1; i >= 0; i-- {
 		v := &m.moves[i]
@@ -245,8 +245,8 @@ func (v *vaultMove) removeOrigin(store vault.Store) error {
 }
 
 // hasStayed reports whether the client's file still has the secret itself and no reference to the
-// vault. Only then can the vault's copy be removed, because a failed edit may also have changed the
-// file.
+// vault. The vault's copy can be removed only in this case. An edit that failed may have changed
+// the file all the same, so the failure alone does not show this.
 func (v *vaultMove) hasStayed() bool {
 	now, err := os.ReadFile(v.origin.File)
 	return err == nil && bytes.Contains(now, v.origin.Token) && !bytes.Contains(now, []byte(vault.MakeReference(v.entry)))

@@ -306,9 +306,9 @@ func (r *wrapRun) tellErrors(errs []error) error {
 	return nil
 }
 
-// tellUnreadable prints the files that could not be read. It returns true if this is an error. If
-// the command line names servers, it is only a warning, because the user may mean servers in other
-// files.
+// tellUnreadable prints the files that could not be read. It returns true if the command must end
+// with an error because of these files. If the command line names servers, it returns false,
+// because the user may mean servers in other files.
 func (r *wrapRun) tellUnreadable() bool {
 	bad := false
 	for _, p := range r.Places {

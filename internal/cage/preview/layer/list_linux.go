@@ -46,7 +46,7 @@ func (r *runner) listChanges(until time.Time) {
 func (l *layer) isFull() bool {
 	var stat unix.Statfs_t
 	err := unix.Statfs(l.upper, &stat)
-	return err == nil && (stat.Bavail*uint64(stat.Bsize) < 64<<10 || stat.Ffree < 16) //nolint:gosec // a size
+	return err == nil && (stat.Bavail*uint64(stat.Bsize) < 64<<10 || stat.Ffree < 16) //nolint:gosec // a size is never negative
 }
 
 func (l *lister) isLate() bool {
@@ -164,7 +164,7 @@ func (l *lister) listEntry(rest string, covers bool) {
 // compare returns the kind of change between two files of the same type; "" for no change.
 func (l *lister) compare(rest string, now, was *entry, change *report.Change) string {
 	if now.kind() == "file" && was.stat.Nlink > 1 {
-		change.Names = int(was.stat.Nlink) - 1 //nolint:gosec // a count
+		change.Names = int(was.stat.Nlink) - 1 //nolint:gosec // the count is small
 	}
 	switch now.kind() {
 	case "file":

@@ -29,8 +29,8 @@ type layer struct {
 	hidden map[string]bool
 }
 
-// opaqueMark is an attribute of a folder in a layer: the folder replaces the real folder under it.
-// overlayfs uses this name if a user without capabilities has mounted the layer.
+// opaqueMark is an attribute. A folder in a layer with this attribute replaces the real folder
+// under it. overlayfs uses this name if a user without capabilities has mounted the layer.
 const opaqueMark = "user.overlay.opaque"
 
 // devices are the devices that programs find in /dev.
@@ -320,7 +320,7 @@ const nameServer = "nameserver 127.0.0.1\n"
 // resolv.conf that names the preview's name server. stage is a folder in memory.
 func (r *runner) makeCovers(stage string) error {
 	folder, file, names := filepath.Join(stage, "folder"), filepath.Join(stage, "file"), filepath.Join(stage, "resolv.conf")
-	if err := errors.Join(os.Mkdir(folder, 0o500), os.WriteFile(file, nil, 0o400), os.WriteFile(names, []byte(nameServer), 0o444), os.Chmod(names, 0o444)); err != nil { //nolint:gosec // programs of other users read it, too
+	if err := errors.Join(os.Mkdir(folder, 0o500), os.WriteFile(file, nil, 0o400), os.WriteFile(names, []byte(nameServer), 0o444), os.Chmod(names, 0o444)); err != nil { //nolint:gosec // programs of other users must read resolv.conf too
 		return err
 	}
 	add := func(from, place string) error {

@@ -100,7 +100,7 @@ func addLocalRoute(family uint8) error {
 	if err != nil || count < unix.SizeofNlMsghdr+4 {
 		return errors.Join(err, unix.EIO)
 	}
-	if code := int32(binary.NativeEndian.Uint32(answer[unix.SizeofNlMsghdr:])); code != 0 { //nolint:gosec // the number of an error, negative
+	if code := int32(binary.NativeEndian.Uint32(answer[unix.SizeofNlMsghdr:])); code != 0 { //nolint:gosec // an error number of the system, as a negative value
 		return unix.Errno(-code)
 	}
 	return nil

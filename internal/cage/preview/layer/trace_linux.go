@@ -157,7 +157,7 @@ func (c *command) start(output, reports *os.File) error {
 
 // setLimits limits each process of the command. watch limits all of them together.
 func setLimits(bytes int64) {
-	for what, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(bytes), unix.RLIMIT_DATA: 4 * uint64(bytes), unix.RLIMIT_NPROC: 2 * maxTasks} { //nolint:gosec // a positive number
+	for what, limit := range map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(bytes), unix.RLIMIT_DATA: 4 * uint64(bytes), unix.RLIMIT_NPROC: 2 * maxTasks} { //nolint:gosec // the limit is a positive number
 		_ = unix.Setrlimit(what, &unix.Rlimit{Cur: limit, Max: limit})
 	}
 }
@@ -205,7 +205,7 @@ func (c *command) goOn(pid int, status syscall.WaitStatus) {
 	_ = syscall.PtraceCont(pid, signal) // an error means that the process has ended
 }
 
-// end kills all processes of the command. why is one of the reasons in report.
+// end kills all processes of the command. why is one of the reasons in package report.
 func (c *command) end(why string) {
 	c.why.CompareAndSwap(nil, &why)
 	_ = unix.Kill(-1, unix.SIGKILL)
@@ -260,7 +260,7 @@ func (c *command) watch(over <-chan struct{}, until time.Time) {
 			c.end(report.ByTime)
 			late = nil
 		case <-tick.C:
-			c.full = c.full || c.r.layers[0].isFull() // all layers share their memory, so one is enough; deleted files free memory again
+			c.full = c.full || c.r.layers[0].isFull() // one layer is enough, because all layers share their memory; full stays true, although deleting files frees memory
 			switch {                                  // the limits also count processes that could not be traced
 			case c.why.Load() != nil || c.ended.Load():
 				_ = unix.Kill(-1, unix.SIGKILL)

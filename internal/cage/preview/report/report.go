@@ -34,8 +34,9 @@ type Change struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Counts are the numbers of files by kind of change, including unlisted files. A folder counts if
-// it was created or changed. A deleted folder counts as its files, or as one if it holds no file.
+// Counts are the numbers of files by kind of change, including unlisted files. A folder is counted if
+// it was created or changed. For a deleted folder, the files in it are counted. If the deleted folder
+// holds no file, it counts as one file.
 type Counts struct {
 	Created int `json:"created"`
 	Changed int `json:"changed"`

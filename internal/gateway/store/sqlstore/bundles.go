@@ -47,7 +47,7 @@ func (s *Store) FindBundleBefore(ctx context.Context, counter uint64) (store.Bun
 // findBundle returns the newest bundle whose counter meets a condition.
 func (s *Store) findBundle(ctx context.Context, where string, counter uint64) (b store.Bundle, err error) {
 	var content []byte
-	b, err = readBundle(s.row(ctx, "SELECT "+bundleColumns+", content FROM bundle WHERE org = ? AND "+where+" ORDER BY counter DESC LIMIT 1", s.org, int64(min(counter, math.MaxInt64))), &content) //nolint:gosec // it fits
+	b, err = readBundle(s.row(ctx, "SELECT "+bundleColumns+", content FROM bundle WHERE org = ? AND "+where+" ORDER BY counter DESC LIMIT 1", s.org, int64(min(counter, math.MaxInt64))), &content) //nolint:gosec // min makes the number fit
 	b.Bytes = content
 	return b, explain(err)
 }

@@ -52,7 +52,7 @@ func (s *Store) DecideEnrolment(ctx context.Context, userHash, status string, by
 	}
 	err = s.execOne(ctx, "UPDATE enrolment SET status = ?, decided_by = ?, decider = ? WHERE org = ? AND user_hash = ? AND status = ?",
 		status, by.String(), string(decider), s.org, userHash, store.Pending)
-	if err == store.ErrNone { //nolint:errorlint // execOne returns it bare
+	if err == store.ErrNone { //nolint:errorlint // execOne returns this error without a wrapper
 		return store.ErrTwice
 	}
 	return err
@@ -162,7 +162,7 @@ const touched = 10 * time.Second
 // TouchLaptop implements store.Laptops.
 func (s *Store) TouchLaptop(ctx context.Context, id string, now time.Time) error {
 	err := s.execOne(ctx, "UPDATE laptop SET seen = ? WHERE org = ? AND id = ? AND seen < ?", nanos(now), s.org, id, nanos(now.Add(-touched)))
-	if err == store.ErrNone { //nolint:errorlint // execOne returns it bare
+	if err == store.ErrNone { //nolint:errorlint // execOne returns this error without a wrapper
 		return nil
 	}
 	return err

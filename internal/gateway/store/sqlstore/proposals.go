@@ -24,8 +24,9 @@ func readProposal(r scanner, more ...any) (p store.Proposal, err error) {
 	return p, err
 }
 
-// lockCounter locks bundles and proposals until the transaction ends, and returns store.ErrOlder if a counter is
-// not higher than all of theirs. Older versions of the gateway know only bundles.
+// lockCounter locks bundles and proposals until the transaction ends. It returns store.ErrOlder if a bundle or a
+// proposal has the same counter or a higher one. It looks at both tables, because older versions of the gateway
+// add bundles without a proposal.
 func (t *transaction) lockCounter(org string, counter uint64) error {
 	if err := t.lockAll(); err != nil {
 		return err

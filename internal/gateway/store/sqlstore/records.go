@@ -29,8 +29,8 @@ type filter struct {
 	plain                    bool
 }
 
-// chooseFilters divides the filters of a query. The database finds records by the index of lead, and
-// compares each of these records with others.
+// chooseFilters divides the filters of a query. The database finds records by the index for the
+// filters in lead, and compares each of these records with the filters in others.
 func chooseFilters(q *store.Query) (lead, others []filter) {
 	isRare := q.Look == store.LookAsked || q.Look == store.LookRefused
 	isRareToo := q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome)
@@ -90,8 +90,9 @@ func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 			continue
 		}
 		// A database without statistics may choose the index of a column that selects nearly all
-		// records. || '' keeps it from this index. PostgreSQL compares a column inside the indexes of
-		// tools, but not a term, so server stays a column there.
+		// records. With || '' the column becomes a term, for which the database cannot use this
+		// index. But inside the indexes of tools, PostgreSQL compares only columns and no terms, so
+		// server stays a column there.
 		if !f.plain && !(s.d.numbered && f.column == "server" && byTool) {
 			f.column += " || ''"
 		}

@@ -8,11 +8,11 @@ import (
 // rows holds the rows that one statement inserts into a table. It holds them as columns.
 type rows struct {
 	names   []string
-	columns []any // each is a []string or a []int64 with length elements
+	columns []any // each is a []string or a []int64, with as many elements as length says
 	length  int
 }
 
-// textsOf adds a column of texts to r. get returns the text for one element of all.
+// textsOf adds a column of texts to r. get returns the text for one element of the slice all.
 func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
 	values := make([]string, len(all))
 	for i := range all {
@@ -21,7 +21,7 @@ func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
 	r.names, r.columns, r.length = append(r.names, name), append(r.columns, values), len(all)
 }
 
-// numbersOf adds a column of numbers to r. get returns the number for one element of all.
+// numbersOf adds a column of numbers to r. get returns the number for one element of the slice all.
 func numbersOf[T any](r *rows, name string, all []T, get func(*T) int64) {
 	values := make([]int64, len(all))
 	for i := range all {

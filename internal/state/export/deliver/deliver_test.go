@@ -140,6 +140,16 @@ func TestAskedWait(t *testing.T) {
 	}
 }
 
+func TestPageInPlaceOfReceiver(t *testing.T) {
+	r := &receiver{answers: []func(http.ResponseWriter){func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<h1>Sign in</h1>"))
+	}}}
+	if err := newOTLP(t, r).Deliver(t.Context(), entries(1, 1)); err == nil || !strings.Contains(err.Error(), "a web page answers") || r.asked != 1 {
+		t.Error(err, r.asked)
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	for _, tt := range []struct {
 		env          map[string]string

@@ -32,7 +32,7 @@ type OTLP struct {
 const (
 	requestTimeout = 10 * time.Second
 	longestWait    = 30 * time.Second // longest waiting time that a receiver can ask for
-	longestAnswer  = 64 << 10         // number of bytes that are read of an answer
+	longestAnswer  = 64 << 10         // maximum number of bytes that are read from an answer
 )
 
 // NewOTLP returns a sink for the address of a receiver's logs. header holds additional HTTP
@@ -135,6 +135,9 @@ func (o *OTLP) post(ctx context.Context, body []byte) (wait time.Duration, err e
 	case http.StatusOK:
 		if err != nil {
 			return 0, err
+		}
+		if strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/html") { // such as the sign-in page of a proxy
+			return 0, lasting{errors.New("a web page answers and not a receiver of OTLP; correct the address in OTEL_EXPORTER_OTLP_ENDPOINT")}
 		}
 		return 0, readRefusal(text)
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // OTLP names these codes as temporary

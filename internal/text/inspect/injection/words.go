@@ -34,8 +34,9 @@ func mixHash(h, c uint32) uint32 {
 	return h ^ h>>15
 }
 
-// kept tells what an ASCII byte is in a word: a letter in lower case; '0' for a digit; sign if the
-// byte is a word by itself; within if the byte is skipped inside a word; apart if the byte
+// kept tells how nextWord reads an ASCII byte. For a letter it holds the letter in lower case, and
+// for a digit it holds '0'. For other bytes it holds one of three constants: sign for a byte that
+// is a word by itself, within for a byte that is skipped inside a word, and apart for a byte that
 // separates words.
 var kept = func() (t [128]byte) {
 	for c := range t {
@@ -57,8 +58,8 @@ var kept = func() (t [128]byte) {
 	return t
 }()
 
-// plain is like kept, but has mixed for each byte whose meaning depends on the reading of the text
-// (as written or as drawn). Most bytes mean the same in every reading.
+// plain is like kept, but has the constant mixed for each byte whose meaning depends on the reading
+// of the text (as written or as drawn). Most bytes mean the same in every reading.
 var plain = func() (t [256]byte) {
 	for c := range t {
 		t[c] = mixed
@@ -200,9 +201,9 @@ func (r *reader) wordFeatures() (alone, two, three, apart uint32) {
 	return c, two, mixHash(a, two), mixHash(a^0x5bd1e995, c)
 }
 
-// foldRune returns what the first character of s looks like, in lower case: -1 if it is not drawn,
-// a blank if it is no letter, the ASCII sign if it looks like one. It also returns the character's
-// length.
+// foldRune returns the first character of s in lower case; for a look-alike, it returns the letter
+// or the ASCII sign that the character looks like. It returns -1 if the character is not drawn, and
+// a blank for any other sign. It also returns the character's length.
 func foldRune(s string, drawn bool) (rune, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if textclass.OddInReply(r) || r == 0xad || unicode.Is(unicode.Mn, r) {
@@ -250,12 +251,14 @@ func readings(text string) int {
 	return 1
 }
 
-// readingOf returns a reader for way number i to read a text; readings counts the ways.
+// readingOf returns a reader that reads a text in way number i. The function readings counts the
+// ways.
 func readingOf(text string, i int) *reader { return &reader{text: text, drawn: i > 0, page: i > 1} }
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// indexFrom returns the offset of the first byte c at or after from; -1 if there is none.
+// indexFrom returns the offset of the first byte c at or after the offset from; -1 if there is
+// none.
 func indexFrom(text string, c byte, from int) int {
 	n := strings.IndexByte(text[from:], c)
 	if n < 0 {
@@ -321,8 +324,9 @@ const (
 	maxTried = 8
 )
 
-// nextEnd returns the offset of the next end at or after from; -1 if there is none. n is the sort
-// of the end: the number of a tag in unseen, for its end tag, or one of the two ends of a comment.
+// nextEnd returns the offset of the next end at or after the offset from; -1 if there is none. n is
+// the sort of the end: the number of a tag in unseen, for its end tag, or one of the two ends of a
+// comment.
 func (r *reader) nextEnd(n, from int) int {
 	at := &r.seek.ends[n]
 	for *at >= 0 && *at <= from {
