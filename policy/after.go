@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 type Seen uint8
 
 // The kinds of data that a session can have seen. A session that has seen a secret has also
-// seen private data.
+// seen private data. A team's centre keeps these bits in its database, so their values never
+// change.
 const (
 	Known Seen = 1 << iota // the kinds are known: a kind whose bit is not set has not been seen
 	Untrusted
@@ -54,6 +56,17 @@ func (s Seen) LabelWords() (words []string) {
 		}
 	}
 	return words
+}
+
+// Each returns the kinds in the set, one after the other.
+func (s Seen) Each() iter.Seq[Seen] {
+	return func(yield func(Seen) bool) {
+		for i := range seenWords {
+			if one := s & (Untrusted << i); one != 0 && !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 // afterSeen is the condition of the key "after". It matches a call if the call's session has seen
@@ -96,7 +109,8 @@ func (p *parser) checkAfter(r *ruleSource) {
 		p.fail(at, at+len("after"), `after beside action "allow"`,
 			"what a session has seen may close and open nothing: write a deny or a prompt above the allow")
 	}
-	r.conditionFor("after").test.(*afterSeen).prompts = r.Action == Prompt
+	after := r.conditionFor("after").test.(*afterSeen)
+	after.prompts, r.After = r.Action == Prompt, after.kinds&^Known
 }
 
 func gotSeen(c *Call) string {

@@ -17,6 +17,7 @@ type Rule struct {
 	OutOfBand   bool // a person must be asked in another way than by the client's own form
 	Pinned      bool // a person's answer must not write a rule above it
 	Preview     bool // the person who answers sees what the command would do (docs/preview.md)
+	After       Seen // the labels in the rule's key after; 0 without the key
 	Rate        Rate // how often the rule may allow a call; the zero value sets no limit
 
 	// Approval lists the people at a team's centre who may allow the call. If it is nil, the person

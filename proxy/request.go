@@ -124,6 +124,7 @@ func (rc *receiver) handleRequest(ctx context.Context, f *frame.Frame) {
 	x.Raw, x.Calls, x.Out, x.Caller = f.Raw, req.calls, req, req
 	req.work = x.Work
 	rc.describeFrame(&x.Event, f, req.calls)
+	x.Event.Traceparent = req.message.Traceparent
 	if rc.from == mcp.ClientToServer {
 		x.Event.Client = mcp.NameClient(f.Method, f.Params)
 	} else {

@@ -51,15 +51,16 @@ type Event struct {
 
 	policy.Facts // the facts of a judged message
 
-	Extra   []byte   // JSON: the parts of the params that Names and Args do not contain
-	Digest  [32]byte // SHA-256 of the frame's bytes
-	Bytes   int      // length of the frame
-	Folded  int      // for Dropped and Chatter: the number of events in this record; 0 means one
-	Sent    [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
-	Finds   []string // the findings, each as "KIND HOW-MANY JSON-POINTER", never with a value
-	Looked  []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
-	Altered []string // the alterations, such as "redact secret"
-	Release string   // for a withheld reply: a person can release the next answer to the same call by this name
+	Extra       []byte   // JSON: the parts of the params that Names and Args do not contain
+	Traceparent string   // the trace context that the client sent with a request, in the form of IsTraceparent; "" for none
+	Digest      [32]byte // SHA-256 of the frame's bytes
+	Bytes       int      // length of the frame
+	Folded      int      // for Dropped and Chatter: the number of events in this record; 0 means one
+	Sent        [32]byte // SHA-256 of the altered frame that was sent; zero when it was sent unchanged
+	Finds       []string // the findings, each as "KIND HOW-MANY JSON-POINTER", never with a value
+	Looked      []string // the kinds that were searched for in a call or a reply; nil when nothing, or only a part, was searched
+	Altered     []string // the alterations, such as "redact secret"
+	Release     string   // for a withheld reply: a person can release the next answer to the same call by this name
 
 	Policy   string // the decision of the rules alone: allow, deny, prompt
 	Decision string // the final decision: allow or deny
@@ -68,7 +69,8 @@ type Event struct {
 	Reason   string // one sentence for the owner: why the stage decided so
 	RuleFile string
 	RuleLine int
-	RuleText string // the rule's description
+	RuleText string      // the rule's description
+	Labels   policy.Seen // the labels of the session that led to a question or a refusal; 0 when none did
 
 	Ref      string // the id of an earlier record, such as the decision of an outcome
 	Channel  string // for Answered: the channel that the person used
@@ -79,4 +81,10 @@ type Event struct {
 	IsError  bool     // for Outcome: the reply is an error or a tool result with isError
 	Declared []string // for Listed: the declared names or URIs
 	Detail   string   // free text for Start, End, Policy, Dropped
+}
+
+// WasAsked reports whether a person had to be asked about a judged message: a rule asked, or the labels
+// of the session did where the rules alone allow it.
+func (ev *Event) WasAsked() bool {
+	return ev.Policy == "prompt" || ev.Labels != 0 && ev.Decision == "allow"
 }

@@ -129,10 +129,11 @@ type Verdict struct {
 
 	endorsed bool // a person allowed the call despite the labels of the session
 
-	labels  string // why the session's labels make the verdict stricter; "" when they do not
-	owner   string // the reason for the owner, who may see more than the agent
-	unruled bool   // the verdict is not from the rules about calls, so the record keeps the earlier decision of these rules
-	noted   bool   // the event keeps its kind, although the verdict of this allowed message is recorded
+	labels  string      // why the session's labels make the verdict stricter; "" when they do not
+	led     policy.Seen // the labels of the session that led to a question or a denial, for the record
+	owner   string      // the reason for the owner, who may see more than the agent
+	unruled bool        // the verdict is not from the rules about calls, so the record keeps the earlier decision of these rules
+	noted   bool        // the event keeps its kind, although the verdict of this allowed message is recorded
 }
 
 // NewDenial returns the denial of a call in the form for the agent.
@@ -173,7 +174,7 @@ func (x *Exchange) noteVerdict(v *Verdict) {
 	if !v.unruled {
 		ev.Policy = v.Policy.String()
 	}
-	ev.Stage, ev.Code, ev.Reason = string(v.Stage), v.Code, v.owner
+	ev.Stage, ev.Code, ev.Reason, ev.Labels = string(v.Stage), v.Code, v.owner, v.led
 	if r := v.Rule; r != nil {
 		ev.RuleFile, ev.RuleLine, ev.RuleText = r.Pos.File, r.Pos.Line, r.Description
 	} else {

@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/clawai/clawai/policy"
 )
@@ -100,4 +102,67 @@ func TestAnAnswerForWhatWasSeen(t *testing.T) {
 			t.Errorf("recorded %q", x.Event.Reason)
 		}
 	})
+}
+
+// The record says which labels led to a question or a refusal, however it ended: it says so of a call that a person
+// allowed, too, whose reason is gone by then. It says so no longer where the labels do not ask any more.
+func TestTheRecordSaysWhichLabelsLed(t *testing.T) {
+	const both = policy.Untrusted | policy.Secret
+	after := func(a policy.Action) *policy.Policy {
+		return ruleText(t, "[[rule]]\naction = \""+a.String()+"\"\ntool = \"*\"\nafter = [\"untrusted\"]\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n")
+	}
+	asks := seen{says: policy.Prompt, led: policy.Known | both, why: "after a page"}
+	say := func(r Reply) func(*Session, *seen, *pendingQuestion) {
+		return func(_ *Session, _ *seen, q *pendingQuestion) { q.say(r, "") }
+	}
+	for name, tt := range map[string]struct {
+		rules  Policy
+		labels seen
+		do     func(*Session, *seen, *pendingQuestion) // to the question; nil if nobody is asked
+		code   string
+		want   policy.Seen
+	}{
+		"a person allows":        {byName, asks, say(AllowOnce), CodeAllowedByPerson, both},
+		"a person hands it over": {byName, asks, say(HandOver), CodeHandedOver, both},
+		"a person denies":        {byName, asks, say(DenyOnce), CodeDeniedByPerson, both},
+		"nobody answers":         {byName, asks, func(*Session, *seen, *pendingQuestion) { time.Sleep(time.Hour) }, CodeNotAnswered, both},
+		"nobody can be asked":    {byName, asks, func(_ *Session, _ *seen, q *pendingQuestion) { q.answer(reply{err: errors.New("no terminal")}) }, CodeNobodyToAsk, both},
+		"a team's centre keeps it": {byName, asks, func(_ *Session, _ *seen, q *pendingQuestion) {
+			q.answer(reply{Answer: Answer{Note: "kept"}, err: ErrKept})
+		}, CodeApprovalWaits, both},
+		"the session ends": {byName, asks, func(s *Session, _ *seen, _ *pendingQuestion) { s.Close() }, CodeClosed, both},
+		"more came while it waited": {byName, seen{says: policy.Prompt, led: policy.Untrusted, why: "after a page"}, func(_ *Session, l *seen, q *pendingQuestion) {
+			l.led = both
+			q.say(AllowOnce, "")
+		}, CodeAllowedByPerson, both},
+		"the labels are cleared while it waits": {byName, asks, func(_ *Session, l *seen, q *pendingQuestion) {
+			l.says, l.led, l.why = policy.Allow, 0, ""
+			q.say(AllowOnce, "")
+		}, CodeAllowedByRule, 0},
+		"labels refuse":                        {byName, seen{says: policy.Deny, led: both}, nil, CodeLabels, both},
+		"the owner forbids the call":           {byName, seen{says: policy.Deny}, nil, CodeLabels, 0},
+		"labels only watch":                    {byName, seen{says: policy.Allow, why: "after a page"}, nil, CodeAllowedByRule, 0},
+		"a rule about labels asks":             {after(policy.Prompt), seen{says: policy.Allow, tells: policy.Known | both}, say(AllowOnce), CodeAllowedByPerson, policy.Untrusted},
+		"a rule and the level ask":             {after(policy.Prompt), seen{says: policy.Prompt, led: policy.Secret, tells: policy.Known | both}, say(AllowOnce), CodeAllowedByPerson, both},
+		"a rule about labels denies":           {after(policy.Deny), seen{says: policy.Allow, tells: policy.Known | both}, nil, CodeDeniedByRule, policy.Untrusted},
+		"a rule about other labels lets it go": {after(policy.Deny), seen{says: policy.Allow, tells: policy.Known | policy.PrivateData}, nil, CodeAllowedByRule, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := tt.labels
+				s, j, person := sessionWithPerson(t, tt.rules, Options{Labels: &l, AskTimeout: time.Minute})
+				x := j.call("allow")
+				s.Do(t.Context(), x)
+				if all := person.open(); tt.do != nil {
+					tt.do(s, &l, all[0])
+				} else if len(all) > 0 {
+					t.Error("a person is asked")
+				}
+				s.askers.Wait()
+				if ev := x.Event; ev.Code != tt.code || ev.Labels != tt.want {
+					t.Errorf("recorded %s with labels %v, want %s with %v", ev.Code, ev.Labels.LabelWords(), tt.code, tt.want.LabelWords())
+				}
+			})
+		})
+	}
 }

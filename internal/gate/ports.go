@@ -118,10 +118,11 @@ type Labels interface {
 	// that the calls name.
 	Seen(cs []policy.Call) policy.Seen
 	// Judge returns the action that the labels require for calls that the rules allow or ask about,
-	// and the reason for the agent. It returns Allow when the labels do not object. A reason
-	// together with Allow is only recorded. Judge can only make a verdict stricter. It does not
-	// keep the slice.
-	Judge(cs []policy.Call) (a policy.Action, why string)
+	// the labels that led to it, and the reason for the agent. It returns Allow when the labels do
+	// not object. A reason together with Allow is only recorded. No label has led to a Deny whose
+	// cause is the call itself, or labels that cannot be read. Judge can only make a verdict
+	// stricter. It does not keep the slice.
+	Judge(cs []policy.Call) (a policy.Action, led policy.Seen, why string)
 	// PassFiles notes the files that calls read and write, because a written file keeps the labels
 	// of the session. The gate calls PassFiles before it forwards the calls or asks a person. After
 	// an error the gate refuses the calls. It does not keep the slice.

@@ -15,6 +15,7 @@ func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,
 		Reason: why, owner: cmp.Or(owner, q.labels), Releasable: q.x.Event.Release != "",
+		led: q.x.verdict.led, // of the last time that the call was judged
 	}
 	q.x.noteVerdict(&v)
 	return v

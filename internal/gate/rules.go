@@ -170,7 +170,9 @@ func (v *Verdict) setDecision(d *policy.Decision) {
 	default:
 		v.Code, v.Reason = CodeNoRule, "no rule allows it"
 	}
-	v.Policy = v.Action
+	if v.Policy = v.Action; v.Action <= policy.Prompt && d.Rule != nil {
+		v.led = d.Rule.After
+	}
 }
 
 // notEnforced is the owner's text in the start record of a session that only observes. Without it,

@@ -53,13 +53,14 @@ func (s *Session) judgePins(x *Exchange, v *Verdict) bool {
 
 // judgeLabels applies the session's labels to the calls of x.
 func (s *Session) judgeLabels(x *Exchange, v *Verdict) bool {
-	action, why := s.o.Labels.Judge(x.Calls)
+	action, led, why := s.o.Labels.Judge(x.Calls)
 	if action == policy.Allow {
 		if why != "" { // a reason without an action goes only to the record
 			v.owner = strings.TrimPrefix(v.owner+"; "+why, "; ")
 		}
 		return false
 	}
+	v.led |= led &^ policy.Known
 	if v.labels = cmp.Or(why, "what the session has seen"); action == v.Action { // the rules already ask a person, and the question now also shows this reason
 		return false
 	}
@@ -123,7 +124,9 @@ func (None) Add([]Label, []byte) error { return errKept }
 func (None) Seen([]policy.Call) policy.Seen { return 0 }
 
 // Judge always allows, because there are no labels.
-func (None) Judge([]policy.Call) (policy.Action, string) { return policy.Allow, "" }
+func (None) Judge([]policy.Call) (a policy.Action, led policy.Seen, why string) {
+	return policy.Allow, 0, ""
+}
 
 // PassFiles does nothing, because there are no labels.
 func (None) PassFiles([]policy.Call) error { return nil }

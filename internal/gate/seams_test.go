@@ -11,6 +11,7 @@ import (
 // seen are the labels of a test.
 type seen struct {
 	says   policy.Action
+	led    policy.Seen
 	why    string
 	err    error
 	falls  bool
@@ -36,11 +37,11 @@ func (l *seen) PassFiles([]policy.Call) error { return l.lost }
 
 func (l *seen) Seen([]policy.Call) policy.Seen { return l.tells }
 
-func (l *seen) Judge([]policy.Call) (policy.Action, string) {
+func (l *seen) Judge([]policy.Call) (policy.Action, policy.Seen, string) {
 	if l.falls {
 		panic("labels fell")
 	}
-	return l.says, l.why
+	return l.says, l.led, l.why
 }
 
 func TestLabelsOnlyTighten(t *testing.T) {

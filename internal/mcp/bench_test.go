@@ -70,6 +70,15 @@ func TestReadAllocatesOnce(t *testing.T) {
 	}); n > 1 {
 		t.Errorf("%v allocations", n)
 	}
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	traced := parse(t, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"n","_meta":{"traceparent":"`+trace+`"}}}`)
+	if n := testing.AllocsPerRun(100, func() {
+		if m, r := Read(traced, ClientToServer, "fs"); r != nil || m.Traceparent != trace {
+			t.Fatal(r, m.Traceparent)
+		}
+	}); n > 1 {
+		t.Errorf("%v allocations with a trace context", n)
+	}
 	reply := parse(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"ok"}]}}`)
 	if n := testing.AllocsPerRun(100, func() { _, _ = InputCalls(reply, "fs") }); n > 0 || reply.Kind != frame.Response {
 		t.Errorf("%v allocations", n)

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/wire/jsonscan"
 	"github.com/clawai/clawai/policy"
 )
@@ -126,6 +127,7 @@ type meta struct {
 	more          bool   // _meta has a member of kind callPart
 	quiet         uint64 // see Quiet in policy.Call
 	session       string // see Session in policy.Call
+	traceparent   string // the trace context; "" if there is none in the form of event.IsTraceparent
 }
 
 // readMeta parses _meta the first time it is called.
@@ -145,6 +147,10 @@ func (fs *fields) readMeta() *meta {
 			if IsToken(value) {
 				m.progressToken = value.Bytes()
 				continue // tokenKind handles it
+			}
+		case "traceparent":
+			if text := value.Text(); event.IsTraceparent(text) {
+				m.traceparent = text
 			}
 		case MetaPrefix + "protocolVersion":
 			m.modern = value.Kind() == jsonscan.String

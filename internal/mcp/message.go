@@ -22,6 +22,8 @@ type Message struct {
 	InputResponses []byte // params.inputResponses, for Asked.AnswerCalls; nil if there are none
 	RequestState   []byte // JSON token of params.requestState; nil unless it is a string
 
+	Traceparent string // params._meta.traceparent in the form of event.IsTraceparent; "" if there is none
+
 	// Tasks are the ids of the tasks that a request or a notification is about. The rules judge the
 	// message by the calls that became these tasks.
 	Tasks []string
@@ -181,7 +183,7 @@ func (m *Message) readEnvelope(f *frame.Frame, fs *fields) {
 	}
 	if fs.at[fMeta] != "" {
 		meta := fs.readMeta()
-		m.ProgressToken, m.Modern = meta.progressToken, meta.modern
+		m.ProgressToken, m.Modern, m.Traceparent = meta.progressToken, meta.modern, meta.traceparent
 	}
 }
 

@@ -1,11 +1,32 @@
 package mcp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/policy"
 	"github.com/google/go-cmp/cmp"
 )
+
+// Only a trace context in the form with a fixed length is one.
+func TestTraceparent(t *testing.T) {
+	const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for meta, want := range map[string]string{
+		`{"traceparent":"` + trace + `","progressToken":1}`:                 trace,
+		`{"traceparent":"00\u002d` + trace[3:] + `"}`:                       trace,
+		`{"traceparent":"` + trace + `-more"}`:                              "",
+		`{"traceparent":"00-` + strings.Repeat("0", 32) + trace[35:] + `"}`: "",
+		`{"traceparent":7}`:                     "",
+		`{"traceparent":{"x":"` + trace + `"}}`: "",
+		`{"x/traceparent":"` + trace + `"}`:     "",
+		`"` + trace + `"`:                       "",
+	} {
+		m, r := Read(parse(t, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"n","_meta":`+meta+`}}`), ClientToServer, "fs")
+		if r != nil || m.Traceparent != want {
+			t.Errorf("%s: %q, %v", meta, m.Traceparent, r)
+		}
+	}
+}
 
 func TestReadToolCall(t *testing.T) {
 	f := parse(t, `{"jsonrpc":"2.0","id":7,"method":"tools\/call","params":{"name":"re\u0061d","arguments":{"path":"/p"},"_meta":{"progressToken":"t1","io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)

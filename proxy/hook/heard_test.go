@@ -71,7 +71,7 @@ func sends(t *testing.T, state, session string) policy.Action {
 	if err := s.NewServer("web", "", none, p).Add([]gate.Label{{Kind: "untrusted", Source: "web fetch"}}, []byte(`"a page"`)); err != nil {
 		t.Fatal(err)
 	}
-	action, _ := s.NewServer("mail", "", none, p).Judge([]policy.Call{{
+	action, _, _ := s.NewServer("mail", "", none, p).Judge([]policy.Call{{
 		Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"send"}, Args: []byte(`{"to":"bob@example.org"}`),
 	}})
 	return action

@@ -163,10 +163,12 @@ func (l *labels) Called(cs []policy.Call) error {
 	}
 	return nil
 }
-func (l *labels) Seen([]policy.Call) policy.Seen              { return 0 }
-func (l *labels) Judge([]policy.Call) (policy.Action, string) { return policy.Allow, "" }
-func (l *labels) PassFiles([]policy.Call) error               { return nil }
-func (l *labels) Allowed([]policy.Call)                       {}
+func (l *labels) Seen([]policy.Call) policy.Seen { return 0 }
+func (l *labels) Judge([]policy.Call) (policy.Action, policy.Seen, string) {
+	return policy.Allow, 0, ""
+}
+func (l *labels) PassFiles([]policy.Call) error { return nil }
+func (l *labels) Allowed([]policy.Call)         {}
 
 func newSite(t testing.TB, id string, judge bool, change func(*model.Options)) *site {
 	t.Helper()

@@ -29,7 +29,7 @@ func LookOf(e *event.Entry) Look {
 		return Refused
 	case e.Kind == event.Dropped:
 		return Plain
-	case e.IsObserved() || e.Policy == "prompt":
+	case e.IsObserved() || e.WasAsked():
 		return Asked
 	}
 	return Allowed

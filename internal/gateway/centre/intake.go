@@ -253,7 +253,7 @@ func indexRecord(p *Part, a *audit.Arrived, now time.Time) store.Record {
 		Laptop: p.Laptop, Session: p.Session, Seq: a.Seq, Time: a.Time, Kind: cleanText(string(a.Kind), maxName), Look: lookOf(&a.Entry),
 		Server: cleanText(cmp.Or(a.Server, a.ServerGuess), maxName), Subject: cleanText(a.Subject, maxName), Method: cleanText(a.Method, maxName),
 		About: cleanText(view.MainArgument(a.Args), maxWords), Code: cleanText(a.Code, maxName), Reason: cleanText(cmp.Or(a.Reason, a.Detail), maxWords),
-		RuleText: cleanText(a.RuleText, maxWords), Ref: cleanText(a.Ref, maxName), Segment: p.Segment, Offset: a.Offset, Length: a.Length,
+		RuleText: cleanText(a.RuleText, maxWords), Labels: a.Labels, Ref: cleanText(a.Ref, maxName), Segment: p.Segment, Offset: a.Offset, Length: a.Length,
 	}
 	if r.Time.Year() < 1971 { // a clock that was never set
 		r.Time = time.Unix(1, 0).UTC()

@@ -10,7 +10,7 @@ import (
 // A filter that is understood stays understood, and the same, when a page of the list adds where the
 // next one begins.
 func FuzzQuery(f *testing.F) {
-	for _, query := range []string{"", "decision=refused&tool=x", "since=2h&until=2026-11-30", "kind=all&session=k3f9x2m7qa&before=1764583200000000000-7", "before=-1-2", "tool=a&tool=b", "since=99999d", "rule=%00"} {
+	for _, query := range []string{"", "decision=refused&tool=x", "since=2h&until=2026-11-30", "kind=all&session=k3f9x2m7qa&before=1764583200000000000-7", "before=-1-2", "tool=a&tool=b", "label=secret&decision=refused", "label=x", "since=99999d", "rule=%00"} {
 		f.Add(query)
 	}
 	now := time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC)

@@ -1,8 +1,12 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/clawai/clawai/internal/ask/view"
@@ -10,6 +14,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
+	"github.com/clawai/clawai/policy"
 )
 
 // Numbers of hours, tools and laptops on the first page. The page shows more laptops only if more laptops
@@ -103,6 +108,49 @@ func (v *visit) rankTools(look store.Look, since time.Time) (all []ranked, err e
 	return all, err
 }
 
+// labelRow is a label in the list of those that led to questions and refusals.
+type labelRow struct {
+	Label, Meaning, Link, Number string
+	Parts                        []labelPart
+}
+
+// labelPart is the number of calls with a label and a look. X and Width place its part of the row's bar.
+type labelPart struct {
+	count
+	X, Width int
+}
+
+// labelMeanings tell what a session has seen that has a label.
+var labelMeanings = map[policy.Seen]string{
+	policy.Untrusted: "what anybody may have written", policy.PrivateData: "what is not for everybody", policy.Secret: "what must not leave",
+}
+
+// rankLabels returns the labels that led to questions and refusals since a time; the most frequent comes first.
+func (v *visit) rankLabels(since time.Time) (all []labelRow, err error) {
+	sums, err := v.s.centre.Store.CountLabels(v.r.Context(), since)
+	totals := map[policy.Seen]int{}
+	for _, s := range sums {
+		totals[s.Label] += s.N
+	}
+	labels := slices.SortedFunc(maps.Keys(totals), func(a, b policy.Seen) int { return cmp.Or(totals[b]-totals[a], int(a)-int(b)) })
+	for _, label := range labels {
+		word := strings.Join(label.LabelWords(), "")
+		row := labelRow{
+			Label: word, Meaning: labelMeanings[label], Link: page.Address(recordsPage, "label", word), Number: numberText(int64(totals[label])),
+		}
+		x := 0
+		for _, s := range sums {
+			if s.Label == label {
+				width := max(s.N*1000/totals[labels[0]], 6)
+				row.Parts = append(row.Parts, labelPart{count{looks[s.Look].Word(), looks[s.Look].Mark(), numberText(int64(s.N))}, x, width})
+				x += width
+			}
+		}
+		all = append(all, row)
+	}
+	return all, err
+}
+
 func (v *visit) showOverview(string) error {
 	ctx, now := v.r.Context(), v.s.centre.Now()
 	laptops, red, newest, err := v.listLaptops(ctx)
@@ -122,7 +170,8 @@ func (v *visit) showOverview(string) error {
 	denied, err := v.rankTools(store.LookRefused, since)
 	asked, err2 := v.rankTools(store.LookAsked, since)
 	findings, err3 := v.listFindings(ctx, "", "", 5)
-	if err := errors.Join(err, err2, err3); err != nil {
+	labels, err4 := v.rankLabels(since)
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		return err
 	}
 	running := 0
@@ -148,12 +197,13 @@ func (v *visit) showOverview(string) error {
 		Most            string
 		Axis            []string
 		Denied, Asked   []ranked
+		Labels          []labelRow
 		Findings        []findingRow
 		HasKeys         bool
 		Address         string
 	}{
 		look.Word(), look.Mark(), shown, running, red, newest, bars, hours * barStep, barWidth, barHeight, counts, numberText(int64(most)),
-		axisTexts(since), denied, asked, findings, len(v.s.centre.Settings.BundleKeys) > 0, v.s.Address(),
+		axisTexts(since), denied, asked, labels, findings, len(v.s.centre.Settings.BundleKeys) > 0, v.s.Address(),
 	})
 }
 

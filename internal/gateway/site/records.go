@@ -17,13 +17,14 @@ import (
 	"github.com/clawai/clawai/internal/gateway/shown"
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/page"
+	"github.com/clawai/clawai/policy"
 )
 
 // pageLength is the maximum number of records on a page.
 const pageLength = 100
 
 // filterNames are the names that the query of the page of records may have.
-var filterNames = []string{"laptop", "session", "server", "tool", "decision", "kind", "rule", "since", "until", "before"}
+var filterNames = []string{"laptop", "session", "server", "tool", "decision", "label", "kind", "rule", "since", "until", "before"}
 
 // looks are the looks of a call by their stored word.
 var looks = map[store.Look]view.Look{store.LookAllowed: view.Allowed, store.LookAsked: view.Asked, store.LookRefused: view.Refused}
@@ -44,6 +45,11 @@ func parseQuery(values url.Values, now time.Time) (q store.Query, err error) {
 	}
 	if _, ok := looks[q.Look]; !ok && q.Look != "" {
 		return q, wrong("decision", "allowed, asked or refused")
+	}
+	if word := values.Get("label"); word != "" {
+		if q.Label = labelOf(word); q.Label == 0 {
+			return q, wrong("label", strings.Join(policy.SeenWords(), ", "))
+		}
 	}
 	switch q.Kind = values.Get("kind"); {
 	case q.Kind == "all":
@@ -74,6 +80,17 @@ func parseQuery(values url.Values, now time.Time) (q store.Query, err error) {
 	return q, nil
 }
 
+// labelOf returns the label with a word; 0 if no label has it.
+func labelOf(word string) policy.Seen {
+	all, _ := policy.SeenOf(policy.SeenWords())
+	for label := range all.Each() {
+		if label.LabelWords()[0] == word {
+			return label
+		}
+	}
+	return 0
+}
+
 // ParseTime reads an age, a date or a time.
 func ParseTime(text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
@@ -97,6 +114,7 @@ type recordRow struct {
 	Tool, Server, About, Reason, Rule, RuleText    string
 	Laptop, LaptopName, Session, Record, Kind, Ref string
 	SessionLink, RuleLink                          string
+	Labels                                         string
 	This                                           bool
 }
 
@@ -114,6 +132,7 @@ func (v *visit) newRecordRows(all []store.Record, names map[string]string) (rows
 			Tool: tool, Server: r.Server, About: r.About, Reason: r.Reason, Rule: r.Rule, RuleText: r.RuleText,
 			Laptop: r.Laptop, LaptopName: names[r.Laptop], Session: r.Session, Record: fmt.Sprintf("%s-%d", r.Session, r.Seq), Kind: r.Kind, Ref: r.Ref,
 			SessionLink: page.Address(recordsPage, "laptop", r.Laptop, "session", r.Session, "kind", "all"), RuleLink: page.Address(recordsPage, "rule", r.Rule),
+			Labels: strings.Join(r.Labels.LabelWords(), ", "),
 		}
 		if !v.who.Has(principal.Payload) {
 			row.hidePayload(r)
@@ -212,11 +231,11 @@ func (v *visit) showRecords(string) error {
 		Records                                   []recordRow
 		Next                                      string
 		Chips                                     []chip
-		Laptops, Decisions, Kinds                 []choice
+		Laptops, Decisions, Labels, Kinds         []choice
 		Server, Tool, Since, Until, Session, Rule string
 	}{
 		v.newRecordRows(records, names), next, chips,
-		owners, newChoices(values.Get("decision"), "allowed", "asked", "refused"), newChoices(values.Get("kind"), append([]string{"all"}, event.KindWords()...)...),
+		owners, newChoices(values.Get("decision"), "allowed", "asked", "refused"), newChoices(values.Get("label"), policy.SeenWords()...), newChoices(values.Get("kind"), append([]string{"all"}, event.KindWords()...)...),
 		values.Get("server"), values.Get("tool"), values.Get("since"), values.Get("until"), values.Get("session"), values.Get("rule"),
 	})
 }

@@ -434,7 +434,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%s: %d, %d records, want %d", query, status, n, want)
 		}
 	}
-	for _, query := range []string{"?x=y", "?decision=maybe", "?kind=nothing", "?since=soon", "?before=x", "?tool=a&tool=b", "?before=1-0", "?before=-5"} {
+	for _, query := range []string{"?x=y", "?decision=maybe", "?kind=nothing", "?since=soon", "?before=x", "?tool=a&tool=b", "?before=1-0", "?before=-5", "?label=all", "?label=Untrusted", "?label=untrusted&label=secret"} {
 		if status, _ := w.visit(recordsPage + query); status != 400 {
 			t.Errorf("%s: %d", query, status)
 		}
@@ -786,7 +786,7 @@ func TestHostileTextsOnEveryPage(t *testing.T) {
 		checkHarmless(t, path, body)
 	}
 	for i, text := range texts {
-		paths = append(paths, page.Address(enrollPage, "code", text), page.Address(recordsPage, "session", text), page.Address(recordsPage, "since", text), page.Address(recordsPage, text, "x"))
+		paths = append(paths, page.Address(enrollPage, "code", text), page.Address(recordsPage, "session", text), page.Address(recordsPage, "since", text), page.Address(recordsPage, "label", text), page.Address(recordsPage, text, "x"))
 		code, err := w.centre.BeginEnrolment(t.Context(), enrolment.AskEnrolment{Name: text, OS: text, Version: text}, fmt.Sprint("address", i))
 		w.must(err)
 		look(page.Address(enrollPage, "code", code.UserCode))

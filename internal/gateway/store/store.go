@@ -13,6 +13,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/principal"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/policy"
 )
 
 // Errors of a Store.
@@ -249,8 +250,9 @@ type Record struct {
 	Method          string
 	About           string // the argument by which a person recognises the call
 	Code, Reason    string
-	Rule, RuleText  string // place and description of the rule that decided the call
-	Ref             string // the id of another record to which this record belongs
+	Rule, RuleText  string      // place and description of the rule that decided the call
+	Labels          policy.Seen // labels of the agent's session that led to a question or a refusal
+	Ref             string      // the id of another record to which this record belongs
 	Segment         string
 	Offset          int64
 	Length          int
@@ -260,10 +262,11 @@ type Record struct {
 type Query struct {
 	Laptop, Session, Server, Tool, Kind, Rule string
 	Look                                      Look
-	NamesOnly                                 bool      // with Tool: only records whose name names a tool, a prompt or a method
-	Since, Until                              time.Time // Until is excluded
-	Before                                    Place     // only records after this place in the list
-	Most                                      int       // maximum number of records
+	Label                                     policy.Seen // one label that led to the question or refusal
+	NamesOnly                                 bool        // with Tool: only records whose name names a tool, a prompt or a method
+	Since, Until                              time.Time   // Until is excluded
+	Before                                    Place       // only records after this place in the list
+	Most                                      int         // maximum number of records
 }
 
 // Place is a place in a list of records. The newest record comes first in the list.
@@ -279,6 +282,7 @@ type Sum struct {
 	Laptop       string
 	Server, Tool string
 	Look         Look
+	Label        policy.Seen // one label; only CountLabels sets this field
 	N            int
 	Of           int // number of the tool's calls with any look; only CountTools sets this field
 }
@@ -295,6 +299,9 @@ type Records interface {
 	CountHours(ctx context.Context, since time.Time) ([]Sum, error)
 	// CountTools returns the tools that had the most calls with a look since a time.
 	CountTools(ctx context.Context, look Look, since time.Time, most int) ([]Sum, error)
+	// CountLabels counts, for each label and each look, the calls since a time that were asked about or
+	// refused because of labels. A call counts with each of its labels. It sets only Label, Look and N.
+	CountLabels(ctx context.Context, since time.Time) ([]Sum, error)
 	// ListFindings returns findings. The newest finding comes first, and notes come after all other
 	// findings. laptop "" means all laptops, and segment "" means all segments.
 	ListFindings(ctx context.Context, laptop, segment string, most int) ([]Finding, error)

@@ -20,6 +20,7 @@ const scope = "clawai"
 type logWriter struct {
 	logger  log.Logger
 	payload bool
+	parents parents
 	made    *sdklog.Record // the record that the logger has emitted last
 }
 
@@ -47,7 +48,7 @@ func (w *logWriter) render(ctx context.Context, p Part) (all []item[sdklog.Recor
 		r.SetBody(attribute.StringValue(l.Body))
 		r.AddAttributes(attributes...)
 		w.made = nil
-		w.logger.Emit(trace.ContextWithSpanContext(ctx, spanOf(p.Laptop, e)), r)
+		w.logger.Emit(trace.ContextWithSpanContext(ctx, spanOf(p.Laptop, e, w.parents.traceparentOf(p.Laptop, e))), r)
 		if w.made != nil {
 			all = append(all, item[sdklog.Record]{*w.made, size + len(l.Body)})
 		}

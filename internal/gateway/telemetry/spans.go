@@ -119,8 +119,13 @@ func (w *spanWriter) writeSpan(ctx context.Context, p *Part, call, reply *event.
 	if reply == nil && call.Decision == "deny" {
 		kind = trace.SpanKindInternal // the request was not sent on
 	}
-	_, span := w.tracer.Start(context.WithValue(ctx, idKey{}, spanOf(p.Laptop, call)), is.Name,
-		trace.WithNewRoot(), trace.WithTimestamp(call.Time), trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
+	own := spanOf(p.Laptop, call, call.Traceparent)
+	ctx = context.WithValue(ctx, idKey{}, own)
+	root := []trace.SpanStartOption{trace.WithNewRoot()}
+	if parent, ok := parentOf(call.Traceparent); ok {
+		ctx, root = trace.ContextWithRemoteSpanContext(ctx, parent), nil
+	}
+	_, span := w.tracer.Start(ctx, is.Name, append(root, trace.WithTimestamp(call.Time), trace.WithSpanKind(kind), trace.WithAttributes(attributes...))...)
 	if is.Failed {
 		span.SetStatus(codes.Error, "")
 	}
@@ -130,14 +135,49 @@ func (w *spanWriter) writeSpan(ctx context.Context, p *Part, call, reply *event.
 
 // spanOf returns the ids of the span for the call that a record is about. The ids are computed from the
 // laptop, the session and the record. So all calls of a session are in one trace, and every centre gives a
-// call the same ids. The log records of a call have these ids too.
-func spanOf(laptop string, e *event.Entry) trace.SpanContext {
+// call the same ids. The log records of a call have these ids too. A call with a trace context of its client
+// is in the trace of that context.
+func spanOf(laptop string, e *event.Entry, traceparent string) trace.SpanContext {
 	ofSession := sha256.Sum256([]byte("clawai trace\x00" + laptop + "\x00" + e.Session))
 	ofCall := sha256.Sum256([]byte("clawai span\x00" + laptop + "\x00" + cmp.Or(e.Ref, e.Record)))
 	c := trace.SpanContextConfig{TraceFlags: trace.FlagsSampled}
 	copy(c.TraceID[:], ofSession[:])
 	copy(c.SpanID[:], ofCall[:])
+	if parent, ok := parentOf(traceparent); ok {
+		c.TraceID, c.TraceFlags = parent.TraceID(), parent.TraceFlags()
+	}
 	return trace.NewSpanContext(c)
+}
+
+// parentOf returns the client's span in which a call was made.
+func parentOf(traceparent string) (trace.SpanContext, bool) {
+	of := event.Event{Traceparent: traceparent}
+	traceID, spanID, flags, ok := of.ReadTraceparent()
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID, TraceFlags: trace.TraceFlags(flags), Remote: true}), ok
+}
+
+// parents keeps the trace contexts of the latest calls, for the log records of their replies and answers.
+type parents struct {
+	of    map[string]string // by laptop and record
+	order []string
+}
+
+// traceparentOf returns the trace context of the call that a record is about; "" if it has none, or came long
+// ago.
+func (p *parents) traceparentOf(laptop string, e *event.Entry) string {
+	if e.Traceparent == "" {
+		return p.of[laptop+" "+e.Ref]
+	}
+	if p.of == nil {
+		p.of = map[string]string{}
+	}
+	key := laptop + " " + e.Record
+	p.of[key] = e.Traceparent
+	if p.order = append(p.order, key); len(p.order) > mostCalls {
+		delete(p.of, p.order[0])
+		p.order = p.order[1:]
+	}
+	return e.Traceparent
 }
 
 type idKey struct{}

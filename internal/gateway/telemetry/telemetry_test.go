@@ -2,10 +2,12 @@ package telemetry_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -199,6 +201,51 @@ func TestCallsAreSpans(t *testing.T) {
 }
 
 // What may hold arguments is sent only if the owner wants that; what strangers wrote is harmless and short.
+// A call that came with a trace context is a span in that trace, below the client's span; its log records are in that
+// trace, too. A client that does not record its trace has no span, unless the sampler wants all.
+func TestCallsAreInTheTraceOfTheirClient(t *testing.T) {
+	const traceID, parentID = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+	traced := func(decision, flags string) event.Event {
+		is := call(decision)
+		is.Traceparent = "00-" + traceID + "-" + parentID + "-" + flags
+		return is
+	}
+	for sampler, wanted := range map[string]string{"": "2 3 7", "always_on": "2 3 5 7"} {
+		to := otlptest.Start(t)
+		w := newWorld(t, to, false, "OTEL_TRACES_SAMPLER", sampler)
+		w.stored[3] = entry(3, traced("allow", "01"))
+		w.sender.Add(part(entry(2, traced("allow", "01"))))
+		w.sender.Add(part(entry(4, outcome(2, false)), entry(5, traced("deny", "00")), entry(6, outcome(3, false)), entry(7, traced("deny", "01")), entry(8, call("deny"))))
+		if err := w.close(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		ids := map[string]string{}
+		for _, s := range to.Spans() {
+			record, _ := strings.CutPrefix(otlptest.Attributes(s.Attributes)["clawai.record"], "k3f9x2m7qa-")
+			ids[record] = hex.EncodeToString(s.SpanId)
+			if isBelow := hex.EncodeToString(s.TraceId) == traceID && hex.EncodeToString(s.ParentSpanId) == parentID; isBelow == (record == "8") {
+				t.Errorf("record %s: trace %x, parent %x", record, s.TraceId, s.ParentSpanId)
+			}
+			if record != "8" {
+				found = append(found, record)
+			}
+		}
+		slices.Sort(found)
+		if got := strings.Join(found, " "); got != wanted || ids["8"] == "" || ids["2"] == parentID || ids["2"] == ids["3"] {
+			t.Errorf("sampler %q: spans of %s, want %s; ids %v", sampler, got, wanted, ids)
+		}
+		for _, l := range to.Logs() {
+			a := otlptest.Attributes(l.Attributes)
+			record, _ := strings.CutPrefix(cmp.Or(a["clawai.ref"], a["clawai.record"]), "k3f9x2m7qa-")
+			isKnown := record != "8" && record != "3" // the call 3 came to another centre
+			if (hex.EncodeToString(l.TraceId) == traceID) != isKnown || ids[record] != "" && ids[record] != hex.EncodeToString(l.SpanId) {
+				t.Errorf("log of record %s: trace %x, span %x", record, l.TraceId, l.SpanId)
+			}
+		}
+	}
+}
+
 func TestPayload(t *testing.T) {
 	evil := "/secret\x1b[2J\u202e\x00\n" + strings.Repeat("x", 1<<20)
 	hostile := call("deny")

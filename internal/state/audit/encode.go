@@ -95,6 +95,7 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	if len(ev.Extra) > 0 {
 		dst, _ = e.AppendJSON(appendKey(dst, "extra"), ev.Extra) // a cut is not reported, because the digest of the message covers the whole text
 	}
+	dst = appendWord(dst, "traceparent", ev.Traceparent)
 	if ev.Digest != [sha256.Size]byte{} {
 		dst = append(dst, `,"digest":"`...)
 		dst = append(e.AppendDigest(dst, &ev.Digest), '"')
@@ -110,6 +111,9 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 	dst = e.appendList(dst, "altered", ev.Altered, 0)
 	dst = appendWord(dst, "release", ev.Release)
 	dst = appendCached(dst, &e.last.verdict, verdict{ev.Policy, ev.Decision, ev.Stage, ev.Code, ev.Reason, ev.RuleFile, ev.RuleLine, ev.RuleText}, e.appendVerdict)
+	if ev.Labels != 0 {
+		dst = e.appendList(dst, "labels", ev.Labels.LabelWords(), 1)
+	}
 	dst = appendWord(dst, "ref", ev.Ref)
 	dst = appendWord(dst, "rung", ev.Channel)
 	dst = appendWord(dst, "answer", ev.Answer)

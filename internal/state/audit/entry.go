@@ -33,6 +33,7 @@ type stored struct {
 	ArgsBytes   int64           `json:"args_bytes"`
 	policy.Facts
 	Extra     json.RawMessage `json:"extra"`
+	Trace     string          `json:"traceparent"`
 	Digest    string          `json:"digest"`
 	Bytes     int             `json:"bytes"`
 	Folded    int             `json:"folded"`
@@ -49,6 +50,7 @@ type stored struct {
 	RuleFile  string          `json:"rule_file"`
 	RuleLine  int             `json:"rule_line"`
 	Rule      string          `json:"rule"`
+	Labels    labels          `json:"labels"`
 	Ref       string          `json:"ref"`
 	Channel   string          `json:"rung"`
 	Answer    string          `json:"answer"`
@@ -63,6 +65,25 @@ type stored struct {
 	Redaction string          `json:"redaction"`
 }
 
+// labels is a list of labels as a line has it. A word that this version does not know is left out,
+// because a newer version may have written it.
+type labels policy.Seen
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *labels) UnmarshalJSON(src []byte) error {
+	var words []string
+	if err := json.Unmarshal(src, &words); err != nil {
+		return err
+	}
+	*l = 0
+	for _, word := range words {
+		if one, ok := policy.SeenOf([]string{word}); ok {
+			*l |= labels(one &^ policy.Known)
+		}
+	}
+	return nil
+}
+
 // parseEntry parses a copy of a segment's line.
 func parseEntry(file string, it item) (event.Entry, error) {
 	var w stored
@@ -75,12 +96,15 @@ func parseEntry(file string, it item) (event.Entry, error) {
 			Record: w.Record, Kind: w.Kind, Time: w.Time, Server: w.Server, ServerGuess: w.ServerGuess, Invocation: w.Invocation, Client: w.Client,
 			Direction: w.Direction, Method: w.Method, ID: w.ID, Subject: w.Subject, Names: w.Names, Args: w.Args, Facts: w.Facts, Extra: w.Extra,
 			Bytes: w.Bytes, Folded: w.Folded, Finds: w.Finds, Looked: w.Looked, Altered: w.Altered, Release: w.Release, Policy: w.Policy, Decision: w.Decision, Stage: w.Stage, Code: w.Code, Reason: w.Reason,
-			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
+			RuleFile: w.RuleFile, RuleLine: w.RuleLine, RuleText: w.Rule, Labels: policy.Seen(w.Labels), Ref: w.Ref, Channel: w.Channel, Answer: w.Answer, By: w.By, Words: w.Words,
 			Waited: time.Duration(w.WaitedMS) * time.Millisecond, IsError: w.IsError, Declared: w.Declared, Detail: w.Detail,
 		},
 		Seq: w.Seq, Session: w.Session, Digest: w.Digest, ArgsCut: w.ArgsBytes > 0, File: file, Line: it.line, Raw: raw,
 	}
 	e.At = w.Time
+	if event.IsTraceparent(w.Trace) { // whoever ships a record can write anything there
+		e.Traceparent = w.Trace
+	}
 	if plain, ok := strings.CutPrefix(w.Digest, "sha256:"); ok && len(plain) == hashLen {
 		_, _ = hex.Decode(e.Event.Digest[:], []byte(plain)) // an error is ignored: the digest then stays zero
 	}
@@ -100,7 +124,7 @@ type Filter struct {
 	Tool     func(string) bool // matches a tool's name
 	Who      func(string) bool // matches a name of the caller
 	Agent    func(string) bool // matches the agent that made a call
-	Decision string            // "allow" or "deny": this is the final decision, or the decision that an observing session did not enforce; "prompt": the rules decided to prompt; "": any
+	Decision string            // "allow" or "deny": this is the final decision, or the decision that an observing session did not enforce; "prompt": a person had to be asked; "": any
 	Session  string            // session id or the beginning of one
 	Record   string            // a record id: matches this record, and the records that refer to it
 	Kinds    []event.Kind
@@ -155,7 +179,7 @@ func (f *Filter) Takes(e *event.Entry) bool {
 	case "":
 		return true
 	case "prompt":
-		return e.Policy == "prompt"
+		return e.WasAsked()
 	}
 	return e.Kind == event.Decision && (e.Decision == f.Decision || e.Stage == "observe" && e.UnenforcedDecision() == f.Decision)
 }

@@ -57,11 +57,11 @@ func sample() *event.Event {
 	return &event.Event{
 		Kind: event.Decision, Server: "files", ServerGuess: "server-filesystem", Invocation: "team/run-7", Direction: "client",
 		Method: "tools/call", ID: []byte(`7`), Subject: "tool", Names: []string{"read_file"},
-		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Digest: [32]byte{1, 2, 3}, Facts: policy.Facts{Cwd: "/home/user/projects", OS: "windows", Elsewhere: true, Assurances: policy.ReadOnly,
+		Args: []byte(`{"path": "/home/user/projects/a.txt", "n": 12, "deep": [true, null, {"x": -1.5e3}]}`), Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Digest: [32]byte{1, 2, 3}, Facts: policy.Facts{Cwd: "/home/user/projects", OS: "windows", Elsewhere: true, Assurances: policy.ReadOnly,
 			Who: nameSet("ana@team.example", "https://id.example#1"), Roles: nameSet("dev"), Groups: nameSet(), Env: "prod", Agent: "codex"},
 		Bytes: 155, Folded: 3, Sent: [32]byte{4, 5, 6}, Finds: []string{"secret 1 /result/content/0/text"}, Looked: []string{"secret"}, Altered: []string{"redact secret"}, Release: "0123456789abcdef0123456789abcdef", Policy: "prompt", Decision: "allow", Stage: "ask", Code: "allowed_by_person",
 		Reason: "a person allowed it", RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12,
-		RuleText: "Ask before reading", Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
+		RuleText: "Ask before reading", Labels: policy.Untrusted | policy.Secret, Ref: "abc-1", Channel: "terminal", Answer: "once", By: "anna", Words: "not there",
 		Waited: 1500 * time.Millisecond, IsError: true, Declared: []string{"read_file", "write_file"}, Detail: "detail", Client: "Codex 1.2",
 	}
 }
@@ -103,6 +103,16 @@ func TestRecordWritesChainedLinesAndNamesThem(t *testing.T) {
 	t.Log(lines[1])
 }
 
+// What has not the form of a trace context is none, whoever wrote the line.
+func TestTraceparentOfALine(t *testing.T) {
+	const is = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for text, want := range map[string]string{is: is, is + "0": "", is[:54] + "<": "", "": ""} {
+		if e, err := ParseLine([]byte(`{"traceparent":"` + text + `"}`)); err != nil || e.Traceparent != want {
+			t.Errorf("%q: %q, error %v", text, e.Traceparent, err)
+		}
+	}
+}
+
 // usual is a decision as the proxy writes it for an ordinary call.
 func usual(i int) *event.Event {
 	return &event.Event{
@@ -110,5 +120,20 @@ func usual(i int) *event.Event {
 		Subject: "tool", Names: []string{"read_file"}, Args: []byte(`{"path":"/home/user/projects/clawai/README.md"}`),
 		Digest: [32]byte{1}, Bytes: 155, Policy: "allow", Decision: "allow", Stage: "policy",
 		RuleFile: "/home/user/.config/clawai/policy.toml", RuleLine: 12, RuleText: "Allow reading project files",
+	}
+}
+
+// Labels that a newer version knows are left out; a line without the member has none.
+func TestLabelsOfALine(t *testing.T) {
+	for line, want := range map[string]policy.Seen{
+		`{}`:                                    0,
+		`{"labels":[]}`:                         0,
+		`{"labels":["untrusted","private"]}`:    policy.Untrusted | policy.PrivateData,
+		`{"labels":["newer","secret","a b\""]}`: policy.Secret | policy.PrivateData,
+		`{"labels":null}`:                       0,
+	} {
+		if e, err := ParseLine([]byte(line)); err != nil || e.Labels != want {
+			t.Errorf("%s: %v, error %v", line, e.Labels.LabelWords(), err)
+		}
 	}
 }

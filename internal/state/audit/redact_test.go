@@ -239,7 +239,7 @@ func TestALineSaysWhatItsEventSays(t *testing.T) {
 			ev := event.Event{
 				Record: "abcdefghij-1", Kind: event.Decision, Server: s("server"), ServerGuess: s("guess"), Direction: s("direction"),
 				Method: s("method"), Subject: s("subject"), Names: []string{s("name")}, Facts: policy.Facts{Cwd: s("cwd")}, Policy: s("policy"), Decision: s("decision"),
-				Stage: s("stage"), Code: s("code"), Reason: s("reason"), RuleFile: s("file"), RuleText: s("rule"), Ref: s("ref"),
+				Stage: s("stage"), Code: s("code"), Reason: s("reason"), RuleFile: s("file"), RuleText: s("rule"), Labels: policy.Seen(rapid.IntRange(0, 15).Draw(rt, "labels")), Ref: s("ref"),
 				Channel: s("rung"), Answer: s("answer"), By: s("by"), Words: s("words"), Detail: s("detail"),
 			}
 			fresh, c := encoder{Redactor: redact.New(mode, testKey), session: "abcdefghij"}, newChain()

@@ -44,6 +44,7 @@ var columns = []column{
 	{otlp: "clawai.reason", cef: "reason", syslog: "reason", value: func(e *event.Entry) string { return e.Reason }},
 	{otlp: "clawai.rule", cef: "cs2", label: "rule", syslog: "rule", value: rulePlace},
 	{otlp: "clawai.rule_description", cef: "clawaiRuleDescription", syslog: "rule_description", value: func(e *event.Entry) string { return e.RuleText }},
+	{otlp: "clawai.labels", cef: "clawaiLabels", syslog: "labels", value: func(e *event.Entry) string { return strings.Join(e.Labels.LabelWords(), ", ") }},
 	{otlp: "clawai.finds", cef: "clawaiFinds", syslog: "finds", value: func(e *event.Entry) string { return strings.Join(e.Finds, ", ") }},
 	{otlp: "clawai.altered", cef: "clawaiAltered", syslog: "altered", value: func(e *event.Entry) string { return strings.Join(e.Altered, ", ") }},
 	{otlp: "clawai.answer", cef: "clawaiAnswer", syslog: "answer", value: func(e *event.Entry) string { return e.Answer }},

@@ -44,6 +44,7 @@ func examples() []*event.Entry {
 	}
 	denied := call
 	denied.Policy, denied.Decision, denied.Stage, denied.Code, denied.Reason = "prompt", "deny", "ask", "not_answered", "nobody answered in time"
+	denied.Labels = policy.Untrusted | policy.PrivateData
 	observed := call
 	observed.Policy, observed.Stage, observed.Code = "deny", "observe", "observed"
 	hostile := denied

@@ -45,7 +45,7 @@ type (
 // The columns of each part of a predicate, by their names in syslog.
 var (
 	actionColumns    = []string{"method", "tool", "prompt", "resource", "names", "id", "server", "server_guess", "arguments_cut", "digest", "detail", "invocation"}
-	decisionColumns  = []string{"decision", "policy", "observed", "stage", "code", "reason", "rule", "rule_description", "finds", "altered"}
+	decisionColumns  = []string{"decision", "policy", "observed", "stage", "code", "reason", "rule", "rule_description", "labels", "finds", "altered"}
 	effectColumns    = []string{"outcome", "error", "finds", "altered"}
 	agreementColumns = []string{"answer", "by", "channel", "waited_ms", "code", "reason"}
 )

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/hex"
 	"strconv"
 
 	"github.com/clawai/clawai/internal/event"
@@ -33,6 +34,9 @@ type (
 		Body           otlpValue       `json:"body"`
 		Attributes     []otlpAttribute `json:"attributes"`
 		EventName      string          `json:"eventName"`
+		Flags          int             `json:"flags,omitempty"`
+		TraceID        string          `json:"traceId,omitempty"` // of the trace context that came with the call
+		SpanID         string          `json:"spanId,omitempty"`  // of the span in which the client made the call
 	}
 	otlpAttribute struct {
 		Key   string    `json:"key"`
@@ -65,6 +69,9 @@ func AppendOTLPBatch(dst []byte, entries []*event.Entry, s Source) []byte {
 func newOTLPRecord(e *event.Entry) otlpRecord {
 	at, l := strconv.FormatInt(e.Time.UnixNano(), 10), NewLog(e)
 	r := otlpRecord{Time: at, ObservedTime: at, SeverityNumber: l.Severity, SeverityText: l.SeverityText, Body: otlpValue{l.Body}, EventName: l.Name}
+	if trace, span, flags, ok := e.ReadTraceparent(); ok {
+		r.TraceID, r.SpanID, r.Flags = hex.EncodeToString(trace[:]), hex.EncodeToString(span[:]), int(flags)
+	}
 	for _, a := range l.Attributes {
 		r.Attributes = append(r.Attributes, otlpAttribute{a.Name, otlpValue{a.Text}})
 	}

@@ -255,7 +255,7 @@ func TestCalled(t *testing.T) {
 	}
 	for args, want := range map[string]policy.Action{`{"url":"https://docs.example/a"}`: policy.Allow, `{"url":"https://docs.example/b"}`: policy.Prompt} {
 		call := ownCall("WebFetch", args)
-		if got, why := agent.Judge([]policy.Call{call}); got != want {
+		if got, _, why := agent.Judge([]policy.Call{call}); got != want {
 			t.Errorf("%s: %v %s", args, got, why)
 		}
 	}

@@ -51,7 +51,7 @@ func (b *bench) verdicts(r row, of *servers.KnownServer) string {
 		for _, l := range s.callLabels(b.policy, &c) {
 			brings = append(brings, l.Kind)
 		}
-		action, why := s.Judge([]policy.Call{c})
+		action, _, why := s.Judge([]policy.Call{c})
 		does, _, _ := strings.Cut(why, " after ")
 		fmt.Fprintf(&text, "%s %s: %s; brings [%s]; decided by %v\n", of.ID, one.Name, strings.TrimSpace(action.String()+" "+does), strings.Join(brings, " "), one.Decides)
 	}

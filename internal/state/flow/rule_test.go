@@ -112,7 +112,7 @@ func TestRule(t *testing.T) {
 
 // weighed is what becomes of a call, and the reason behind what was read.
 func weighed(s *ServerLabels, c policy.Call) string {
-	action, why := s.Judge([]policy.Call{c})
+	action, _, why := s.Judge([]policy.Call{c})
 	if _, reason, asked := strings.Cut(why, "): "); asked {
 		why = reason
 	}
@@ -305,7 +305,7 @@ func benchmarkTainted(b *testing.B, body string, keys []string) {
 	send := []policy.Call{tool("send", `{"to":"bob@example.org","body":"`+body+`"}`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if action, why := mail.Judge(send); action != policy.Allow {
+		if action, _, why := mail.Judge(send); action != policy.Allow {
 			b.Fatal(why)
 		}
 	}

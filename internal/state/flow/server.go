@@ -243,15 +243,15 @@ func (s *ServerLabels) PassFiles(cs []policy.Call) error {
 
 // Judge makes the decision on calls stricter if the calls could send out data that the session has
 // seen.
-func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
+func (s *ServerLabels) Judge(cs []policy.Call) (a policy.Action, led policy.Seen, why string) {
 	p := s.policy.Load()
 	level := p.FlowLevel()
 	if level == policy.Off {
-		return policy.Allow, ""
+		return policy.Allow, 0, ""
 	}
 	seen, err := s.readLabels(cs)
 	if err != nil {
-		return policy.Deny, "what the session has seen before cannot be read; tell the owner"
+		return policy.Deny, 0, "what the session has seen before cannot be read; tell the owner"
 	}
 	noted := ""
 	for i := range cs {
@@ -265,7 +265,7 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 			t.PublicSink, t.DangerousWrites = policy.No, policy.No
 		}
 		if why := forbiddenReason(t); why != "" {
-			return policy.Deny, why
+			return policy.Deny, 0, why
 		}
 		acts := t.PublicSink == policy.Yes || t.DangerousWrites == policy.Yes
 		if !acts || seen&policy.Untrusted == 0 {
@@ -274,7 +274,7 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 		var o opinion
 		if level != policy.Strict {
 			if o, err = s.session.weighCall(s.grantServer(c), decides, weighs, c); err != nil {
-				return policy.Deny, "what the session has read before cannot be known again; tell the owner"
+				return policy.Deny, seen, "what the session has read before cannot be known again; tell the owner"
 			}
 		}
 		if level == policy.Ask && o.goes != "" {
@@ -284,14 +284,14 @@ func (s *ServerLabels) Judge(cs []policy.Call) (policy.Action, string) {
 		why := s.questionText(decides, c, t, &o)
 		switch level {
 		case policy.Strict:
-			return policy.Deny, why
+			return policy.Deny, seen, why
 		case policy.Ask:
-			return policy.Prompt, why
+			return policy.Prompt, seen, why
 		case policy.Watch, policy.Off:
 			noted = joinReasons(noted, why)
 		}
 	}
-	return policy.Allow, noted
+	return policy.Allow, 0, noted
 }
 
 func joinReasons(noted, why string) string {

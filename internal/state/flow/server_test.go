@@ -86,7 +86,7 @@ func TestForbiddenServer(t *testing.T) {
 			{method("tasks/update"), policy.Deny},
 			{tool("send", `{}`), policy.Deny},
 		} {
-			if action, why := s.Judge([]policy.Call{one.c}); action != one.want {
+			if action, _, why := s.Judge([]policy.Call{one.c}); action != one.want {
 				t.Errorf("%s, %s: %v %s", key, one.c.Names[0], action, why)
 			}
 		}
@@ -94,7 +94,7 @@ func TestForbiddenServer(t *testing.T) {
 		if key == "public_source" || key == "secret_data" {
 			tasks = policy.Deny
 		}
-		if action, why := s.Judge([]policy.Call{method("tasks/result")}); action != tasks {
+		if action, _, why := s.Judge([]policy.Call{method("tasks/result")}); action != tasks {
 			t.Errorf("%s, tasks/result: %v %s", key, action, why)
 		}
 	}
@@ -105,7 +105,10 @@ func TestJudge(t *testing.T) {
 	p := parsed(t, flowText)
 	web, mail, odd := session.NewServer("web", "", noRow, p), session.NewServer("mail", "", noRow, p), session.NewServer("", "odd\x1b", noRow, p)
 	judged := func(s *ServerLabels, c policy.Call) string {
-		action, why := s.Judge([]policy.Call{c})
+		action, led, why := s.Judge([]policy.Call{c})
+		if words := led.LabelWords(); len(words) > 0 {
+			why += " [" + strings.Join(words, " ") + "]"
+		}
 		return strings.TrimSpace(action.String() + " " + regexp.MustCompile(`\d\d:\d\d`).ReplaceAllString(why, "TIME"))
 	}
 	steps := []struct{ do, want string }{
@@ -115,8 +118,8 @@ func TestJudge(t *testing.T) {
 		{reply(t, mail, "tools/call", tool("list", `{}`)), "private mail list"},
 		{judged(mail, tool("send", `{"to":"bob"}`)), "allow"}, // nobody but the user has spoken
 		{reply(t, web, "tools/call", tool("fetch", `{}`)), "untrusted web fetch"},
-		{judged(mail, tool("send", `{"to":"b\u001bob","n":[1]}`)), "prompt write to b?ob, 1 after reading web fetch (TIME) and private data from mail list (TIME): the user did not name \"b?ob\"; the user did not name \"1\""},
-		{judged(mail, tool("drop", `{}`)), "prompt make a change after reading web fetch (TIME) and private data from mail list (TIME): nothing in it says where it goes"},
+		{judged(mail, tool("send", `{"to":"b\u001bob","n":[1]}`)), "prompt write to b?ob, 1 after reading web fetch (TIME) and private data from mail list (TIME): the user did not name \"b?ob\"; the user did not name \"1\" [untrusted private]"},
+		{judged(mail, tool("drop", `{}`)), "prompt make a change after reading web fetch (TIME) and private data from mail list (TIME): nothing in it says where it goes [untrusted private]"},
 		{judged(mail, tool("list", `{}`)), "allow"},
 		{reply(t, odd, "notifications/message"), "untrusted odd?, secret odd?"},
 		{reply(t, odd, "resources/read", policy.Call{Subject: policy.ResourceSubject, Names: []string{"file:///a"}}), "untrusted odd? resources, private odd? resources"},
@@ -133,8 +136,8 @@ func TestJudge(t *testing.T) {
 	}
 	for level, want := range map[string]policy.Action{"off": policy.Allow, "watch": policy.Allow, "strict": policy.Deny} {
 		mail.SetPolicy(parsed(t, strings.Replace(flowText, `"ask"`, `"`+level+`"`, 1)))
-		if action, why := mail.Judge([]policy.Call{tool("send", `{}`)}); action != want || (why == "") != (level == "off") {
-			t.Errorf("%s: %v %q", level, action, why)
+		if action, led, why := mail.Judge([]policy.Call{tool("send", `{}`)}); action != want || (why == "") != (level == "off") || (led != 0) != (want == policy.Deny) {
+			t.Errorf("%s: %v %q, labels %v", level, action, why, led.LabelWords())
 		}
 	}
 	if why := judged(odd, tool("any", `{}`)); !strings.Contains(why, "more") && strings.Count(why, "(TIME)") > 4 {
@@ -154,7 +157,7 @@ func TestOff(t *testing.T) {
 	if got := reply(t, s, "tools/call", tool("a", `{}`)); got != "" {
 		t.Error(got)
 	}
-	if action, why := s.Judge([]policy.Call{tool("a", `{}`)}); action != policy.Allow || why != "" {
+	if action, _, why := s.Judge([]policy.Call{tool("a", `{}`)}); action != policy.Allow || why != "" {
 		t.Error(action, why)
 	}
 }
@@ -170,8 +173,8 @@ func TestUnkept(t *testing.T) {
 	if err := s.Add([]gate.Label{{Kind: untrusted, Source: "x"}}, nil); err == nil {
 		t.Error("kept")
 	}
-	if action, _ := s.Judge([]policy.Call{tool("a", `{}`)}); action != policy.Deny {
-		t.Error(action)
+	if action, led, _ := s.Judge([]policy.Call{tool("a", `{}`)}); action != policy.Deny || led != 0 {
+		t.Error(action, led.LabelWords())
 	}
 	if got := s.Seen(nil); len(got.LabelWords()) != 3 {
 		t.Error(got.LabelWords())
@@ -188,12 +191,12 @@ func TestNamedByMessage(t *testing.T) {
 	one.Judge([]policy.Call{c})
 	reply(t, one, "tools/call", c)
 	send := tool("send", `{"to":"x"}`)
-	if action, _ := two.Judge([]policy.Call{send}); action != policy.Allow {
+	if action, _, _ := two.Judge([]policy.Call{send}); action != policy.Allow {
 		t.Error("it knows of another session")
 	}
 	send.Session = "thread"
 	for range 2 {
-		if action, _ := two.Judge([]policy.Call{send}); action != policy.Prompt {
+		if action, _, _ := two.Judge([]policy.Call{send}); action != policy.Prompt {
 			t.Error(action)
 		}
 	}
@@ -295,7 +298,7 @@ func TestWaysOutOfAnUnknownServer(t *testing.T) {
 		{method("tasks/get", `{"taskId":"2"}`), policy.Allow},
 		{method("ping", ""), policy.Allow},
 	} {
-		if got, why := one.Judge([]policy.Call{tt.call}); got != tt.want {
+		if got, _, why := one.Judge([]policy.Call{tt.call}); got != tt.want {
 			t.Errorf("%s %q: %v, %s", tt.call.Method, tt.call.Names, got, why)
 		}
 	}
@@ -316,12 +319,12 @@ func TestWhatIsTheProtocolsOwnGoesNowhere(t *testing.T) {
 		"tasks/update": policy.Deny,
 	} {
 		c := policy.Call{Method: name, Subject: policy.MethodSubject, Names: []string{name}}
-		if got, why := one.Judge([]policy.Call{c}); got != want {
+		if got, _, why := one.Judge([]policy.Call{c}); got != want {
 			t.Errorf("%s: %v, %s", name, got, why)
 		}
 	}
 	for _, c := range []policy.Call{tool("x", "{}"), {Method: "resources/subscribe", Subject: policy.ResourceSubject, Names: []string{"file:///a"}}} {
-		if got, _ := one.Judge([]policy.Call{c}); got != policy.Deny {
+		if got, _, _ := one.Judge([]policy.Call{c}); got != policy.Deny {
 			t.Errorf("%s: %v", c.Method, got)
 		}
 	}

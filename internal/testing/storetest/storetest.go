@@ -16,6 +16,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/policy"
 )
 
 // admin is the person who allows and denies in these tests.
@@ -29,7 +30,7 @@ var began = time.Date(2026, 11, 30, 10, 0, 0, 123456789, time.UTC)
 // because a poll would hide a missing notification.
 func Run(t *testing.T, open func(t *testing.T) func(org string) store.Store) {
 	for name, test := range map[string]func(t *testing.T, s, other store.Store){
-		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "proposals": testProposals, "segments": testSegments, "records": testRecords, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
+		"enrolments": testEnrolments, "laptops": testLaptops, "bundles": testBundles, "proposals": testProposals, "segments": testSegments, "records": testRecords, "labels": testLabels, "people": testPeople, "deliveries": testDeliveries, "who signed in": testWhoSignedIn,
 		"races": testRaces, "questions": testQuestions, "racing approvers": testApprovers, "checkpoints": testCheckpoints, "racing checkpoints": testRacingCheckpoints, "keys": testKeys, "workloads": testWorkloads,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,6 +319,7 @@ func testRecords(t *testing.T, s, other store.Store) {
 	// Lists that contain such texts must be read as they were written.
 	all[7].About, all[8].About, all[9].About = `NULL`, `{"a\\b","c'd",}`, ""
 	all[10].Kind = "answered"
+	all[13].Labels, all[14].Labels, all[17].Labels = policy.Untrusted, policy.Untrusted|policy.PrivateData|policy.Secret, policy.Untrusted // asked, refused, refused
 	must(t, extend(t, s, "x", false, store.Extension{Records: all}))
 	if err := extend(t, s, "y", false, store.Extension{Records: all[:1]}); err == nil {
 		t.Error("a record at the same place was kept twice")
@@ -353,6 +355,8 @@ func testRecords(t *testing.T, s, other store.Store) {
 		{store.Query{Look: store.LookAllowed, Laptop: "laptop1"}, 20}, {store.Query{Look: store.LookRefused, Laptop: "laptop1", Server: "files"}, 20}, {store.Query{Look: store.LookAsked, Rule: "policy.toml:7"}, 20},
 		{store.Query{Look: store.LookAsked, Session: "k3f9x2m7qa"}, 20}, {store.Query{Kind: "answered"}, 1}, {store.Query{Kind: "answered", Tool: "tool0"}, 1}, {store.Query{Kind: "answered", Look: store.LookAsked}, 1}, {store.Query{Kind: "answered", Look: store.LookRefused}, 0},
 		{store.Query{Kind: "answered", Laptop: "laptop1", Tool: "tool1"}, 0},
+		{store.Query{Label: policy.Untrusted}, 3}, {store.Query{Label: policy.Secret}, 1}, {store.Query{Label: policy.Untrusted, Look: store.LookRefused}, 2}, {store.Query{Label: policy.PrivateData, Look: store.LookAsked}, 0},
+		{store.Query{Label: policy.Untrusted, Session: "k3f9x2m7qa"}, 3}, {store.Query{Label: policy.Untrusted, Laptop: "laptop2"}, 0}, {store.Query{Label: policy.Untrusted, Tool: "tool3", Server: "files", Kind: "decision"}, 1},
 		{store.Query{Since: began.Add(10 * time.Minute), Until: began.Add(20 * time.Minute)}, 4},
 	} {
 		c.q.Most = 1000
@@ -381,6 +385,29 @@ func testRecords(t *testing.T, s, other store.Store) {
 	tools, err := s.CountTools(ctx, store.LookRefused, began.Truncate(time.Hour), 2)
 	if err != nil || !slices.Equal(tools, []store.Sum{{Server: "files", Tool: "tool0", Look: store.LookRefused, N: 4, Of: 12}, {Server: "files", Tool: "tool1", Look: store.LookRefused, N: 4, Of: 12}}) {
 		t.Errorf("%+v, %v", tools, err)
+	}
+}
+
+func testLabels(t *testing.T, s, other store.Store) {
+	ctx := t.Context()
+	enrol(t, s, 1)
+	enrol(t, other, 1)
+	none, earlier, later, answered := record(1, began, store.LookAsked, "x"), record(2, began.Add(-2*time.Hour), store.LookAsked, "x"), record(3, began, store.LookAsked, "x"), record(4, began, "", "x")
+	refused := record(5, began.Add(time.Hour), store.LookRefused, "y")
+	earlier.Labels, later.Labels, answered.Labels, refused.Labels = policy.Untrusted, policy.Untrusted, policy.Secret, policy.Untrusted|policy.PrivateData
+	must(t, extend(t, s, "x", false, store.Extension{Records: []store.Record{none, earlier, later, answered}}))
+	must(t, extend(t, s, "x", false, store.Extension{Records: []store.Record{refused}}))
+	for since, want := range map[time.Time][]store.Sum{
+		began.Truncate(time.Hour):  {{Label: policy.Untrusted, Look: store.LookAsked, N: 1}, {Label: policy.Untrusted, Look: store.LookRefused, N: 1}, {Label: policy.PrivateData, Look: store.LookRefused, N: 1}},
+		began.Add(-24 * time.Hour): {{Label: policy.Untrusted, Look: store.LookAsked, N: 2}, {Label: policy.Untrusted, Look: store.LookRefused, N: 1}, {Label: policy.PrivateData, Look: store.LookRefused, N: 1}},
+		began.Add(2 * time.Hour):   nil,
+	} {
+		if got, err := s.CountLabels(ctx, since); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v: %+v, %v", since, got, err)
+		}
+	}
+	if got, err := other.CountLabels(ctx, began.Add(-24*time.Hour)); err != nil || len(got) > 0 {
+		t.Errorf("another organisation's labels: %+v, %v", got, err)
 	}
 }
 

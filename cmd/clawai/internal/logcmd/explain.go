@@ -47,6 +47,7 @@ type comparison struct {
 	Decided  string     `json:"decided"`  // what happened to the call then: allow or deny
 	OldRule  *ruleDoc   `json:"old_rule"` // the rule that decided then; null if no rule decided
 	Reason   string     `json:"old_reason,omitempty"`
+	Labels   []string   `json:"old_labels,omitempty"` // the labels of the session that led to a question or a refusal then
 	Revision string     `json:"old_policy_revision,omitempty"`
 	Policy   string     `json:"policy"`           // the policy file that is asked now
 	Layers   []string   `json:"layers,omitempty"` // the files of the layers above that policy
@@ -211,7 +212,7 @@ func compareDecision(dir string, entry *event.Entry, path string, judge func() (
 	e := explain.DescribeCalls(rest, []policy.Call{call.Call})
 	e.Revision = j.Policy().Revision()
 	r := &comparison{
-		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Policy: path,
+		Record: entry.Record, Time: entry.Time, Was: entry.Policy, Decided: entry.Decision, Reason: entry.Reason, Labels: entry.Labels.LabelWords(), Policy: path,
 		finds: entry.Finds, Revision: findRevision(dir, entry), became: outcomeText(entry), revision: e.Revision, Now: d.Action.String(), Why: why, Same: why == "" && d.Action == call.Was,
 	}
 	if why != "" {
@@ -277,6 +278,7 @@ func (r *comparison) printDecisions(w io.Writer) error {
 		then += ": " + record.Short(r.Reason, 2*record.MaxText)
 	}
 	fmt.Fprintln(w, then+r.became)
+	printList(w, "  labels   ", r.Labels)
 	printList(w, "  found    ", r.finds)
 	if r.open != "" {
 		fmt.Fprintln(w, "  to open it: "+r.open)

@@ -388,6 +388,7 @@ func (k *knownCalls) add(e *event.Entry) {
 	}
 	call := &event.Entry{}
 	call.Method, call.Subject, call.Names, call.ServerGuess, call.Server = e.Method, e.Subject, slices.Clone(e.Names), e.ServerGuess, e.Server
+	call.Traceparent = strings.Clone(e.Traceparent)
 	k.calls[e.Record] = call
 	k.order = append(k.order, e.Record)
 	k.size += sizeOf(call)
@@ -416,6 +417,9 @@ func (k *knownCalls) complete(e *event.Entry) {
 	}
 	if e.Method == "" {
 		e.Method = call.Method
+	}
+	if e.Traceparent == "" {
+		e.Traceparent = call.Traceparent
 	}
 	if e.Server == "" && e.ServerGuess == "" {
 		e.Server, e.ServerGuess = call.Server, call.ServerGuess

@@ -91,7 +91,7 @@ func (c *counts) countDecision(e *event.Entry) {
 	case "deny":
 		c.Denied++
 	}
-	if e.Policy == "prompt" {
+	if e.WasAsked() {
 		c.Asked++
 	}
 }

@@ -81,7 +81,7 @@ func (s *inSession) weighCalls(p *policy.Policy, server string, calls []policy.C
 	one := flow.New(s.state, []string{s.Key})
 	defer one.Close()
 	one.ListenKeys(s.Also...)
-	action, why := one.NewServer(server, "", func() *flow.Known { return nil }, p).Judge(calls)
+	action, _, why := one.NewServer(server, "", func() *flow.Known { return nil }, p).Judge(calls)
 	s.Then, s.Why = action.String(), why
 }
 

@@ -230,7 +230,7 @@ func (t *tally) Record(events ...*event.Event) error {
 		} else {
 			t.counts.Denied++
 		}
-		if ev.Policy == "prompt" {
+		if ev.WasAsked() {
 			t.counts.Asked++
 		}
 		t.recent = slices.Insert(t.recent, 0, callDoc{strings.Clone(ev.Names[0]), ev.Decision, ev.Record})

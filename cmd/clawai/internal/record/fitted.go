@@ -128,7 +128,7 @@ func (p *Printer) requiredParts(e, reply *event.Entry) (all []string) {
 		all = append(all, Short(wouldText(e), MaxText))
 	case isHandedOver(e):
 		all = append(all, "its client asks")
-	case e.Policy == "prompt" && e.Kind == event.Decision && e.Decision == "allow":
+	case e.WasAsked() && e.Kind == event.Decision && e.Decision == "allow":
 		all = append(all, "asked")
 	}
 	if e.Answer != "" {

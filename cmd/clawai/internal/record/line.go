@@ -149,11 +149,14 @@ func lineDetails(e *event.Entry, home string) []string {
 		add("NOT ENFORCED (%s)", Short(wouldText(e), MaxText))
 	case isHandedOver(e):
 		add("its client asks")
-	case e.Policy == "prompt" && e.Kind == event.Decision:
+	case e.WasAsked() && e.Kind == event.Decision:
 		add("asked")
 	}
 	if e.RuleLine > 0 {
 		add("%s:%d", term.VisibleText(shortenHome(e.RuleFile, home)), e.RuleLine)
+	}
+	if words := e.Labels.LabelWords(); len(words) > 0 {
+		add("labels %s", strings.Join(words, ", "))
 	}
 	if e.Words != "" {
 		add("told: %s", Short(e.Words, 2*MaxText))

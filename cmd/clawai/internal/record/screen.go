@@ -74,15 +74,14 @@ func NewBrief(r *Row, home string) Brief {
 	return Brief{Word: word, About: Short(shortenHome(view.MainArgument(e.Args), home), 2*MaxText), Why: why, Ended: ended}
 }
 
-// WasAsked reports whether the rules wanted to ask a person about a call.
-func WasAsked(e *event.Entry) bool { return e.Policy == "prompt" }
-
 // CanExplain reports whether a recorded decision about a call can be judged again.
 func CanExplain(e *event.Entry) bool { return replay.IsJudged(e) && !judgesReply(e) }
 
 // CanOpen reports whether a new rule could allow a recorded call. The call must have been refused
 // or asked about.
-func CanOpen(e *event.Entry) bool { return CanExplain(e) && (e.Decision != "allow" || WasAsked(e)) }
+func CanOpen(e *event.Entry) bool {
+	return CanExplain(e) && (e.Decision != "allow" || e.Policy == "prompt")
+}
 
 // Facts returns everything in the record about a call, as lines of at most width columns. The lines
 // are safe for a terminal. The first line is a summary.
@@ -112,6 +111,7 @@ func Facts(r *Row, width int, home string) []string {
 	if e.RuleLine > 0 {
 		add("rule", fmt.Sprintf("%s:%d  %s", term.VisibleText(shortenHome(e.RuleFile, home)), e.RuleLine, Short(e.RuleText, 2*MaxText)))
 	}
+	add("labels", strings.Join(e.Labels.LabelWords(), ", "))
 	add("found", Short(strings.Join(e.Finds, ", "), 10*MaxText))
 	add("server", serverName(e))
 	add("who", Short(strings.Join(e.Who.List(), ", "), 2*MaxText))

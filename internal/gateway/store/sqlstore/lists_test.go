@@ -10,6 +10,7 @@ import (
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/testing/postgrestest"
 	"github.com/clawai/clawai/internal/testing/slow"
+	"github.com/clawai/clawai/policy"
 )
 
 // indexOfList are lists with filters that people use, and the index that each reads from the newest record on, so that a
@@ -41,6 +42,12 @@ var indexOfList = []struct {
 	{store.Query{Look: store.LookAllowed, Server: "files", Tool: "read"}, "record_by_tool"},
 	{store.Query{Kind: "decision", Rule: "policy.toml:7"}, "record_by_rule"},
 	{store.Query{Look: store.LookAllowed, Rule: "policy.toml:7"}, "record_by_rule"},
+	{store.Query{Kind: "decision", Label: policy.Untrusted}, "record_by_untrusted"},
+	{store.Query{Kind: "decision", Label: policy.PrivateData, Since: time.Unix(100, 0)}, "record_by_private"},
+	{store.Query{Label: policy.Secret, Before: store.Place{Time: time.Unix(100, 0), ID: 7}}, "record_by_secret"},
+	{store.Query{Look: store.LookRefused, Label: policy.Secret}, "record_by_secret"},
+	{store.Query{Kind: "decision", Label: policy.Secret, Laptop: "one", Server: "files", Tool: "read", Rule: "policy.toml:7"}, "record_by_secret"},
+	{store.Query{Label: policy.Untrusted, Session: "k3f9x2m7qa"}, "record_by_session"},
 	{store.Query{Kind: "decision", Laptop: "one", Tool: "read", Server: "files"}, "record_by_laptop"},
 	{store.Query{Laptop: "one", Session: "k3f9x2m7qa"}, "record_by_session"},
 }
@@ -136,7 +143,7 @@ func checkOlder(t *testing.T, open func() (*Store, error)) {
 		if look == "" {
 			kind = "outcome"
 		}
-		run("INSERT INTO record (org, "+recordColumns+") VALUES ('main', 'one', 'k3f9x2m7qa', ?, ?, ?, ?, 'files', 'tool', 'read', 'tools/call', '', 'rule', '', 'policy.toml:7', '', '', 'segment', ?, 10)", i, 5*hour, kind, look, i*100)
+		run("INSERT INTO record (org, "+strings.Replace(recordColumns, "labels, ", "", 1)+") VALUES ('main', 'one', 'k3f9x2m7qa', ?, ?, ?, ?, 'files', 'tool', 'read', 'tools/call', '', 'rule', '', 'policy.toml:7', '', '', 'segment', ?, 10)", i, 5*hour, kind, look, i*100)
 	}
 	for _, laptop := range []string{"one", "two"} {
 		run("INSERT INTO tally (org, hour, laptop, server, name, look, calls) VALUES ('main', ?, ?, 'files', 'read', 'refused', 3)", 5*hour, laptop)

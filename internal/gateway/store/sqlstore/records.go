@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,13 +13,17 @@ import (
 
 func readRecord(r scanner) (is store.Record, err error) {
 	var at, seq int64
-	err = r.Scan(&is.ID, &is.Laptop, &is.Session, &seq, &at, &is.Kind, &is.Look, &is.Server, &is.Subject, &is.Name, &is.Method, &is.About, &is.Code, &is.Reason, &is.Rule, &is.RuleText, &is.Ref, &is.Segment, &is.Offset, &is.Length)
+	err = r.Scan(&is.ID, &is.Laptop, &is.Session, &seq, &at, &is.Kind, &is.Look, &is.Server, &is.Subject, &is.Name, &is.Method, &is.About, &is.Code, &is.Reason, &is.Rule, &is.RuleText, &is.Labels, &is.Ref, &is.Segment, &is.Offset, &is.Length)
 	is.Seq, is.Time = uint64(seq), fromNanos(at)
 	return is, err
 }
 
+// hasLabel is the condition of the index of a label. Its place is for the label's bit.
+const hasLabel = "(labels & %d) <> 0"
+
 // filter is a column that must have a value. condition is the WHERE condition of the index that begins
-// with the column. plain is true if no index begins with this value of the column.
+// with the column. plain is true if no index begins with this value of the column. A filter for a label
+// has no column, because its condition says everything.
 type filter struct {
 	column, value, condition string
 	plain                    bool
@@ -32,8 +37,12 @@ func chooseFilters(q *store.Query) (lead, others []filter) {
 	look, kind := filter{"look", string(q.Look), isRareLook, !isRare}, filter{"kind", q.Kind, isRareKind, !isRareToo}
 	session, laptop := filter{column: "session", value: q.Session}, filter{column: "laptop", value: q.Laptop}
 	rule, tool, server := filter{"rule", q.Rule, isRuled, false}, filter{"name", q.Tool, isNamed, false}, filter{column: "server", value: q.Server}
+	label := filter{}
+	if q.Label != 0 {
+		label.value, label.condition = "set", fmt.Sprintf(hasLabel, q.Label)
+	}
 	var order [][]filter // the filters that select few records; the first list selects the fewest
-	order = append(order, []filter{session})
+	order = append(order, []filter{session}, []filter{label})
 	if isRare {
 		order = append(order, []filter{look, laptop}, []filter{look, rule}, []filter{look, tool}, []filter{look, server}, []filter{look})
 	}
@@ -48,7 +57,7 @@ func chooseFilters(q *store.Query) (lead, others []filter) {
 			break
 		}
 	}
-	for _, f := range []filter{session, laptop, rule, tool, server, look, kind} {
+	for _, f := range []filter{session, label, laptop, rule, tool, server, look, kind} {
 		if f.value != "" && !slices.ContainsFunc(lead, func(of filter) bool { return of.column == f.column }) {
 			others = append(others, f)
 		}
@@ -67,13 +76,19 @@ func (s *Store) writeList(q *store.Query) (statement string, values []any) {
 	where, values := []string{"org = ?"}, []any{s.org}
 	lead, others := chooseFilters(q)
 	for _, f := range lead {
-		where, values = append(where, f.column+" = ?"), append(values, f.value)
+		if f.column != "" {
+			where, values = append(where, f.column+" = ?"), append(values, f.value)
+		}
 	}
 	if len(lead) > 0 && lead[0].condition != "" {
 		where = append(where, lead[0].condition)
 	}
 	byTool := slices.ContainsFunc(lead, func(f filter) bool { return f.column == "name" })
 	for _, f := range others {
+		if f.column == "" {
+			where = append(where, strings.Replace(f.condition, ")", ") + 0", 1)) // + 0 keeps the database from the index of the label
+			continue
+		}
 		// A database without statistics may choose the index of a column that selects nearly all
 		// records. With || '' the column becomes a term, for which the database cannot use this
 		// index. But inside the indexes of tools, PostgreSQL compares only columns and no terms, so
@@ -127,6 +142,13 @@ func (s *Store) CountTools(ctx context.Context, look store.Look, since time.Time
 		return n, r.Scan(&n.Server, &n.Tool, &n.N, &n.Of)
 	}, strings.ReplaceAll("SELECT server, name, CAST(sum(CASE WHEN look = ? THEN calls ELSE 0 END) AS {int}) AS n, CAST(sum(calls) AS {int}) FROM tally WHERE org = ? AND hour >= ?"+
 		" GROUP BY server, name HAVING sum(CASE WHEN look = ? THEN calls ELSE 0 END) > 0 ORDER BY n DESC, server, name LIMIT ?", "{int}", s.d.types["{int}"]), string(look), s.org, nanos(since), string(look), most)
+}
+
+// CountLabels implements store.Records.
+func (s *Store) CountLabels(ctx context.Context, since time.Time) ([]store.Sum, error) {
+	return list(ctx, s, func(r scanner) (n store.Sum, err error) {
+		return n, r.Scan(&n.Label, &n.Look, &n.N)
+	}, "SELECT label, look, CAST(sum(calls) AS "+s.d.types["{int}"]+") FROM label_tally WHERE org = ? AND hour >= ? GROUP BY label, look ORDER BY label, look", s.org, nanos(since))
 }
 
 // ListFindings implements store.Records.

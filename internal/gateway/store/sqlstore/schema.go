@@ -15,7 +15,7 @@ import (
 // that the database numbers. {strict} ends a table, and {keyed} ends a table that stores its rows in
 // the order of their key. {unguard} drops the constraint against duplicate records in PostgreSQL,
 // because a unique index replaces it; SQLite cannot drop it.
-var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep, listStep, proposalStep}
+var steps = []string{firstStep, peopleStep, questionStep, titleStep, checkpointStep, keyStep, wayStep, outwardStep, workloadStep, listStep, proposalStep, labelStep}
 
 // Times are nanoseconds since 1970. 0 means never.
 const firstStep = `
@@ -394,6 +394,26 @@ CREATE TABLE proposal (
 	votes        TEXT NOT NULL DEFAULT '[]',
 	PRIMARY KEY (org, counter)
 ){strict};
+`
+
+// labelStep stores the labels that led to questions and refusals: in a record as a set of the bits of
+// policy.Seen, and in label_tally as their calls by hour. Each label has an index of its records, because
+// few records have one.
+const labelStep = `
+ALTER TABLE record ADD COLUMN labels {int} NOT NULL DEFAULT 0;
+CREATE INDEX record_by_untrusted ON record (org, at, id) WHERE (labels & 2) <> 0;
+CREATE INDEX record_by_private ON record (org, at, id) WHERE (labels & 4) <> 0;
+CREATE INDEX record_by_secret ON record (org, at, id) WHERE (labels & 8) <> 0;
+
+CREATE TABLE label_tally (
+	org          TEXT NOT NULL,
+	hour         {int} NOT NULL,
+	place        {int} NOT NULL,
+	label        {int} NOT NULL,
+	look         TEXT NOT NULL,
+	calls        {int} NOT NULL,
+	PRIMARY KEY (org, hour, place, label, look)
+){keyed};
 `
 
 // Conditions of partial indexes. The database uses a partial index only for a statement with exactly

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/store"
+	"github.com/clawai/clawai/policy"
 )
 
 const segmentColumns = "laptop, session, name, size, complete, arrival, sum, changed"
@@ -166,7 +167,7 @@ func (s *Store) keepExtension(t *transaction, was store.Segment, x store.Extensi
 	return err
 }
 
-const recordColumns = "laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, ref, segment, begins, size"
+const recordColumns = "laptop, session, seq, at, kind, look, server, subject, name, method, about, code, reason, rule, rule_text, labels, ref, segment, begins, size"
 
 // addRecords adds the records of a part to the index, and adds their calls to the tally.
 func (s *Store) addRecords(t *transaction, all []store.Record) error {
@@ -187,6 +188,7 @@ func (s *Store) addRecords(t *transaction, all []store.Record) error {
 	textsOf(&r, "reason", all, func(r *store.Record) string { return r.Reason })
 	textsOf(&r, "rule", all, func(r *store.Record) string { return r.Rule })
 	textsOf(&r, "rule_text", all, func(r *store.Record) string { return r.RuleText })
+	numbersOf(&r, "labels", all, func(r *store.Record) int64 { return int64(r.Labels) })
 	textsOf(&r, "ref", all, func(r *store.Record) string { return r.Ref })
 	textsOf(&r, "segment", all, func(r *store.Record) string { return r.Segment })
 	numbersOf(&r, "begins", all, func(r *store.Record) int64 { return r.Offset })
@@ -194,7 +196,10 @@ func (s *Store) addRecords(t *transaction, all []store.Record) error {
 	if err := t.insertRows("record", &r, ""); err != nil {
 		return err
 	}
-	return s.addTally(t, all)
+	if err := s.addTally(t, all); err != nil {
+		return err
+	}
+	return s.addLabelTally(t, all)
 }
 
 // tallied is the key of a count in the table tally.
@@ -226,4 +231,38 @@ func (s *Store) addTally(t *transaction, all []store.Record) error {
 	textsOf(&r, "look", keys, func(k *tallied) string { return string(k.look) })
 	numbersOf(&r, "calls", keys, func(k *tallied) int64 { return counts[*k] })
 	return t.insertRows("tally", &r, " ON CONFLICT (org, hour, place, server, name, look) DO UPDATE SET calls = tally.calls + excluded.calls")
+}
+
+// talliedLabel is the key of a count in the table label_tally.
+type talliedLabel struct {
+	hour  time.Time
+	label policy.Seen
+	look  store.Look
+}
+
+func compareTalliedLabels(a, b talliedLabel) int {
+	return cmp.Or(a.hour.Compare(b.hour), cmp.Compare(a.label, b.label), cmp.Compare(a.look, b.look))
+}
+
+// addLabelTally adds the calls among the records that have labels to the table label_tally.
+func (s *Store) addLabelTally(t *transaction, all []store.Record) error {
+	counts := map[talliedLabel]int64{}
+	for i := range all {
+		r := &all[i]
+		if r.Labels == 0 || r.Look == "" {
+			continue
+		}
+		for label := range r.Labels.Each() {
+			counts[talliedLabel{r.Time.Truncate(time.Hour), label, r.Look}]++
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(counts), compareTalliedLabels) // as in addTally
+	var r rows
+	textsOf(&r, "org", keys, func(*talliedLabel) string { return s.org })
+	numbersOf(&r, "hour", keys, func(k *talliedLabel) int64 { return nanos(k.hour) })
+	numbersOf(&r, "place", keys, func(*talliedLabel) int64 { return t.place })
+	numbersOf(&r, "label", keys, func(k *talliedLabel) int64 { return int64(k.label) })
+	textsOf(&r, "look", keys, func(k *talliedLabel) string { return string(k.look) })
+	numbersOf(&r, "calls", keys, func(k *talliedLabel) int64 { return counts[*k] })
+	return t.insertRows("label_tally", &r, " ON CONFLICT (org, hour, place, label, look) DO UPDATE SET calls = label_tally.calls + excluded.calls")
 }
