@@ -38,8 +38,8 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keepText stores a text in the journal before it is replaced. The caller holds the lock of the
-// policy file.
+// keepText stores the old text of the policy (the parameter before) in the journal. It runs before
+// the text is replaced. The caller holds the lock of the policy file.
 func (k *Writer) keepText(before, after []byte) error {
 	if k.Journal == "" {
 		return nil

@@ -130,7 +130,7 @@ func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 }
 
 // spelledTexts returns texts that match the expressions of the needed rules on an argument. Texts
-// that no rule to avoid matches come first.
+// that none of the avoided rules (q.avoid) matches come first.
 func (q *question) spelledTexts(path []string) (texts []any) {
 	key := argumentKey(path)
 	if texts, known := q.texts[key]; known {

@@ -26,7 +26,7 @@ type Review struct {
 	Late            bool // the time ended before everything was compared and measured
 }
 
-// ReviewedRule is a rule with the points that no fixture shows.
+// ReviewedRule is a rule with its points, and with those points for which the fixtures have no example.
 type ReviewedRule struct {
 	policy.Source
 	Text   string // the text of the rule in the policy

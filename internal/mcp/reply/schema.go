@@ -63,7 +63,8 @@ func (m *Message) CheckSchema(s *schema.Schema) {
 	}
 }
 
-// HoldNothing adds a finding, because the schema for an answer is unknown.
+// HoldNothing is called for a tool's answer if no schema is known to which the answer can be held.
+// It adds a finding that says so.
 func (m *Message) HoldNothing() {
 	_, at := m.toolAnswer()
 	if all := m.structuredContents(); at == "" && len(all) > 0 {
