@@ -133,8 +133,9 @@ func (k *Writer) planUndo() (*Plan, error) {
 	return plan, nil
 }
 
-// removedText returns the parts of src that before does not have: rules, [[extends]], folders of
-// lists.
+// removedText returns those parts of src that are missing in the older text (the parameter before).
+// A part is a rule, an [[extends]] table, or a key of another table with its value, such as a list
+// of folders.
 func removedText(src, before []byte) string {
 	rules, old := blockTexts(src), blockTexts(before)
 	var more []string

@@ -2,10 +2,10 @@ package view
 
 import "fmt"
 
-// Rows returns the rows of Lines, followed by the rows of EntireLines. need is the number of rows,
-// from the top, that a person must have seen before allowing: all rows of Lines. If the question
-// needs care, need is the number of all rows, because the reason may be in the middle of a value
-// that Lines folds.
+// Rows returns the rows of Lines, followed by the rows of EntireLines. The result need is the
+// number of rows, from the top, that a person must have seen before allowing: all rows of Lines. If
+// the question needs care, need is the number of all rows, because the reason may be in the middle
+// of a value that Lines folds.
 func (q Question) Rows(width int) (rows []string, need int) {
 	rows = q.Lines(width)
 	need = len(rows)
@@ -22,7 +22,8 @@ func (q Question) Rows(width int) (rows []string, need int) {
 type Sight struct{ end bool }
 
 // NoteVisible records that the first rows of the question have been visible. The parameter bottom
-// is the number of these rows, and need is the number of rows that the person must see.
+// is the number of these rows, and the parameter need is the number of rows that the person must
+// see.
 func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need }
 
 // SawEnd reports whether the person has seen all rows that must be seen.

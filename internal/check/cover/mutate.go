@@ -73,9 +73,9 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	return m, nil
 }
 
-// tryMutant looks for a fixture that notices a mutant. shown holds new fixtures that notice other
-// mutants of the same rule. loads is false if the mutant is no valid policy; such a mutant is left
-// out, because an author notices an invalid policy at once.
+// tryMutant looks for a fixture that notices a mutant. The parameter shown holds new fixtures that
+// notice other mutants of the same rule. The result loads is false if the mutant is no valid
+// policy; such a mutant is left out, because an author notices an invalid policy at once.
 func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {

@@ -137,8 +137,9 @@ func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-// reportActor adds a finding at one rule (at). The finding says that a rule (allows) lets an agent use the actor's tool
-// in the place where the approvers of another rule (asks) are asked. The call c shows this.
+// reportActor adds a finding at the rule in the parameter at. The finding says that one rule (the parameter
+// allows) lets an agent use the actor's tool in the place where the approvers of another rule (the parameter
+// asks) are asked. The call c shows this.
 func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
 	tool, fix := a.tool, says.fix

@@ -240,9 +240,9 @@ func pronounFor(by []int) string {
 	return "them"
 }
 
-// findOpenedDenials adds a finding for each rule that allows some calls which a deny rule below it
-// would deny. It skips an allow rule if the deny rule matches all calls of the allow rule, because such
-// an allow rule is a deliberate exception.
+// findOpenedDenials adds a finding for a deny rule if a rule above it allows some of the calls that the
+// deny rule would deny. It skips an allow rule if the deny rule matches all calls of the allow rule,
+// because such an allow rule is a deliberate exception.
 func findOpenedDenials(l *linter) {
 	l.visitRules(func(j int, deny *policy.Source) {
 		if deny.Action != policy.Deny || l.reported[j] {

@@ -63,8 +63,8 @@ func (m *Message) CheckSchema(s *schema.Schema) {
 	}
 }
 
-// HoldNothing is called for a tool's answer if no schema is known to which the answer can be held.
-// It adds a finding that says so.
+// HoldNothing is called for the answer of a tool if no list has named this tool. The schema is then
+// unknown, and the answer cannot be compared with it. HoldNothing adds a finding that says so.
 func (m *Message) HoldNothing() {
 	_, at := m.toolAnswer()
 	if all := m.structuredContents(); at == "" && len(all) > 0 {

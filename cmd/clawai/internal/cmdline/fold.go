@@ -7,9 +7,10 @@ import (
 )
 
 // FoldLines breaks every line that is wider than n characters on the screen, at its spaces. If the
-// line is a row of a table, the rest continues below the last cell. Otherwise the rest is indented
-// by two more spaces than the line. A command after a colon stays on one line, so that a person can
-// paste it. JSON is broken between its members. If n is 0, FoldLines changes nothing.
+// line is a row of a table, the rest continues below the last cell that begins in the left half of
+// the screen. Otherwise the rest is indented by two more spaces than the line. A command after a
+// colon stays on one line, so that a person can paste it. JSON is broken between its members. If n
+// is 0, FoldLines changes nothing.
 func FoldLines(text string, n int) string {
 	if n <= 0 {
 		return text
