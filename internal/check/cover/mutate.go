@@ -197,8 +197,8 @@ func distinguishReply(before, after *policy.Policy, o Options) (alike bool, foun
 }
 
 // witnessFixture returns a fixture with this call. The policy gives the answer that the fixture
-// expects, and the mutant does not. It returns nil if there is no such fixture. The fixture has a
-// server only if it needs one.
+// expects, and the mutant does not. witnessFixture returns nil if there is no such fixture. The
+// fixture has a server only if it needs one.
 func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *check.Composed {
 	for _, server := range []string{"", call.Server} {
 		call.Server = server

@@ -75,7 +75,7 @@ func (n *Numbers) noteEscape(escape string) {
 // The original texts had none of them.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds the escapes that are in the list shown, in a text.
+// findEscapes searches a text for the escapes in the list shown.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
