@@ -45,8 +45,8 @@ func (b *testbed) sizeTable() (string, error) {
 func megabytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/1e6) }
 
 // moduleSizes adds up the sizes of the symbols of each module. It counts only symbols with bytes in
-// the file. whole is the size of the file without the symbol table, because a release has no symbol
-// table.
+// the file. The result whole is the size of the file without the symbol table, because a release
+// has no symbol table.
 func moduleSizes(binary string) (sizes map[string]int64, whole int64, err error) {
 	built, err := buildinfo.ReadFile(binary)
 	if err != nil {

@@ -241,10 +241,10 @@ func (v *view) hasSlotCondition(slot int32) bool {
 }
 
 // walkAll walks the rules for every combination of readings. In each walk, the argument with the
-// most readings has one unit of readings, and every other argument has one reading. If there are
-// too many combinations, one walk judges all readings of each argument together. A condition may
-// then match only with Maybe, so the answer can only be stricter. Conditions on "*" always judge
-// all values together.
+// most readings has the readings of one string (a unit), and every other argument has one reading.
+// If there are too many combinations, one walk judges all readings of each argument together. A
+// condition may then match only with Maybe, so the answer can only be stricter. Conditions on "*"
+// always judge all values together.
 func (v *view) walkAll(name string) outcome {
 	if len(v.readings) > maxAll {
 		return outcome{rule: -1, reason: "arguments that can be read in too many ways"}

@@ -27,8 +27,8 @@ func IsDangerous(q gate.Question, o view.Options) bool {
 	return err != nil || len(v.Dangers) > 0
 }
 
-// catchPanic calls the function ask. If ask panics, catchPanic returns an error, so that the next
-// channel can still ask.
+// catchPanic calls the function in the parameter ask. If this function panics, catchPanic returns
+// an error, so that the next channel can still ask the person.
 func catchPanic(ask func() (gate.Answer, error)) (a gate.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {

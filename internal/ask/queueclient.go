@@ -60,7 +60,7 @@ func (d enqueuer) Put(ctx context.Context, r queue.Request) (Ticket, error) {
 }
 
 // NewQueueClient returns a QueueClient. At the first question it opens the queue with the function
-// open.
+// in the parameter open.
 func NewQueueClient(open func() (Enqueuer, error)) *QueueClient { return &QueueClient{open: open} }
 
 func (l *QueueClient) putRequest(ctx context.Context, r queue.Request) (Ticket, error) {
@@ -128,8 +128,8 @@ func (l *Chain) enqueueQuestion(ctx context.Context, q gate.Question) *entry {
 	return p
 }
 
-// tryQueue calls the function ask and turns a panic into an error. It passes an error to OnError if
-// the question is still open.
+// tryQueue calls the function in the parameter ask and turns a panic into an error. It passes an
+// error to OnError if the question is still open.
 func (l *Chain) tryQueue(ctx context.Context, ask func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

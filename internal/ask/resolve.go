@@ -77,8 +77,8 @@ func (l *Chain) writeRule(ctx context.Context, q gate.Question, said queue.Answe
 	return l.guardedNote(func() (string, error) { return l.o.RuleWriter.Write(ctx, q, said.Scope, said.Reply) })
 }
 
-// guardedNote calls the function ask and turns a panic into an error. Without a RuleWriter it only
-// returns an error.
+// guardedNote calls the function in the parameter ask and turns a panic into an error. Without a
+// RuleWriter it only returns an error.
 func (l *Chain) guardedNote(ask func() (string, error)) (note string, err error) {
 	if l.o.RuleWriter == nil {
 		return "", errors.New("rules cannot be written here")

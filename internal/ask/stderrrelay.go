@@ -41,8 +41,9 @@ type StderrRelay struct {
 	ended   bool // the pipe has no more input
 }
 
-// NewStderrRelay returns a StderrRelay if out is the terminal on which questions are asked,
-// otherwise nil. lock is Options.Lock of the Terminal.
+// NewStderrRelay returns a StderrRelay if the file in the parameter out is the terminal on which
+// questions are asked. Otherwise it returns nil. The parameter lock is Options.Lock of the
+// Terminal.
 func NewStderrRelay(out *os.File, lock string) (*StderrRelay, error) {
 	if !term.IsControlling(out) {
 		return nil, nil //nolint:nilnil // a nil StderrRelay is one that holds nothing back

@@ -105,7 +105,7 @@ func denyWithNote(a gate.Answer, err error) (gate.Answer, error) {
 	return a, err
 }
 
-// withTerminal calls the function ask while this process alone uses the terminal.
+// withTerminal calls the function in the parameter ask while this process alone uses the terminal.
 func (t *Terminal) withTerminal(ctx context.Context, ask func(context.Context, *term.Tty) (gate.Answer, error)) (answer gate.Answer, err error) {
 	answer = gate.Answer{Channel: terminal, By: t.o.By}
 	select {

@@ -438,8 +438,8 @@ func narrow(all, by []place) (both []place) {
 	return both
 }
 
-// dropBelow returns the places `all`, except those that are among `others` or lie below one of
-// them.
+// dropBelow returns the places in the list all, except those that are in the list others or lie below a
+// place in that list.
 func dropBelow(all, others []place) (rest []place) {
 	for _, a := range all {
 		if !isBelow(a.path, pathsOf(others)) {

@@ -68,9 +68,10 @@ func (p *planner) denyHosts() (err error) {
 	return err
 }
 
-// denyWrites applies the places that the client's table forbids to write. rest are the places that
-// the server may still write. reads are the places that the server may now only read. fixed are the
-// forbidden places: the server may only read them, also inside a place of rest.
+// denyWrites applies the places that the client's table forbids to write. The result rest has the
+// places that the server may still write. The result reads has the places that the server may now
+// only read. The result fixed has the forbidden places: the server may only read them, also inside
+// a place in rest.
 func (p *planner) denyWrites(writes []place) (rest, reads, fixed []place, err error) {
 	if p.Client == nil {
 		return writes, nil, nil, nil

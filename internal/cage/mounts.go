@@ -26,10 +26,10 @@ func parseMounts(text string) (all []mount) {
 	return all
 }
 
-// findAliases returns the other paths of the same file or folder, because bind mounts show one
-// folder at several paths. whole are the other paths that show all of path. parts are the other
-// paths that show only a folder inside path. path must have no links. Another mount may cover a
-// returned path.
+// findAliases returns the other paths of the same file or folder, because bind mounts show one folder
+// at several paths. The result whole has the other paths that show the complete file or folder at
+// path. The result parts has the other paths that show only a folder inside path. There must be no
+// links in path. Another mount may cover a returned path.
 func findAliases(path string, mounts []mount) (whole, parts []string) {
 	at := -1
 	for i, m := range mounts {
@@ -54,7 +54,8 @@ func findAliases(path string, mounts []mount) (whole, parts []string) {
 	return slices.DeleteFunc(whole, is), slices.DeleteFunc(parts, is)
 }
 
-// rebase returns a path in which the folder `from` at its start is replaced by the folder `to`.
+// rebase returns a path with another folder at its start. The parameter from is the folder at the
+// start of path, and the parameter to is the new folder.
 func rebase(path, from, to string) string { return filepath.Join(to, strings.TrimPrefix(path, from)) }
 
 // aliasesOf returns the other paths that show the same file or folder.

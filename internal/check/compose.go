@@ -26,9 +26,9 @@ func Compose(c *policy.Call, expected policy.Action) (Composed, error) {
 	return ComposeReply(policy.OnCall, c, expected)
 }
 
-// ComposeReply does the work of Compose, also for replies. If on is policy.OnReply or
-// policy.OnUpload, the fixture has the shortest reply to the call. If on is policy.OnList, it has
-// the shortest list entry with the call's name. The fixture states the findings in c.
+// ComposeReply does the work of Compose, also for replies. If the parameter on is policy.OnReply or
+// policy.OnUpload, the fixture has the shortest reply to the call. If it is policy.OnList, the
+// fixture has the shortest list entry with the call's name. The fixture states the findings in c.
 func ComposeReply(on policy.On, c *policy.Call, expected policy.Action) (Composed, error) {
 	if len(c.Names) == 0 {
 		return Composed{}, errNoFixture

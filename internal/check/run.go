@@ -136,9 +136,9 @@ func listUndecided(p *policy.Policy, calls []policy.Call) (all []string) {
 	return all
 }
 
-// ReadCalls returns the calls in the fixture's request that rules judge, read as in the proxy. It
-// returns none if no rule can be about the method. The error tells why the proxy would refuse the
-// request before the rules.
+// ReadCalls returns the calls in the fixture's request, read as in the proxy. It returns only calls
+// that rules can judge, so it returns no calls if no rule can be about the method. The error tells
+// why the proxy would refuse the request before the rules.
 func (fx Fixture) ReadCalls(server string) ([]policy.Call, error) {
 	if fx.Server != "" {
 		server = fx.Server
@@ -171,8 +171,8 @@ func convertToBuiltin(calls []policy.Call) {
 	}
 }
 
-// ReadCalls returns the calls in a JSON-RPC message that rules judge, like Fixture.ReadCalls. The
-// method decides whether the client or the server is the sender.
+// ReadCalls returns the calls in a JSON-RPC message, like Fixture.ReadCalls. It returns only calls
+// that rules can judge. The method decides whether the client or the server is the sender.
 func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	f, err := frame.Parse(request, frame.DefaultLimits())
 	if err != nil {
@@ -185,9 +185,9 @@ func ReadCalls(request []byte, server string) ([]policy.Call, error) {
 	return calls, nil
 }
 
-// callsOf returns the calls in a request that rules judge. If the request is a retry with
-// inputResponses, each response is judged only by its own texts, because the input request that it
-// answers is unknown.
+// callsOf returns the calls in a request. It returns only calls that rules can judge. If the
+// request is a retry with inputResponses, each response is judged only by its own texts, because
+// the input request that it answers is unknown.
 func callsOf(f *frame.Frame, sender mcp.Direction, server string) ([]policy.Call, *frame.Refusal) {
 	m, refusal := mcp.Read(f, sender, server)
 	if refusal != nil {

@@ -39,8 +39,8 @@ func (g *sharedGrants) syncEntries(own ...Entry) error {
 	return err
 }
 
-// addGrant stores a grant for one prompt rule and one value. kept is false when the ledger cannot
-// be written.
+// addGrant stores a grant for one prompt rule and one value. The result kept is false when the
+// ledger cannot be written.
 func (g *sharedGrants) addGrant(p Policy, rule *policy.Rule, value [sha256.Size]byte) (e Entry, kept bool) {
 	if g.shared == nil || rule == nil {
 		return e, true

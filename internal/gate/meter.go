@@ -206,8 +206,8 @@ func (m *Meter) insertCall(c *counter, one countedCall) {
 	m.counted++
 }
 
-// isLonger reports whether wait a is longer than wait b. A wait of 0 means that the call never
-// fits.
+// isLonger reports whether the first wait is longer than the second. A wait of 0 means that the
+// call never fits.
 func isLonger(a, b time.Duration) bool { return b != 0 && (a == 0 || a > b) }
 
 // enterCall counts one call if the limit has room. Otherwise it returns the time until there is

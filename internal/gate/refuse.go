@@ -9,8 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// refusalVerdict returns the refusal of a call that a rule asks about and no person allowed. why is
-// the reason for the agent, owner the reason for the record.
+// refusalVerdict returns the refusal of a call that a rule asks about and no person allowed. The
+// parameter why is the reason that the agent gets, and the parameter owner is the reason for the
+// record.
 func (q *question) refusalVerdict(code Code, why, owner string) Verdict {
 	v := Verdict{
 		Policy: policy.Prompt, Rule: q.rule, Stage: StageAsk, Code: code,

@@ -63,7 +63,7 @@ func (s *Session) inspectReply(x *Exchange, v *Verdict) bool {
 	return s.releaseReply(x, v, p, &found) || s.applyInspection(x, v, &found)
 }
 
-// applyInspection carries out the decision of found.
+// applyInspection carries out the decision of an inspection.
 func (s *Session) applyInspection(x *Exchange, v *Verdict, found *Inspection) bool {
 	d := &found.Decision
 	if d.Action != policy.Allow && d.Action != policy.Prompt {
@@ -185,8 +185,8 @@ func findingLines(found []Found) (all []string) {
 	return all
 }
 
-// firstOfEach returns found in another order: the first finding of each kind comes before all
-// others.
+// firstOfEach returns the findings in another order: the first finding of each kind comes before
+// all other findings.
 func firstOfEach(found []Found) []Found {
 	var first, more []Found
 	for _, f := range found {

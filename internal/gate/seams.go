@@ -13,9 +13,9 @@ import (
 // This file holds the stages that use Inspector and Labels. It also holds the type None, which is
 // the empty implementation of the ports.
 
-// keepLabels withholds a message of the server when its labels could not be added. A message that
-// an earlier stage withheld adds no labels. A message that waits for a person adds its labels at
-// once.
+// keepLabels adds the labels of a server's message to the session. If this fails, it withholds the
+// message and returns true. If an earlier stage has withheld the message, its labels are not added.
+// If the message waits for a person, its labels are added at once.
 func (s *Session) keepLabels(x *Exchange, v *Verdict) bool {
 	if x.Event.Direction != fromServer {
 		return false

@@ -194,8 +194,8 @@ func (s *Session) liftVerdict(x *Exchange) {
 	}
 }
 
-// recoverStage is deferred. If a stage has panicked, it refuses x. at points to the name of the
-// running stage.
+// recoverStage is deferred. If a stage has panicked, it refuses x. The parameter at points to the
+// name of the running stage.
 func (x *Exchange) recoverStage(at *Stage) {
 	if cause := recover(); cause != nil {
 		x.verdict = panicVerdict(x, *at, cause)

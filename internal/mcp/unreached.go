@@ -1,7 +1,7 @@
 package mcp
 
-// UnreachedAnswer returns the error answer to a request that a remote server did not answer. why is
-// the error of the transport, which may contain names of files.
+// UnreachedAnswer returns the error answer to a request that a remote server did not answer. The
+// parameter why is the error of the transport, which may contain names of files.
 func UnreachedAnswer(id []byte, why string) []byte {
 	return errorReply(id, CodeGone, "No answer from the server: "+visibleText(why, 600)+".", nil)
 }

@@ -119,8 +119,8 @@ func (f *folding) admitEvent(ev *event.Event, now time.Time, folded map[*event.E
 	return false
 }
 
-// dueCounts returns the counts that must be written now. If all is true, it also returns counts
-// that are not due yet.
+// dueCounts returns the counts that must be written now. If the parameter all is true, it also
+// returns counts that are not due yet.
 func (f *folding) dueCounts(now time.Time, all bool) (counts []*event.Event) {
 	for of, j := range f.senders {
 		if j.n == 0 || !all && now.Sub(j.told) < foldEvery {

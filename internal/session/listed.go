@@ -76,8 +76,8 @@ func shownDifferences(all []pin.Difference) (shown []view.Listed) {
 	return shown
 }
 
-// entryMembers returns one copy of shown for each member of a new entry, with the member's name
-// and value.
+// entryMembers returns one copy of the parameter shown for each member of a new entry. The copy
+// gets the member's name and value.
 func entryMembers(shown view.Listed, entry json.RawMessage) (all []view.Listed) {
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(entry, &members) // cannot fail, because clawai has encoded the entry

@@ -12,9 +12,9 @@ import (
 	"github.com/clawai/clawai/internal/text/redact"
 )
 
-// ReleaseAnswer releases the next answer to a recorded call, and records the release first. by
-// names the person who releases the answer. until is the time at which the release ends.
-// withheld is the record of the withheld answer.
+// ReleaseAnswer releases the next answer to a recorded call, and records the release first. The
+// parameter by is the name of the person who releases the answer. The result until is the time at
+// which the release ends. withheld is the record of the withheld answer.
 func ReleaseAnswer(folders config.Folders, call, withheld *event.Entry, by string) (until time.Time, err error) {
 	log, err := base.OpenRecord(folders.State, redact.Redacted, audit.SyncEach)
 	if err != nil {

@@ -153,7 +153,7 @@ func (s *Session) recordApproval() {
 	s.Relist()
 }
 
-// End records how a session ended, and the exit code of clawai.
+// End writes into the record how a session ended, and the exit code of clawai.
 func (s *Session) End(how string, code int) {
 	if s.alone {
 		s.All.stopTasks() // a change of the policy must not be recorded after the end

@@ -31,7 +31,8 @@ type State struct {
 	Asked, Granted func() gate.Ledger
 }
 
-// openLedger calls open; it returns nil if open is nil.
+// openLedger calls the function in the parameter open. If this function is nil, openLedger returns
+// nil.
 func openLedger(open func() gate.Ledger) gate.Ledger {
 	if open == nil {
 		return nil

@@ -212,8 +212,8 @@ func (c *conn) sendCall(call *call, f *frame.Frame, edits []frame.Edit, members 
 	c.queueLine(c, frame.SpliceAll(f.Raw, edits...))
 }
 
-// queueLine queues a message for the server of the connection target. It drops the message if c is
-// a later connection than target.
+// queueLine queues a message for the server. The parameter target is the connection for which the
+// message was made. If c is another connection, queueLine drops the message.
 func (c *conn) queueLine(target *conn, line []byte) {
 	if c != target {
 		return

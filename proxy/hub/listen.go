@@ -11,10 +11,10 @@ import (
 	"github.com/clawai/clawai/proxy"
 )
 
-// listen is a subscriptions/listen request of a 2026-07-28 client. It lasts until the client
-// cancels it (basic/patterns/subscriptions). The hub itself reports list changes. The server of a
-// resource watches the resource, through a subscription or through a listen for only this resource.
-// The hub's mutex guards a listen.
+// listen is a subscriptions/listen request of a client of the MCP version 2026-07-28. It lasts
+// until the client cancels it (basic/patterns/subscriptions). The hub itself reports list changes.
+// The server of a resource watches the resource, through a subscription or through a listen request
+// for only this resource. The hub's mutex guards all fields.
 type listen struct {
 	request  frame.Frame
 	kinds    []string // topics of list changes: tools, prompts, resources
@@ -23,7 +23,7 @@ type listen struct {
 	open     bool     // the client got the acknowledgement
 }
 
-// watch is one resource that a server watches for a listen.
+// watch is one resource that a server watches for a listen request.
 type watch struct {
 	uri, original string // the URI in the client's form and in the server's form
 	on            *conn  // nil while the server does not run
@@ -31,13 +31,13 @@ type watch struct {
 	released      bool   // the listen has ended
 }
 
-// listKinds maps the members of the listen filter to the topics of list changes.
+// listKinds maps the members of the filter in a listen request to the topics of list changes.
 var listKinds = [...]struct{ member, kind string }{
 	{"toolsListChanged", "tools"}, {"promptsListChanged", "prompts"}, {"resourcesListChanged", "resources"},
 }
 
-// registerListen stores a listen. It removes the resources from the request before the gate judges
-// the request in the hub's name, because the gate judges each resource separately, at the
+// registerListen stores a listen request. It removes the resources from the request before the gate
+// judges the request in the hub's name, because the gate judges each resource separately, at the
 // resource's server. It returns false if the filter is not usable.
 func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	if !h.isModern() || filter.Kind() != jsonscan.Object {
@@ -76,8 +76,8 @@ func (h *hub) registerListen(f *frame.Frame, filter jsonscan.Value) bool {
 	return true
 }
 
-// answerListen acknowledges a listen. It waits until the servers have agreed or declined to watch
-// the resources.
+// answerListen acknowledges a listen request. It waits until the servers have agreed or declined to
+// watch the resources.
 func (o *own) answerListen(f *frame.Frame) {
 	o.h.mu.Lock()
 	l := o.h.listens[frame.IDKey(f.ID)]
@@ -94,8 +94,8 @@ func (o *own) answerListen(f *frame.Frame) {
 	}
 }
 
-// watchResources asks the servers to watch the resources of a listen. It waits for their answers at
-// most ListWait.
+// watchResources asks the servers to watch the resources of a listen request. It waits for their
+// answers at most ListWait.
 func (h *hub) watchResources(l *listen) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
 	defer cancel()
@@ -188,7 +188,7 @@ func (c *conn) followLists(capabilities jsonscan.Value) {
 	}
 }
 
-// noteAcknowledgement handles a server's acknowledgement of a listen that the hub sent.
+// noteAcknowledgement handles a server's acknowledgement of a listen request that the hub sent.
 func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	id := params.Member("_meta").Member(mcp.MetaPrefix + "subscriptionId").Bytes()
 	var f frame.Frame
@@ -216,7 +216,7 @@ func (c *conn) noteAcknowledgement(params jsonscan.Value) {
 	}
 }
 
-// releaseWatch ends a server's watch of a resource, unless another listen uses the same
+// releaseWatch ends a server's watch of a resource, unless another listen request uses the same
 // subscription.
 func (h *hub) releaseWatch(w *watch) {
 	h.mu.Lock()
@@ -245,8 +245,8 @@ func (h *hub) releaseWatch(w *watch) {
 	}})
 }
 
-// acknowledgeListen tells the client which changes it will get. It ends a listen that will get no
-// changes.
+// acknowledgeListen tells the client which changes it will get. It ends a listen request that will
+// get no changes.
 func (o *own) acknowledgeListen(l *listen) {
 	o.h.mu.Lock()
 	here := o.h.listens[frame.IDKey(l.request.ID)] == l
@@ -274,12 +274,13 @@ func (o *own) acknowledgeListen(l *listen) {
 	}
 }
 
-// subscriptionMeta returns the _meta for the messages of a listen. It holds the id of the listen.
+// subscriptionMeta returns the _meta for the messages of a listen request. It holds the id of this
+// request.
 func (l *listen) subscriptionMeta() string {
 	return `{"` + mcp.MetaPrefix + `subscriptionId":` + string(l.request.ID) + "}"
 }
 
-// cancelListen ends a listen because the client has cancelled it.
+// cancelListen ends a listen request because the client has cancelled it.
 func (h *hub) cancelListen(id jsonscan.Value) {
 	if !mcp.IsToken(id) {
 		return
@@ -292,8 +293,8 @@ func (h *hub) cancelListen(id jsonscan.Value) {
 	}
 }
 
-// forgetListen removes a listen and releases its watches. It returns false if the listen was
-// removed before.
+// forgetListen removes a listen request from the hub and releases its watches. It returns false if
+// the request was removed before.
 func (h *hub) forgetListen(l *listen) bool {
 	key := frame.IDKey(l.request.ID)
 	h.mu.Lock()
@@ -310,15 +311,17 @@ func (h *hub) forgetListen(l *listen) bool {
 	return here
 }
 
-// endListen ends a listen that the client has not cancelled. It answers the listen request.
+// endListen ends a listen request that the client has not cancelled. It sends the answer to the
+// request.
 func (h *hub) endListen(l *listen) {
 	if h.forgetListen(l) {
 		h.own.sendResult(&l.request, []byte(`{"_meta":`+l.subscriptionMeta()+"}"))
 	}
 }
 
-// endWatches ends every listen that watches something on connection c. With an id, it ends only the
-// listens that use the hub's listen with this id. The client may then listen again.
+// endWatches ends every listen request of the client that watches something on connection c. With
+// an id, it ends only those that use the hub's own listen request with this id. The client may then
+// send a new listen request.
 func (h *hub) endWatches(c *conn, id []byte) {
 	var lost []*listen
 	h.mu.Lock()
@@ -352,8 +355,8 @@ func (h *hub) announceChange(kind, method string) {
 	}
 }
 
-// announceUpdate reports a changed resource to each listen that watches this resource or a parent
-// of it.
+// announceUpdate reports a changed resource to each listen request that watches this resource or a
+// parent of it.
 func (c *conn) announceUpdate(f *frame.Frame, params jsonscan.Value) error {
 	h, uri, meta := c.server.h, params.Member("uri"), params.Member("_meta")
 	subscription := meta.Member(mcp.MetaPrefix + "subscriptionId").Bytes() // nil if the server speaks an earlier version

@@ -78,7 +78,7 @@ func requestMeta(can, info jsonscan.Value) []byte {
 	return fmt.Appendf(nil, `{"%[1]sprotocolVersion":"%[2]s","%[1]sclientCapabilities":%[3]s%[4]s}`, mcp.MetaPrefix, mcp.ModernVersion, can, who)
 }
 
-// isModern reports whether the client uses 2026-07-28.
+// isModern reports whether the client uses the MCP version 2026-07-28.
 func (h *hub) isModern() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *hub) isModern() bool {
 }
 
 // versionError checks a request that states a version. It returns nil if the request is valid in
-// 2026-07-28, and the error otherwise.
+// the MCP version 2026-07-28, and the error otherwise.
 func versionError(f *frame.Frame, version string, meta jsonscan.Value) []byte {
 	switch {
 	case version != mcp.ModernVersion:
@@ -171,9 +171,9 @@ func (c *conn) noteIntroduction(method string, result []byte) {
 	s.h.mu.Unlock()
 }
 
-// completeResult adds to a result of the hub the members that the client's version needs. In
-// 2026-07-28 a list gets a ttlMs of 0, because the list may change at any moment. It gets the
-// cacheScope "private", because rules remove tools that this client may not use.
+// completeResult adds to a result of the hub the members that the client's version needs. In the
+// MCP version 2026-07-28 a list gets a ttlMs of 0, because the list may change at any moment. It
+// gets the cacheScope "private", because rules remove tools that this client may not use.
 func (o *own) completeResult(f *frame.Frame, result []byte) []byte {
 	if version, _ := messageVersion(f.Params); version == "" || !o.h.isModern() && f.Method != "server/discover" {
 		return result
@@ -206,8 +206,9 @@ func completionEdit(result jsonscan.Value, method string) frame.Edit {
 	return prependEdit(result, strings.Join(missing, ","))
 }
 
-// modernEdits returns the edits that turn an answer in an earlier version into one for a client of
-// 2026-07-28. A result gets its resultType. The error "resource not found" gets its new code.
+// modernEdits returns the edits that turn a server's answer in an earlier version of MCP into an
+// answer for a client that speaks version 2026-07-28. A result gets its resultType. The error
+// "resource not found" gets its new code.
 func modernEdits(f *frame.Frame, method string) []frame.Edit {
 	if result := jsonscan.ValueOf(f.Result); result.Kind() == jsonscan.Object {
 		return []frame.Edit{completionEdit(result, method)}
@@ -222,9 +223,9 @@ func modernEdits(f *frame.Frame, method string) []frame.Edit {
 // server that does not answer in this time is treated as a server without this method.
 const discoverDivisor = 3
 
-// discoverVersion reports whether the server speaks 2026-07-28 (basic/transports/stdio, backward
-// compatibility). meta is the _meta for all requests to such a server. With a nil meta it returns
-// false and does not ask the server.
+// discoverVersion reports whether the server speaks the MCP version 2026-07-28
+// (basic/transports/stdio, backward compatibility). meta is the _meta for all requests to such a
+// server. With a nil meta it returns false and does not ask the server.
 func (c *conn) discoverVersion(meta []byte) (modern bool, err error) {
 	s := c.server
 	if meta == nil || s.older {
@@ -269,10 +270,10 @@ func (c *conn) requestParams(members string) []byte {
 	return []byte(`{"_meta":` + string(c.meta) + members + "}")
 }
 
-// legacyEdits returns the edits that turn a request of 2026-07-28 into one for a server of an
-// earlier version. The edits remove the members of 2026-07-28 from _meta. legacyEdits refuses the
-// request, and returns nil, if the request is a retry that came too late. Otherwise the server
-// would execute the whole call again.
+// legacyEdits returns the edits that turn a request in the MCP version 2026-07-28 into a request
+// for a server of an earlier version. The edits remove from _meta the members that only the new
+// version has. legacyEdits refuses the request, and returns nil, if the request is a retry that
+// came too late. Otherwise the server would execute the whole call again.
 func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []frame.Edit {
 	params := jsonscan.ValueOf(f.Params)
 	if params.Member("requestState") != "" || params.Member("inputResponses") != "" {
@@ -307,9 +308,9 @@ func (c *conn) legacyEdits(call *call, f *frame.Frame, edits []frame.Edit) []fra
 	return append(edits, frame.Edit{Part: meta.Bytes(), Token: append(b, '}')})
 }
 
-// mayLog reports whether a client of 2026-07-28 gets log messages of the server. Such a client asks
-// for them in each request. A server of 2026-07-28 sends only log messages that were asked for. For
-// an earlier server the hub checks the calls in flight.
+// mayLog reports whether a client of the MCP version 2026-07-28 gets log messages of the server.
+// Such a client asks for them in each request. A server of this version sends only log messages
+// that were asked for. For a server of an earlier version the hub checks the calls in flight.
 func (c *conn) mayLog() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

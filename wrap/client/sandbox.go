@@ -136,8 +136,8 @@ func (s *shapeReader) readRule(key string, value *node) {
 	}
 }
 
-// CarriesSandbox reports whether the words of a wrapper, in the notation of the file, include a
-// client's sandbox.
+// CarriesSandbox reports whether a wrapper carries a client's sandbox. words are the words of the
+// wrapper's command as they are written in the client's file.
 func CarriesSandbox(words []string) bool { return slices.Contains(words, quoteText(sandboxFlag)) }
 
 // carriedWords returns the words for the client's sandbox that Wrap must write. The parameter older

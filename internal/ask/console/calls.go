@@ -144,8 +144,7 @@ func (l *rowList) matchingRows() (rows []*Row) {
 	return rows
 }
 
-// cursorIndex returns the index of the row whose ID equals the argument at; 0 if there is no such
-// row.
+// cursorIndex returns the index of the row with the given ID, or 0 if there is no such row.
 func cursorIndex(rows []*Row, at string) int {
 	return max(0, slices.IndexFunc(rows, func(c *Row) bool { return c.ID == at }))
 }

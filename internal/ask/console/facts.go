@@ -116,15 +116,15 @@ func serverName(server string) string {
 	return term.VisibleValue(server)
 }
 
-// detailLines returns the detail rows of the request under the cursor. need is the number of rows
-// that the person must have seen before allowing.
+// detailLines returns the detail rows of the request under the cursor. The result need is the
+// number of rows that the person must have seen before allowing.
 func (m *model) detailLines(r *queue.Request, width int) (rows []string, need int) {
 	return m.facts.detailRows(r, width, m.notes[r.ID], m.whole)
 }
 
-// detailRows returns all facts about one request, in rows of at most width cells. need is the
-// number of rows, from the top, that the person must have seen before allowing. If whole is true,
-// the rows show very long values completely.
+// detailRows returns all facts about one request, in rows of at most width cells. The result need
+// is the number of rows, from the top, that the person must have seen before allowing. If whole is
+// true, the rows show very long values completely.
 func (f *Facts) detailRows(r *queue.Request, width int, note string, whole bool) (rows []string, need int) {
 	lines := f.Lines(0)
 	if f.Err != nil {

@@ -95,8 +95,9 @@ func (l *list) dropRequest(id string) {
 	l.all = slices.DeleteFunc(l.all, func(r queue.Request) bool { return r.ID == id })
 }
 
-// setRequests replaces the whole list by the argument next and returns the requests that are new.
-// keep is a request that stays in the list although next does not contain it; nil for none.
+// setRequests replaces the whole list by the list in the parameter next, and returns the requests
+// that are new. The parameter keep is a request that stays even if the new list does not contain
+// it, or nil.
 func (l *list) setRequests(next []queue.Request, keep *queue.Request) (came []queue.Request) {
 	known := map[string]bool{}
 	for i := range l.all {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// expireDead ends the requests of proxies that have died. The result left lists the sessions whose
+// expireDead ends the requests of proxies that have died. The returned list has the sessions whose
 // end could not be stored. The caller must not remove their files, so that the next reader tries
 // again.
 func (q *Queue) expireDead(ctx context.Context) (left []string, err error) {

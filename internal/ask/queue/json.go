@@ -55,7 +55,8 @@ func packList[T any](v []T) (any, error) {
 	return string(b), err
 }
 
-// unpackList decodes the column of packList. If *err is already set, the earlier error stays.
+// unpackList decodes the JSON of a column that packList has encoded. If *err is already set,
+// unpackList decodes nothing and the earlier error stays.
 func unpackList[T any](s sql.NullString, err *error) (v T) {
 	if s.Valid && *err == nil {
 		*err = json.Unmarshal([]byte(s.String), &v)
@@ -136,7 +137,8 @@ func packMore(calls []policy.Call) (any, error) {
 	return string(b), err
 }
 
-// unpackMore returns Extra of the first call, and all other calls.
+// unpackMore decodes the column of storedMore. It returns the value of Extra for the first call,
+// and all calls after the first.
 func unpackMore(s sql.NullString, err *error) (extra []byte, calls []policy.Call) {
 	if !strings.HasPrefix(s.String, "{") {
 		return nil, unpackCalls(s, err)

@@ -11,7 +11,7 @@ import (
 // marks holds one ? for each column in columns, for SQL statements.
 var marks = strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
 
-// eachRow runs a query and calls the function see for each row.
+// eachRow runs a query and calls the function in the parameter see for each row.
 func eachRow(ctx context.Context, conn *sql.Conn, query string, args []any, see func(*sql.Rows) error) (err error) {
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {

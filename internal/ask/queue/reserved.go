@@ -27,7 +27,7 @@ func (q *Queue) dropReserved(ctx context.Context, t tx, id string) error {
 	return err
 }
 
-// fillReserved sets Reserved of the pending requests in all.
+// fillReserved sets the field Reserved of those requests in the list all that are pending.
 func (q *Queue) fillReserved(ctx context.Context, conn *sql.Conn, all []Request) error {
 	if len(q.o.migrations) < reservedSteps {
 		return nil

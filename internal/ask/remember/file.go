@@ -157,9 +157,10 @@ func (k *Writer) noteWrite(from string, g ownWrite) {
 	k.writes[from] = g
 }
 
-// relocateRule returns the rule r with its index and line in the revision to. The index and line
-// in r are those of the revision from; if from is "", they stay. relocateRule returns false if
-// anything but rules of this Writer has changed between the two revisions.
+// relocateRule returns the rule r with its index and line in another revision of the policy, the
+// parameter to. The index and line in r are those of the revision in the parameter from. If that
+// parameter is "", they stay. relocateRule returns false if anything but rules of this Writer has
+// changed between the two revisions.
 func (k *Writer) relocateRule(r policy.Rule, from, to string) (policy.Rule, bool) {
 	if from == "" {
 		return r, true

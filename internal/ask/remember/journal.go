@@ -38,8 +38,8 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keepText stores a text in the journal before it is replaced. The caller holds the lock of the
-// policy file.
+// keepText stores the old text of the policy (the parameter before) in the journal. It runs before
+// the text is replaced. The caller holds the lock of the policy file.
 func (k *Writer) keepText(before, after []byte) error {
 	if k.Journal == "" {
 		return nil
@@ -133,8 +133,9 @@ func (k *Writer) planUndo() (*Plan, error) {
 	return plan, nil
 }
 
-// removedText returns the parts of src that before does not have: rules, [[extends]], folders of
-// lists.
+// removedText returns those parts of src that are missing in the older text (the parameter before).
+// A part is a rule, an [[extends]] table, or a key of another table with its value, such as a list
+// of folders.
 func removedText(src, before []byte) string {
 	rules, old := blockTexts(src), blockTexts(before)
 	var more []string

@@ -297,7 +297,8 @@ func (k *Writer) Apply(ctx context.Context, plan *Plan) error {
 // Next returns the new text of the file.
 func (plan *Plan) Next() []byte { return plan.next }
 
-// NewPlan returns the plan that replaces before by after. rules is the text of the rules that after
+// NewPlan returns the plan that replaces the old text of the policy (the parameter before) by the
+// new text (the parameter after). The parameter rules is the text of the rules that the new text
 // adds.
 func NewPlan(before, after []byte, rules string) *Plan {
 	return &Plan{Text: rules, src: before, next: after}

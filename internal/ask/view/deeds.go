@@ -172,8 +172,8 @@ func composedDeed(words []string, leaves []leaf, home string) (deed, bool) {
 // files, these arguments hold something else.
 var noFileKeys = []string{"repopath", "to", "from", "source", "destination", "target", "location", "link", "image"}
 
-// composeWords makes a part of a sentence from the words of a tool's name. thing is the last word.
-// Both are "" if the words give no sentence.
+// composeWords makes a part of a sentence from the words of a tool's name. The result thing is the
+// last word. Both results are "" if the words give no sentence.
 func composeWords(words []string) (text, thing string) {
 	if len(words) > 1 && hasWord(deedBrands, words[0]) {
 		words = words[1:]

@@ -116,7 +116,7 @@ func (r *Request) nameLines() (lines []string) {
 	return lines
 }
 
-// commonLines returns the lines of a that are also in b.
+// commonLines returns the lines in the list a that are also in the list b.
 func commonLines(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return !slices.Contains(b, s) })
 }
@@ -125,8 +125,8 @@ func removeLines(lines, shared []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return slices.Contains(shared, s) })
 }
 
-// bodyLines returns the lines for the changes and the arguments of a request. alone means that the
-// question has only this request.
+// bodyLines returns the lines for the changes and the arguments of a request. The parameter alone
+// is true if the question has only this request.
 func (r *Request) bodyLines(alone bool) (lines []string) {
 	changes := r.ChangeLines()
 	if alone || changes != nil {

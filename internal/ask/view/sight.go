@@ -2,10 +2,10 @@ package view
 
 import "fmt"
 
-// Rows returns the rows of Lines, followed by the rows of EntireLines. need is the number of rows,
-// from the top, that a person must have seen before allowing: all rows of Lines. If the question
-// needs care, need is the number of all rows, because the reason may be in the middle of a value
-// that Lines folds.
+// Rows returns the rows of Lines, followed by the rows of EntireLines. The result need is the
+// number of rows, from the top, that a person must have seen before allowing: all rows of Lines. If
+// the question needs care, need is the number of all rows, because the reason may be in the middle
+// of a value that Lines folds.
 func (q Question) Rows(width int) (rows []string, need int) {
 	rows = q.Lines(width)
 	need = len(rows)
@@ -21,16 +21,17 @@ func (q Question) Rows(width int) (rows []string, need int) {
 // that the person has seen nothing.
 type Sight struct{ end bool }
 
-// NoteVisible records that all rows before the row bottom have been visible. need is the number of
-// rows that the person must see.
+// NoteVisible records that the first rows of the question have been visible. The parameter bottom
+// is the number of these rows, and the parameter need is the number of rows that the person must
+// see.
 func (s *Sight) NoteVisible(bottom, need int) { s.end = s.end || bottom >= need }
 
 // SawEnd reports whether the person has seen all rows that must be seen.
 func (s Sight) SawEnd() bool { return s.end }
 
-// RestLine returns the line below the visible rows. The visible rows have the indexes top to
-// bottom-1, and all is the number of rows. The line tells how to see the other rows, and whether
-// the person must see them before allowing.
+// RestLine returns the line below the visible rows. The visible rows have the indexes from top to
+// bottom-1. The parameter all is the number of all rows. The line tells how to see the other rows,
+// and whether the person must see them before allowing.
 func (s Sight) RestLine(top, bottom, all int) string {
 	at := fmt.Sprintf("lines %d-%d of %d; ", top+1, bottom, all)
 	if s.end {

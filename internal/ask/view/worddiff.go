@@ -41,8 +41,9 @@ func DiffWords(was, is string) []DiffLine {
 	return lines
 }
 
-// contextWords returns the words of run that are shown. All words of run are unchanged. If after
-// is true, run comes after a change; if before is true, run comes before a change.
+// contextWords returns those words in the list run that are shown. All words in this list are unchanged. If the
+// parameter after is true, the words come after a change. If the parameter before is true, the words come
+// before a change.
 func contextWords(run []string, after, before bool) []string {
 	switch {
 	case after && before && len(run) > 2*around:

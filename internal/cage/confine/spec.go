@@ -64,7 +64,7 @@ func EncodeSpec(s *Spec) (string, error) {
 	return string(text), err
 }
 
-// withPaths returns a copy of the Spec in which change was applied to every path.
+// withPaths returns a copy of the Spec in which the given function was applied to every path.
 func (s *Spec) withPaths(change func(string) string) Spec {
 	one := *s
 	one.Program = change(s.Program)

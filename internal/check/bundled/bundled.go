@@ -67,8 +67,8 @@ func (o *Outcome) Err() error {
 
 // Try makes the trial of a bundle. path is the name of its policy in errors and positions. o holds
 // the parse options of this machine; Try replaces Layer, Above, Calls, Disk and Pack in it. pack
-// parses the text of a pack in the bundle. Try returns ErrStopped soon after stop is closed; stop may
-// be nil.
+// parses the text of a pack in the bundle. Try returns ErrStopped soon after the channel in the
+// parameter stop is closed. This channel may be nil.
 func Try(stop <-chan struct{}, b *bundle.Bundle, path string, o policy.Options, pack func(path string, src []byte) (policy.Pack, error)) (*Outcome, error) {
 	o.Layer, o.Above, o.Calls, o.Disk = layerName, nil, nil, nil
 	o.Pack = func(x policy.PackFile) (policy.Pack, error) {

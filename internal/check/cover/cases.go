@@ -45,9 +45,9 @@ type testCase struct {
 	expected policy.Action
 }
 
-// casesOf returns the fixtures that expect an answer and whose judged message is of a kind that the parameter on
-// lists. It returns an error if the policy does not give an expected answer, because only a suite that passes can
-// be measured. It also returns an error if there is no such fixture.
+// casesOf returns the fixtures that expect an answer and whose judged message is of one of the kinds in the
+// parameter on. It returns an error if the policy does not give an expected answer, because only a suite that
+// passes can be measured. It also returns an error if there is no such fixture.
 func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy.On) ([]testCase, error) {
 	var cases []testCase
 	for _, fx := range fixtures {

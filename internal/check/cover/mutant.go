@@ -33,8 +33,8 @@ type Mutant struct {
 // also show the change in the long list.
 type shortList struct{ before, after policytext.Edit }
 
-// parseMutant parses the mutant. It includes a rule only if keep returns true for the index of the
-// rule.
+// parseMutant parses the mutant. It includes a rule only if the given function returns true for the
+// index of the rule.
 func (m *Mutant) parseMutant(keep func(int) bool) (*policy.Policy, error) {
 	return m.scope.document.parseRules(keep, m.edits...)
 }
@@ -277,8 +277,8 @@ func (m *mutator) dropElement(i int, l *policytext.Leaf, element int, kind strin
 	m.setShortened(l, []string{text(element), text(other)}, []string{text(other)})
 }
 
-// setShortened sets the short list of the last mutant. before and after are the TOML elements of
-// the short list, without and with the mutant's change.
+// setShortened sets the short list of the last mutant. The parameters before and after have the
+// TOML elements of the short list, without and with the mutant's change.
 func (m *mutator) setShortened(l *policytext.Leaf, before, after []string) {
 	if len(l.Value.Elements) > len(before) {
 		list := func(elements []string) policytext.Edit { return l.SetValue("[" + strings.Join(elements, ", ") + "]") }

@@ -73,9 +73,9 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 	return m, nil
 }
 
-// tryMutant looks for a fixture that notices a mutant. shown holds new fixtures that notice other
-// mutants of the same rule. loads is false if the mutant is no valid policy; such a mutant is left
-// out, because an author notices an invalid policy at once.
+// tryMutant looks for a fixture that notices a mutant. The parameter shown holds new fixtures that
+// notice other mutants of the same rule. The result loads is false if the mutant is no valid
+// policy; such a mutant is left out, because an author notices an invalid policy at once.
 func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
@@ -153,10 +153,11 @@ func (m *Mutant) findNearbyCall(before, after *policy.Policy, o Options) *check.
 	return nil
 }
 
-// distinguishMutant looks for a call that the policy and the mutant answer differently. found is a
-// fixture with this call that the policy passes. before and after have only the rules in the
-// mutant's scope. alike means that a proof shows that there is no such call. If alike is false and
-// found is nil, the mutant is a survivor.
+// distinguishMutant looks for a call that the policy and the mutant answer differently. The result
+// found is a fixture with this call; the policy gives the answer that the fixture expects, and the
+// mutant does not. The parameters before (the policy) and after (the mutant) have only the rules in
+// the mutant's scope. The result alike is true if a proof shows that there is no such call. If
+// alike is false and found is nil, the mutant is a survivor.
 func distinguishMutant(before, after *policy.Policy, o Options) (alike bool, found *check.Composed) {
 	alike, found = comparePolicies(before, after, o, cmp.Or(o.Work, usualWork))
 	if !alike && found == nil && o.Work == 0 {
@@ -195,8 +196,9 @@ func distinguishReply(before, after *policy.Policy, o Options) (alike bool, foun
 	return whole && len(replies) == 0, nil
 }
 
-// witnessFixture returns the call as a fixture that the policy passes and the mutant fails; nil if
-// there is none. The fixture has a server only if it needs one.
+// witnessFixture returns a fixture with this call. The policy gives the answer that the fixture
+// expects, and the mutant does not. witnessFixture returns nil if there is no such fixture. The
+// fixture has a server only if it needs one.
 func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *check.Composed {
 	for _, server := range []string{"", call.Server} {
 		call.Server = server
@@ -211,7 +213,8 @@ func witnessFixture(before, after *policy.Policy, call policy.Call, o Options) *
 	return nil
 }
 
-// showsMutant reports whether the policy passes a fixture that the mutant fails.
+// showsMutant reports whether the policy gives the answer that a fixture expects, and the mutant
+// does not.
 func showsMutant(f *check.Composed, before, after *policy.Policy, o Options) bool {
 	o.Server = ""
 	fx, err := check.ParseFixture(f.Text)

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// percentOf returns part as a percentage of whole, or 100 if whole is 0.
+// percentOf returns the first number as a percentage of the second, or 100 if the second is 0.
 func percentOf(part, whole int) float64 {
 	if whole == 0 {
 		return 100

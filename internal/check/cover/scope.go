@@ -24,8 +24,8 @@ type document struct {
 // not changed.
 func (d *document) isOwn(i int) bool { return d.sources[i].From == "" }
 
-// parseRules parses the text after the edits. It includes a rule only if keep returns true for the
-// index of the rule.
+// parseRules parses the text after the edits. It includes a rule only if the given function returns
+// true for the index of the rule.
 func (d *document) parseRules(keep func(int) bool, edits ...policytext.Edit) (*policy.Policy, error) {
 	edits = slices.Clone(edits)
 	for i := range d.rules {
@@ -155,7 +155,8 @@ func fitsCall(s *policy.Source, c *policy.Call) bool {
 	})
 }
 
-// anyMeet reports whether some text may match both a glob in a and a glob in b.
+// anyMeet reports whether some text may match both a glob in the first list and a glob in the
+// second list.
 func anyMeet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(g string) bool {
 		return slices.ContainsFunc(b, func(h string) bool { return endsOf(g).endsMeet(endsOf(h)) })

@@ -71,8 +71,8 @@ func (o *printer) writeBetween(lead []string, inner bool) {
 	}
 }
 
-// writeTail writes the comments at the end of the file. alone means that the file has only
-// comments.
+// writeTail writes the comments at the end of the file. The parameter alone is true if the file has
+// only comments.
 func (o *printer) writeTail(lines []string, alone bool) {
 	body := trimBlank(lines)
 	if len(body) == 0 {
@@ -119,9 +119,10 @@ func (o *printer) writeStatement(it *item) {
 	o.writeLine(s)
 }
 
-// formatValue returns a value in canonical form. raw is the statement with the value; it begins at
-// the offset base of the file. These values stay unchanged: a string or an inline table on several
-// lines, and a list on several lines that has comments.
+// formatValue returns a value in canonical form. The parameter raw is the statement with the value,
+// and the parameter base is the offset in the file at which the statement begins. These values stay
+// unchanged: a string or an inline table on several lines, and a list on several lines that has
+// comments.
 func (o *printer) formatValue(v policytext.Value, raw []byte, base int) string {
 	text := raw[v.Start-base : v.End-base]
 	switch v.Kind {

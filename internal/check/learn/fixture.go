@@ -80,7 +80,7 @@ type neighbour struct {
 	call policy.Call
 }
 
-// neighbourCalls returns the neighbours of the call own, which the rule matches.
+// neighbourCalls returns the neighbours of a call (the parameter own). The rule matches this call.
 func (r *Rule) neighbourCalls(own policy.Call) (all []neighbour) {
 	other := own
 	other.Server = own.Server + "-other"

@@ -52,8 +52,8 @@ func namesOf(p string) []string {
 	return nil
 }
 
-// parseLocation parses a path or an address. why is the reason why no rule is learned from it, or
-// "".
+// parseLocation parses a path or an address. The result why is the reason why no rule is learned
+// from it, or "".
 func (g *protected) parseLocation(s string) (p location, why string) {
 	if !isWritable(s) {
 		return p, "a value that no rule may name"
@@ -197,11 +197,11 @@ func (t *tree) addPath(names []string) {
 	t.seen = true
 }
 
-// findFolders appends to out the folders that rules may name, the deepest first. If the files below
-// a folder are in at least two folders, the folder stands for all files below it, otherwise only
-// for the files directly in it. Files that a deeper folder covers are not counted. The argument at
-// is the path of t. left is the number of files below t that no folder covers; dirs is the number
-// of folders with such files.
+// findFolders appends to *out the folders that rules may name, the deepest first. If the files
+// below a folder are in at least two folders, the folder stands for all files below it, otherwise
+// only for the files directly in it. Files that a deeper folder covers are not counted. The
+// argument at is the path of t. The result left is the number of files below t that no folder
+// covers; dirs is the number of folders with such files.
 func (t *tree) findFolders(g *protected, root string, at []string, out *[]folder) (left int, dirs int) {
 	direct := 0
 	for _, name := range slices.Sorted(maps.Keys(t.kids)) {

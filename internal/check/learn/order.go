@@ -89,8 +89,8 @@ func (l *Learner) overlaps(a, b *Rule) bool {
 	return true
 }
 
-// covers reports whether wide matches every call that narrow matches. Both rules must be for the
-// same tool.
+// covers reports whether the first rule (wide) matches every call that the second rule (narrow)
+// matches. Both rules must be for the same tool.
 func (l *Learner) covers(wide, narrow *Rule) bool {
 	if slices.ContainsFunc(wide.Absent, func(arg string) bool { return !slices.Contains(narrow.Absent, arg) }) {
 		return false

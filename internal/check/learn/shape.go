@@ -61,8 +61,8 @@ func (l *Learner) shapeRule(t *tool, s *sighting, folders []folder) (*Rule, stri
 	return r, ""
 }
 
-// pinArgument returns the condition that an argument has exactly its recorded value. why is the
-// reason why no rule is learned, or "".
+// pinArgument returns the condition that an argument has exactly its recorded value. The result why
+// is the reason why no rule is learned, or "".
 func (l *Learner) pinArgument(m *member) (c Condition, why string) {
 	c.Arg = m.name
 	switch {

@@ -68,7 +68,8 @@ func (t *tally) addSession(s string) {
 	}
 }
 
-// isEnough reports whether a sum of weights, rounded, is at least count.
+// isEnough reports whether a sum of weights, rounded, is at least the number in the parameter
+// count.
 func isEnough(weight float64, count int) bool { return math.Round(weight) >= float64(count) }
 
 // approvedShare returns the share of yes in the answers of a person; 1 if there are none.

@@ -113,7 +113,7 @@ func (l *Learner) judgeWith(rules []*Rule) (*replay.Judge, error) {
 }
 
 // CheckRecord judges one record by the policy before and after the change. It returns an error if a
-// rule denied the call before and the call would not be denied after.
+// rule denied the call before the change and the call would not be denied after the change.
 func CheckRecord(before, after *replay.Judge, e *event.Entry) error {
 	if !replay.IsJudged(e) {
 		return nil

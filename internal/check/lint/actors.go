@@ -12,7 +12,8 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// placeWords maps a word in the name of a server to the kind of place where people meet: a chat, mail or the browser.
+// placeWords maps a word in the name of a server to the place where the tools of this server can act: a chat,
+// mail or the browser.
 var placeWords = map[string]string{
 	"slack": servers.Chat, "discord": servers.Chat, "mattermost": servers.Chat, "telegram": servers.Chat, "whatsapp": servers.Chat, "zulip": servers.Chat,
 	"rocketchat": servers.Chat, "webex": servers.Chat, "teams": servers.Chat, "msteams": servers.Chat, "lark": servers.Chat, "feishu": servers.Chat,
@@ -38,7 +39,7 @@ func findPlace(name string) (place, word string) {
 	return "", ""
 }
 
-// actor is a tool that acts where people meet.
+// actor is a tool with which an agent can write to people in a chat or by mail, or can click on a page.
 type actor struct{ place, server, tool string }
 
 // placeTexts holds the texts of a finding for each place: what an agent can do there (does), what the approvers
@@ -136,8 +137,9 @@ func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-// reportActor adds a finding at one rule (at). The finding says that a rule (allows) lets an agent use the actor's tool
-// in the place where the approvers of another rule (asks) are asked. The call c shows this.
+// reportActor adds a finding at the rule in the parameter at. The finding says that one rule (the parameter
+// allows) lets an agent use the actor's tool in the place where the approvers of another rule (the parameter
+// asks) are asked. The call c shows this.
 func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
 	tool, fix := a.tool, says.fix
@@ -153,8 +155,9 @@ func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy
 	l.addFinding(at, policy.Position{}, f)
 }
 
-// listActors returns the tools that act where people meet. It looks at the names of servers and tools that show such
-// a place. If no name shows one, it returns no tools, even if wildcards of the policy match such tools.
+// listActors returns the tools with which an agent can act in a chat, by mail or in a browser (see acts). It
+// looks for names of servers and tools that show such a place. If no name shows such a place, it returns no
+// tools, even if wildcards of the policy match such tools.
 func (l *linter) listActors(all []policy.Source) (actors []actor) {
 	known, err := servers.LoadCatalogue()
 	if err != nil {
@@ -192,9 +195,9 @@ func (l *linter) listActors(all []policy.Source) (actors []actor) {
 	return actors
 }
 
-// toolsAt returns the tools that act, of a server whose name shows the place. If the tools of the server are known
-// (Options.Servers), it chooses from these. Otherwise it returns the tools that rules about the server name, the tools
-// of servers of the catalogue for this place, and tools with the usual names.
+// toolsAt returns the acting tools (see acts) of a server whose name shows the place. If the tools of the
+// server are known (Options.Servers), it chooses from these. Otherwise it returns the tools that rules about
+// the server name, the tools of servers of the catalogue for this place, and tools with the usual names.
 func (l *linter) toolsAt(known []servers.KnownServer, all []policy.Source, name, place, word string) (tools []string) {
 	keep := func(list []string) {
 		for _, tool := range list {
@@ -231,9 +234,9 @@ func usualTools(place, word string) []string {
 	return []string{"browser_click"}
 }
 
-// actorsOf returns tools that act, for the glob g on tool names. If g is the exact name of a tool of a known server,
-// these are all acting tools of that server. If g contains the word of a place, these are the acting tools for that
-// place whose names g matches.
+// actorsOf returns the acting tools (see acts) for the glob g on tool names. If g is the exact name of a tool
+// of a known server, it returns all acting tools of that server. If g contains the word of a place, it returns
+// the acting tools for that place whose names g matches.
 func actorsOf(known []servers.KnownServer, g string) (actors []actor) {
 	literal := withoutStars(g)
 	place, word := findPlace(literal)

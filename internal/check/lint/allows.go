@@ -30,8 +30,9 @@ func findNeedlessAllows(l *linter) {
 	})
 }
 
-// acceptsArguments reports whether the allow wide accepts all further arguments that the allow narrow
-// accepts. Further arguments are arguments that a rule does not name.
+// acceptsArguments reports whether the first allow rule (wide) accepts all further arguments that
+// the second allow rule (narrow) accepts. Further arguments are arguments that a rule does not
+// name.
 func acceptsArguments(wide, narrow *policy.Source) bool {
 	within := func(a, b [][]string) bool {
 		return !slices.ContainsFunc(a, func(path []string) bool {

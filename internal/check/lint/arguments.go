@@ -131,9 +131,9 @@ func (l *linter) tryOtherNames(i int, r *policy.Source, c condition) bool {
 }
 
 // leavesOpen reports whether an allow may accept a refused value in the argument that is called name.
-// named is true if the allow has a condition on this argument. open is false if the allow only has a
-// condition on another argument with the same meaning, because then its author has already restricted
-// such arguments.
+// named is true if the allow has a condition on this argument. The result open is false if the allow
+// only has a condition on another argument with the same meaning, because then its author has already
+// restricted such arguments.
 func leavesOpen(allow *policy.Source, c condition, name string) (open, named bool) {
 	open = true
 	for _, a := range conditionsOf(allow) {
@@ -165,7 +165,7 @@ func (l *linter) findRenamedArgument(i int, c *condition, name string, base *pol
 	return nil
 }
 
-// replaceLast returns a copy of path that has last as its last element.
+// replaceLast returns a copy of path with another last element, the parameter last.
 func replaceLast(path []string, last string) []string {
 	out := slices.Clone(path)
 	out[len(out)-1] = last

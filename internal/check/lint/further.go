@@ -11,7 +11,7 @@ import (
 )
 
 // furtherClause returns a phrase for the calls that some rules do not match because of arguments that
-// the rules do not name. by has the indexes of these rules.
+// the rules do not name. The parameter by has the indexes of these rules.
 func furtherClause(by []int) string {
 	if len(by) == 1 {
 		return ", but for calls with an argument that it does not name and that looks like a path, a URL or a command"

@@ -50,7 +50,8 @@ type Linted struct {
 	*Report
 }
 
-// WriteJSON writes reports as one JSON document. It omits findings with a severity below least.
+// WriteJSON writes reports as one JSON document. It omits findings with a severity below the
+// parameter least.
 func WriteJSON(w io.Writer, all []Linted, least check.Severity) error {
 	files := make([]fileJSON, 0, len(all))
 	for _, l := range all {

@@ -100,7 +100,8 @@ func (l *linter) addFinding(rule *policy.Source, pos policy.Position, f check.Fi
 	l.report.Findings = append(l.report.Findings, f)
 }
 
-// lineOf returns the number of the line that contains a byte. at is the offset of the byte in the file.
+// lineOf returns the number of the line that contains a byte. The parameter at is the offset of the
+// byte in the file.
 func (l *linter) lineOf(at int) int {
 	for i, line := range l.lines {
 		if at -= len(line) + 1; at < 0 {

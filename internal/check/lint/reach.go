@@ -42,9 +42,9 @@ func findDuplicates(l *linter) {
 	})
 }
 
-// reportRepeated reports an owner's rule above that has the same conditions as the extended rule r. The
-// owner may use such a rule to overrule the extended rule. So the finding is a warning only if the
-// owner's rule allows and the extended rule does not allow.
+// reportRepeated adds a finding: a rule of the owner (the parameter above) stands above the extended
+// rule r and has the same conditions. The owner may use such a rule to overrule the extended rule. So
+// the finding is a warning only if the owner's rule allows and the extended rule does not allow.
 func (l *linter) reportRepeated(above, r *policy.Source) {
 	f := check.Finding{Code: DuplicateRule, Severity: check.Note,
 		Message: fmt.Sprintf("the same conditions as %s, a rule that the policy extends", l.describeRule(r.Pos)),
@@ -240,8 +240,9 @@ func pronounFor(by []int) string {
 	return "them"
 }
 
-// findOpenedDenials finds allows that take some calls of a deny below. It skips an allow if the deny
-// matches all calls of the allow, because such an allow is a deliberate exception.
+// findOpenedDenials adds a finding for a deny rule if a rule above it allows some of the calls that the
+// deny rule would deny. It skips an allow rule if the deny rule matches all calls of the allow rule,
+// because such an allow rule is a deliberate exception.
 func findOpenedDenials(l *linter) {
 	l.visitRules(func(j int, deny *policy.Source) {
 		if deny.Action != policy.Deny || l.reported[j] {

@@ -28,8 +28,9 @@ func findRepeats(l *linter) {
 	})
 }
 
-// checkRepeats checks one list of globs. It finds globs that are in the list twice. names is true if
-// the globs are about names. Then checkRepeats also finds a name that another glob in the list matches.
+// checkRepeats checks one list of globs. It finds globs that are in the list twice. If the globs are
+// about names (the parameter names is true), checkRepeats also finds a name that another glob in the
+// list matches.
 func (l *linter) checkRepeats(r *policy.Source, pos policy.Position, key string, globs []string, names bool) {
 	for i, g := range globs {
 		by := slices.Index(globs[:i], g)

@@ -91,9 +91,9 @@ func (l *linter) findUnasked(t *policy.CageTable, asked []propose.Asked) {
 	}
 }
 
-// isComparable reports whether a place and the places in others can be compared as texts. Two places
-// cannot be compared if only one of them begins with ~ or ${cwd}, because the folders behind ~ and
-// ${cwd} are unknown here.
+// isComparable reports whether a place and the places in the list others can be compared as texts. Two
+// places cannot be compared if only one of them begins with ~ or ${cwd}, because the folders behind ~
+// and ${cwd} are unknown here.
 func isComparable(place string, others []string) bool {
 	return !slices.ContainsFunc(others, func(o string) bool {
 		return strings.HasPrefix(o, "$") != strings.HasPrefix(place, "$") || strings.HasPrefix(o, "~") != strings.HasPrefix(place, "~")

@@ -12,13 +12,13 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// AtLeast returns the findings that have the severity least or a higher one.
+// AtLeast returns the findings that have the given severity or a higher one.
 func (r *Report) AtLeast(least check.Severity) []check.Finding {
 	below := func(f check.Finding) bool { return f.Severity.Compare(least) < 0 }
 	return slices.DeleteFunc(slices.Clone(r.Findings), below)
 }
 
-// HasFailed reports whether a finding has the severity least or a higher one.
+// HasFailed reports whether a finding has the given severity or a higher one.
 func (r *Report) HasFailed(least check.Severity) bool {
 	return len(r.AtLeast(least)) > 0
 }
@@ -26,7 +26,8 @@ func (r *Report) HasFailed(least check.Severity) bool {
 // fewUndecided limits how many undecided rules the text lists for one reason.
 const fewUndecided = 10
 
-// WriteText writes findings and a summary for people. It omits findings with a severity below least.
+// WriteText writes findings and a summary for people. It omits findings with a severity below the
+// parameter least.
 func (r *Report) WriteText(w io.Writer, file string, least check.Severity) error {
 	var b strings.Builder
 	told := r.AtLeast(least)

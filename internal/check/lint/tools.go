@@ -120,7 +120,8 @@ func foldName(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_", "/", "_").Replace(strings.ToLower(name))
 }
 
-// wordsIn reports whether short has at least two words and long contains these words in the same order.
+// wordsIn reports whether the second text (short) has at least two words, and the first text (long)
+// contains these words in the same order.
 func wordsIn(long, short string) bool {
 	words := func(s string) []string {
 		return strings.FieldsFunc(foldName(s), func(r rune) bool { return r == '_' })

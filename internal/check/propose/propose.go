@@ -422,8 +422,8 @@ func (o *proposer) canLoad(place string, write bool) bool {
 	return err == nil
 }
 
-// dropCovered removes a place from a list if the list others has the same place or a folder around
-// it.
+// dropCovered removes a place from a list if another list (the parameter others) has the same place
+// or a folder around it.
 func dropCovered(list *[]Value, others []Value) {
 	*list = slices.DeleteFunc(*list, func(v Value) bool {
 		return slices.ContainsFunc(others, func(o Value) bool { return IsBelow(v.Text, o.Text) })

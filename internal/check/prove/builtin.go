@@ -91,9 +91,9 @@ func matchesAny(globs []*glob.Pattern, name string) bool {
 }
 
 // rulesAbout lists, as texts, the rules that may match a built-in tool with this name and class.
-// apart means that a rule treats the tool's own name and the class differently, or names an
-// argument that has a second name. If apart is false, the policy answers a call of the tool like a
-// call of a server's tool with the same name and arguments.
+// The result apart is true if a rule treats the tool's own name and the class differently, or names
+// an argument that has a second name. If apart is false, the policy answers a call of the tool like
+// a call of a server's tool with the same name and arguments.
 func rulesAbout(all []toolRule, client, own string, class builtin.Class) (rules []string, apart bool) {
 	tool := builtin.FindTool(client, own)
 	for i := range all {

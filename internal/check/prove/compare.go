@@ -207,7 +207,7 @@ func (d *difference) guessCall(q question, m, n *mode) answer {
 }
 
 // askPolicies answers one question. It lets both policies judge each candidate, and records the
-// answers that differ. It stops as soon as shown returns true.
+// answers that differ. It stops as soon as the given function returns true.
 func (d *difference) askPolicies(q question, shown func(old, after *policy.Decision) bool) answer {
 	if d.total < 0 {
 		return spent

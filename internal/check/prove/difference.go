@@ -14,7 +14,8 @@ type Answer struct {
 	Rule      *policy.Rule // the rule that decides; nil if no rule matches
 }
 
-// AnswerBy returns the answer with action a from rule r. r is nil if no rule decides.
+// AnswerBy returns the answer that rule r gives with the action in the parameter a. The rule is nil
+// if no rule decides.
 func AnswerBy(a policy.Action, r *policy.Rule) Answer {
 	return Answer{Action: a, OutOfBand: r != nil && r.OutOfBand, Approval: approvalOf(a, r), Rule: r}
 }

@@ -63,8 +63,8 @@ const (
 	maxCandidates = 4096
 )
 
-// leastSets returns the options. all is false if the work limit was reached. many means that sets
-// which are not the smallest possible are also returned.
+// leastSets returns the options. The result all is false if the work limit was reached. If many is
+// true, sets that are not the smallest possible are returned too.
 func (d *dimension) leastSets(w *work, many bool) (options []option, all bool) {
 	all = true
 	base := d.baseSet()

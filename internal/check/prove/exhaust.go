@@ -294,8 +294,8 @@ func (m *machine) extendOutcome(o *outcome, r rune, value bool) outcome {
 	return next
 }
 
-// climbOutcome returns the outcome that follows start after the text "../". The path then leads
-// above the working directory.
+// climbOutcome returns the outcome that follows the outcome in the parameter start after the text
+// "../". The path then leads above the working directory.
 func (m *machine) climbOutcome(start outcome) outcome {
 	o := start
 	for _, r := range "../" {

@@ -129,8 +129,8 @@ func (pr *prover) isEmpty(needed, avoided []*regular) bool {
 	return empty
 }
 
-// spelledTexts returns texts that match the expressions of the needed rules on an argument. Texts
-// that no rule to avoid matches come first.
+// spelledTexts returns texts that match the expressions of the needed rules on an argument. The
+// texts that match no avoided rule (q.avoid) come first.
 func (q *question) spelledTexts(path []string) (texts []any) {
 	key := argumentKey(path)
 	if texts, known := q.texts[key]; known {

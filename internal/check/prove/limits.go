@@ -53,7 +53,7 @@ func (d *difference) compareLimits() {
 
 const reasonLimits = "what [[limit]] lets through in a stretch of time, which no single call shows: "
 
-// missingLimits returns the limits in the list all that are not in the list others.
+// missingLimits returns the limits in the first list that are not in the second list.
 func missingLimits(all, others []policy.LimitTable) []policy.LimitTable {
 	return slices.DeleteFunc(slices.Clone(all), func(l policy.LimitTable) bool {
 		return slices.ContainsFunc(others, func(o policy.LimitTable) bool { return o.Rate.Key == l.Rate.Key })

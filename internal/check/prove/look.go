@@ -29,8 +29,8 @@ func (l *look) putFinds(c *policy.Call) {
 	}
 }
 
-// kindsOf returns the kinds in the condition find of a rule. It also adds all kinds that the policy
-// knows for calls to pr.kinds.
+// kindsOf returns the kinds in a rule's condition (the parameter find). It also adds all kinds that
+// the policy knows for calls to pr.kinds.
 func (pr *prover) kindsOf(find []string, p *policy.Policy) []string {
 	all := p.KindsOn(policy.OnCall)
 	for _, kind := range all {
@@ -62,8 +62,8 @@ const maxLooks = 64
 // maxKinds is the maximum number of kinds that everyLook distinguishes.
 const maxKinds = 6
 
-// listLooks returns the looks that calls for a question can have. whole is false if there are too
-// many.
+// listLooks returns the looks that calls for a question can have. The result whole is false if
+// there are too many.
 func (pr *prover) listLooks(q *question) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true
@@ -130,7 +130,8 @@ func (pr *prover) representativeKinds(ds []demand) (kinds []string) {
 	return kinds
 }
 
-// everyLook returns all looks that the rules distinguish. whole is false if there are too many.
+// everyLook returns all looks that the rules distinguish. The result whole is false if there are
+// too many.
 func (pr *prover) everyLook(rules []*rule) (all []look, whole bool) {
 	if !pr.asks {
 		return []look{{}}, true

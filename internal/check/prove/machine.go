@@ -156,9 +156,9 @@ func alphabetOf(langs []*lang) []rune {
 	return append(fresh, runes...)
 }
 
-// unseenRune returns the first character of candidates that is not in the set seen. If the set has
-// all candidates, unseenRune returns the first character that is not in the set, beginning at the
-// character next.
+// unseenRune returns the first of the candidates that is not in the set seen. If the set has all
+// candidates, unseenRune tries the character in the parameter next and those that follow it, and
+// returns the first one that is not in the set.
 func unseenRune(candidates string, next rune, seen map[rune]bool) rune {
 	for _, r := range candidates {
 		if !seen[r] {
@@ -187,8 +187,8 @@ func runeOddness(r rune) int {
 	return 2
 }
 
-// stepRow writes into next the states that follow the states in row after the character r. next
-// and row may be the same slice.
+// stepRow takes the states in the slice row, and writes the states that follow them after the
+// character r into the slice next. Both may be the same slice.
 func (m *machine) stepRow(next, row []uint64, r rune) { moveRow(next, row, m.leave[r], m.keep[r]) }
 
 func moveRow(next, row, leave, keep []uint64) {

@@ -110,8 +110,8 @@ func (q *question) addAnywhere(all [][]value) [][]value {
 	return all[:min(len(all), maxCandidates)]
 }
 
-// askExceptions asks the question for calls that some rule to avoid does not match because of its
-// exceptions. It returns found or open.
+// askExceptions asks the question for calls that one of the avoided rules (q.avoid) does not match
+// because of the exceptions of that rule. It returns found or open.
 func (pr *prover) askExceptions(q question, accept func(candidate) bool) (a answer, cost int) {
 	for i, d := range q.avoid {
 		for k := range d.rule.excepted {

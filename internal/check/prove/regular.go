@@ -68,8 +68,8 @@ func (r *regular) cutAll(inst *syntax.Inst) {
 
 // expandStates begins at the instructions in the list from, and follows them as far as this is
 // possible without reading a character. It returns the instructions reached that read a character
-// or end the match. begin and end mean that the position is at the beginning or the end of the
-// text.
+// or end the match. The parameters begin and end are true if the position is at the beginning or at
+// the end of the text.
 func (r *regular) expandStates(from []uint32, begin, end bool) (to []uint32) {
 	seen := make([]bool, len(r.prog.Inst))
 	stack := slices.Clone(from)
@@ -119,8 +119,8 @@ func (r *regular) statesAfter(expanded []uint32, c rune) (to []uint32) {
 }
 
 // apartText looks for the shortest text that is in every language of needed and in no language of
-// avoided. all is false if the work limit was reached. If all is true and found is false, it is
-// proved that there is no such text.
+// avoided. The result all is false if the work limit was reached. If all is true and found is
+// false, it is proved that there is no such text.
 func apartText(needed, avoided []*regular) (text string, found, all bool) {
 	rs := slices.Concat(needed, avoided)
 	alphabet := runesOf(rs)

@@ -24,8 +24,8 @@ type Reply struct {
 }
 
 // CompareReplies returns replies that two policies treat differently, one example for each pair of
-// rules that decide. Both policies have judged each example. whole means that every difference has
-// an example; an empty list then proves that there is no difference.
+// rules that decide. Both policies have judged each example. The result whole means that every
+// difference has an example; an empty list then proves that there is no difference.
 func CompareReplies(before, after *policy.Policy) (found []Reply, whole bool) {
 	layers := len(before.Layers()) + len(after.Layers())
 	if AlikeReplies(before, after) && layers == 0 {

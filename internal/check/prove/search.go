@@ -121,8 +121,8 @@ func (s *search) trySample(branch []*lang) bool {
 	return false
 }
 
-// collectAvoided sets others and owners. others are the languages to avoid that may have a text in
-// common with the branch, by the ends of their texts. Each language is listed once.
+// collectAvoided sets others and owners. The field others gets the avoided languages that may have
+// a text in common with the branch, by the ends of their texts. Each language is listed once.
 func (s *search) collectAvoided(branch []*lang) {
 	index := map[string]int{}
 	for k, u := range s.avoid {

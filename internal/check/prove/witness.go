@@ -130,8 +130,8 @@ type value struct {
 // of the candidate's texts.
 func (q *question) listArguments(c candidate, spell func(string) string) [][]value {
 	all := [][]value{nil}
-	// A rule to avoid may match only calls without an argument, so also try calls that have this
-	// argument.
+	// An avoided rule (q.avoid) may match only calls without an argument, so also try calls that
+	// have this argument.
 	var filled []value
 	for _, d := range q.avoid {
 		for _, w := range d.rule.src.Where {
@@ -242,7 +242,7 @@ func (q *question) meetConditions(c *policy.Call) {
 }
 
 // missConditions returns a copy of the call. If possible, the copy does not meet the conditions of
-// the rules to avoid.
+// the avoided rules (q.avoid).
 func (q *question) missConditions(c policy.Call) policy.Call {
 	for _, d := range q.avoid {
 		for i := range d.rule.src.Calls {

@@ -220,7 +220,8 @@ func (j *Judge) CertainPolicy(c *Call) (*policy.Policy, []policy.Rule, Why) {
 // errElsewhere means that a rule to remove is in a file that the policy extends.
 var errElsewhere = errors.New("a rule of another file")
 
-// withoutRules returns the policy without some rules. above are the layers above it.
+// withoutRules returns the policy without some rules. The parameter above has the layers that stand
+// above this policy.
 func (j *Judge) withoutRules(rules []int, above []*policy.Policy) (*policy.Policy, error) {
 	key := fmt.Sprint(rules)
 	for _, p := range above {

@@ -8,8 +8,8 @@ import (
 	"github.com/clawai/clawai/policy/glob"
 )
 
-// foldersOf returns the folders that globs open completely. bare means that a glob also matches the
-// folder itself.
+// foldersOf returns the folders that globs open completely. The result bare is true if a glob also
+// matches the folder itself.
 func foldersOf(globs []string) (dirs []string, bare bool) {
 	for _, g := range globs {
 		if dir, below := strings.CutSuffix(g, "/**"); below && isFolder(dir) {
@@ -50,8 +50,8 @@ func addAliases(names []string) []string {
 	return slices.Compact(all)
 }
 
-// meetAny reports whether one text may match both a glob in the list some and a glob in the list
-// others.
+// meetAny reports whether one text may match both a glob in the first list and a glob in the second
+// list.
 func meetAny(some, others []string) bool {
 	for _, a := range some {
 		for _, b := range others {

@@ -209,17 +209,18 @@ func (w *widener) shareCalls(a, b *copied) bool {
 	return a.reads == b.reads && meetAny(w.names[a.source.Index], w.names[b.source.Index]) && meetServers(a.source, b.source)
 }
 
-// liesInside reports whether all folders of the rule c are inside folders of the rule other. An
-// "always" answer writes a rule like c. Such a rule is not copied, because the person did not mean
-// further folders.
+// liesInside reports whether all folders of the rule c are inside folders of another rule (the
+// parameter other). An "always" answer writes a rule like c. Such a rule is not copied, because the
+// person did not mean further folders.
 func liesInside(c, other *copied) bool {
 	return !slices.ContainsFunc(c.dirs, func(dir string) bool {
 		return !slices.ContainsFunc(other.dirs, func(outer string) bool { return strings.HasPrefix(dir, strings.TrimSuffix(outer, "/")+"/") })
 	})
 }
 
-// asksLess reports whether c lets tools write without a question, although other asks a person. Then
-// c is not copied, because the person must still be asked.
+// asksLess reports whether the rule c lets tools write without a question, although another rule
+// (the parameter other) asks a person. Then c is not copied, because the person must still be
+// asked.
 func asksLess(c, other *copied) bool {
 	return !c.reads && c.source.Action == policy.Allow && other.source.Action == policy.Prompt
 }

@@ -296,7 +296,7 @@ func (c *Centre) KeepSigning(ctx context.Context, report func(error)) {
 }
 
 // NewestCheckpoint returns the newest checkpoint, with a proof that its tree begins with the tree that the
-// laptop has seen last. old is the size of that tree, or 0 for none.
+// laptop has seen last. The parameter old is the size of that tree, or 0 for none.
 func (c *Centre) NewestCheckpoint(ctx context.Context, old int64) (n checkpoint.Newest, err error) {
 	newest, err := c.Store.FindNewestCheckpoint(ctx)
 	if errors.Is(err, store.ErrNone) {
@@ -328,9 +328,9 @@ func (c *Centre) treeReader(ctx context.Context) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) { return c.Store.ReadTree(ctx, places) })
 }
 
-// ListHeld returns the heads of a laptop's stored segments, beginning after the segment with the name in after.
-// Each has a proof that the tree of this size contains one of the segment's heads; with size 0 there are no
-// proofs. Only the first page, for which after is "", has the findings.
+// ListHeld returns the heads of a laptop's stored segments, beginning after the segment whose name is in the
+// parameter after. Each has a proof that the tree of this size contains one of the segment's heads; with
+// size 0 there are no proofs. Only the first page, for which this parameter is "", has the findings.
 func (c *Centre) ListHeld(ctx context.Context, laptop, after string, size int64) (all checkpoint.Heads, err error) {
 	all = checkpoint.Heads{Laptop: laptop, Held: []checkpoint.Held{}, Findings: []string{}}
 	segments, err := c.Store.ListSegments(ctx, laptop, after, true, checkpoint.MostHeld+1)

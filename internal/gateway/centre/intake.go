@@ -207,9 +207,9 @@ func (c *Centre) checkPart(h store.Holding, p *Part) (store.Extension, []audit.A
 	return x, found.Records, nil
 }
 
-// joinSegments checks the order of the segments in a session: a segment must follow the segment before
-// it, and the segment after it must follow this one. begun is true if the segment's first line has come
-// with this part, and ended is true if its end has come. others are the session's other segments, sorted
+// joinSegments checks the order of the segments in a session: a segment must follow the segment before it, and
+// the segment after it must follow this one. begun is true if the segment's first line has come with this
+// part, and ended is true if its end has come. The parameter others has the session's other segments, sorted
 // by name, which is the order in which they begin.
 func joinSegments(g *store.Segment, others []store.Segment, begun, ended bool) (all []store.Finding) {
 	var before, after *store.Segment

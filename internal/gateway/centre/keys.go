@@ -167,8 +167,8 @@ func StateOfKey(k *store.Key, now time.Time) string {
 	return "until " + end.UTC().Format(time.DateTime)
 }
 
-// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to the
-// function tell.
+// LookAtIssuers fetches the metadata of each issuer of workloads, and passes the results to the function in
+// the parameter tell.
 func (c *Centre) LookAtIssuers(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
 	c.workloads.Look(ctx, tell)
 }

@@ -82,9 +82,9 @@ func (c *Centre) FormToken(session string) string { return c.hashSecret("form", 
 // IsFormToken reports whether a form was made for a session.
 func (c *Centre) IsFormToken(session, token string) bool { return c.isSecret("form", session, token) }
 
-// NewFlow begins an attempt to sign in. The parameter next is the page that is opened after it. The
-// browser keeps the cookie. The centre stores nothing of the attempt: it computes the attempt's secrets
-// from the cookie and its key.
+// NewFlow begins an attempt to sign in. The parameter next is the page that is opened after the attempt. The
+// browser keeps the cookie. The centre stores nothing of the attempt: it computes the attempt's secrets from
+// the cookie and the centre's own key.
 func (c *Centre) NewFlow(next string) (cookie string, f signin.Flow) {
 	cookie = newSecret() + "." + strconv.FormatInt(c.now().Add(flowLife).Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(next))
 	return cookie, c.flowOf(cookie)

@@ -39,8 +39,8 @@ func PeopleText(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// Publish publishes a bundle like PublishAs, but for a command in the centre's folder. by is the name of the publisher
-// in lists of bundles.
+// Publish publishes a bundle like PublishAs, but for a command in the centre's folder. The parameter by is the
+// name of the publisher in lists of bundles.
 func (c *Centre) Publish(ctx context.Context, src []byte, by string) (store.Proposal, error) {
 	return c.publish(ctx, src, by, principal.Principal{})
 }
@@ -130,9 +130,9 @@ func (all Voters) now(p principal.Principal) principal.Principal {
 	return p
 }
 
-// FindVoters returns the people who have agreed to a bundle, its publisher, and the people in others. They have the
-// groups and the address of their last sign-in, and their present roles. All these can change while a bundle waits for
-// days, or while a session lasts for hours.
+// FindVoters returns the people who have agreed to a bundle, the bundle's publisher, and the people in the list
+// others. They have the groups and the address of their last sign-in, and their present roles. All these can
+// change while a bundle waits for days, or while a session lasts for hours.
 func (c *Centre) FindVoters(ctx context.Context, p *store.Proposal, others ...principal.Principal) (Voters, error) {
 	all := Voters{}
 	people := append([]principal.Principal{p.Publisher}, others...)

@@ -121,7 +121,7 @@ func New(ctx context.Context, o Options) (*Figures, error) {
 	return f, f.begin(o.Read)
 }
 
-// begin registers the figures. read is called whenever the figures are read or sent.
+// begin registers the figures. The given function is called whenever the figures are read or sent.
 func (f *Figures) begin(read func(context.Context) (Snapshot, error)) (err error) {
 	m := f.provider.Meter("clawai")
 	count := func(into *metric.Int64Counter, n name) {

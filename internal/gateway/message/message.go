@@ -122,8 +122,8 @@ var stateWords = map[string]string{
 	enrolment.QuestionCancelled: "over: the call was withdrawn",
 }
 
-// concerns reports whether a way gets a question. told are the approvers of the way, and approvers are
-// those of the question. A way without approvers gets all questions.
+// concerns reports whether a way gets a question. The parameter told has the approvers of the way, and
+// the parameter approvers has those of the question. A way without approvers gets all questions.
 func concerns(told, approvers []string) bool {
 	return len(told) == 0 || slices.ContainsFunc(told, func(one string) bool { return slices.Contains(approvers, one) })
 }

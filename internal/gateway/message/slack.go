@@ -227,8 +227,8 @@ func (w *slackWay) headline(n *Notice) string {
 	return fmt.Sprintf("%sA laptop's agent asks its team: %s", care, stateWords[n.State])
 }
 
-// rows returns the lines of a message about a question. Dangers come first. whole is true if the lines
-// show the whole call.
+// rows returns the lines of a message about a question. Dangers come first. The result whole is true if
+// the lines show the whole call.
 func (w *slackWay) rows(n *Notice) (rows []string, whole bool) {
 	whole = w.slack.settings.Payload
 	switch text := strings.Join(n.Lines, "\n"); {

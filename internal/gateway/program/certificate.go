@@ -99,8 +99,8 @@ func (c *certificate) settings() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}
 }
 
-// readSecret returns a secret that gateway.toml names; "" if it names none. of is the secret's key in
-// gateway.toml without _file or _env.
+// readSecret returns a secret that gateway.toml names, or "" if gateway.toml does not name it. The first
+// parameter is the secret's key in gateway.toml without _file or _env.
 func readSecret(of, file, variable string, getenv func(string) string) (string, error) {
 	switch {
 	case file != "":

@@ -32,8 +32,8 @@ func newWays(s *centre.Settings, now func() time.Time) (ways []message.Way, slac
 	return append(ways, mails...), slack, err
 }
 
-// startDelivery sends messages about questions until end is called. It also sets the site's client of Slack, so
-// that the site takes answers from Slack.
+// startDelivery sends messages about questions until the returned function is called. It also sets the site's
+// client of Slack, so that the site takes answers from Slack.
 func startDelivery(ctx context.Context, is *centre.Centre, s *site.Site) (end func(), err error) {
 	ways, slack, err := newWays(&is.Settings, is.Now)
 	if err != nil {

@@ -18,7 +18,8 @@ func setDays(c *call, f *flag.FlagSet) {
 	f.IntVar(&c.days, "days", 90, fmt.Sprintf("how many `DAYS` the key lives, at most %d", centre.MaxKeyDays))
 }
 
-// withCentre opens the centre of a command, calls do, and closes the centre.
+// withCentre opens the centre of a command, calls the function in the parameter do, and closes the
+// centre.
 func (c *call) withCentre(do func(ctx context.Context, is *centre.Centre) error) error {
 	ctx := context.Background()
 	is, err := openExisting(ctx, c.dir)

@@ -102,8 +102,9 @@ func (c claims) readName() string {
 	return ""
 }
 
-// newPrincipal returns the principal for the claims of a token. more are the claims from the userinfo
-// endpoint, or nil. If the token and more have the same claim, the token's claim is used.
+// newPrincipal returns the principal for the claims of a token. The parameter more has the claims from
+// the userinfo endpoint, or is nil. If both the token and the endpoint have a claim, the token's claim
+// is used.
 func newPrincipal(issuer, subject, groupsClaim string, token, more claims) principal.Principal {
 	p := principal.Principal{Issuer: issuer, Subject: subject, Name: subject}
 	from := more

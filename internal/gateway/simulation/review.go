@@ -26,7 +26,7 @@ type Review struct {
 	Late            bool // the time ended before everything was compared and measured
 }
 
-// ReviewedRule is a rule with the points that no fixture shows.
+// ReviewedRule is a rule with its points, and with those points for which the fixtures have no example.
 type ReviewedRule struct {
 	policy.Source
 	Text   string // the text of the rule in the policy
@@ -34,10 +34,10 @@ type ReviewedRule struct {
 	Open   []cover.Point // the points that no fixture shows
 }
 
-// NewReview reviews a candidate and compares it with the rules before it. windows is true if a laptop runs
-// Windows, where more spellings of a path mean the same file. work limits the proof, in the unit of
-// prove.Options. If the deadline of ctx comes, the review tells what was not compared or measured. If ctx is
-// cancelled, NewReview returns an error.
+// NewReview reviews the candidate c and compares it with the rules in force before it (the parameter
+// before). windows is true if a laptop runs Windows, where more spellings of a path mean the same file. work
+// limits the proof, in the unit of prove.Options. If the deadline of ctx comes, the review tells what was
+// not compared or measured. If ctx is cancelled, NewReview returns an error.
 func NewReview(ctx context.Context, before, c *Candidate, windows bool, work int) (*Review, error) {
 	r := &Review{Packs: c.packs, Fixtures: len(c.fixtures)}
 	var err error

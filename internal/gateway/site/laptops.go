@@ -146,7 +146,7 @@ func readMessage(w http.ResponseWriter, r *http.Request, into any) error {
 	return readLongMessage(w, r, into, maxMessage)
 }
 
-// readLongMessage is readMessage with another limit: most is the maximum size in bytes.
+// readLongMessage is readMessage with another limit: the parameter most is the maximum size in bytes.
 func readLongMessage(w http.ResponseWriter, r *http.Request, into any, most int64) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {

@@ -14,7 +14,8 @@ const (
 	mostLarge = 16
 )
 
-// readPart reads the part in a request. The caller calls end when it does not need body any more.
+// readPart reads the part in a request. The caller calls the returned function end when it does not need the
+// body any more.
 func (s *Site) readPart(w http.ResponseWriter, r *http.Request) (body []byte, end func(), err error) {
 	end = func() {}
 	if r.ContentLength < 0 || r.ContentLength > largePart {

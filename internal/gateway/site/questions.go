@@ -204,9 +204,9 @@ const (
 	listAgain     = 5 // seconds after which the list is loaded again
 )
 
-// listQuestions passes to the function show the pending questions, and then the recent ones that have ended.
-// show returns true if it shows the question. Only shown questions count towards mostQuestions: many questions
-// for other people must not push a pending one out of the list.
+// listQuestions passes questions to the function in the parameter show: first the pending ones, and then the
+// recent ones that have ended. This function returns true if it shows the question. Only shown questions count
+// towards mostQuestions: many questions for other people must not push a pending one out of the list.
 func (s *Site) listQuestions(ctx context.Context, show func(q *store.Question, waits bool) (bool, error)) error {
 	shown := 0
 	for q, err := range s.centre.EachPending(ctx) {

@@ -178,8 +178,8 @@ func newChoices(chosen string, values ...string) (all []choice) {
 // chip is a part of the filter that no control shows. Without is the address without this part.
 type chip struct{ Name, Value, Without string }
 
-// findRecords returns a page of records. before is the value of the filter "before" for the next page; "" on
-// the last page.
+// findRecords returns a page of records. The result before is the value of the filter "before" for the next
+// page; "" on the last page.
 func (v *visit) findRecords(q store.Query) (records []store.Record, before string, err error) {
 	q.NamesOnly = q.Tool != "" && !v.who.Has(principal.Payload) // a match would confirm a guessed name that the person may not see
 	records, err = v.s.centre.Store.ListRecords(v.r.Context(), q)

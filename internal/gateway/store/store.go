@@ -339,10 +339,10 @@ type Vote struct {
 // maxStep is how far a clock may be set back before an open question counts as expired.
 const maxStep = time.Minute
 
-// IsOpen reports whether the question waits or has an approval that can still be used. An expired
-// question is not open in any stored state. If the question was created or decided more than maxStep
-// after now, the clock was set back. Then the question is not open either, so that its life does not
-// become longer.
+// IsOpen reports whether the question waits or has an approval that can still be used. An expired question
+// is not open in any stored state. If the question was created or decided more than maxStep after the time
+// in the parameter now, the clock was set back. Then the question is not open either, so that its life
+// does not become longer.
 func (q *Question) IsOpen(now time.Time) bool {
 	begun := q.Created
 	if q.Decided.After(begun) {

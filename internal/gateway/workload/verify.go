@@ -210,7 +210,8 @@ func cutText(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Look calls issuer.Issuer.Look for each issuer, and calls tell with each result.
+// Look calls issuer.Issuer.Look for each issuer, and passes each result to the function in the
+// parameter tell.
 func (v *Verifier) Look(ctx context.Context, tell func(address string, ahead time.Duration, known bool, err error)) {
 	for _, address := range slices.Sorted(maps.Keys(v.issuers)) {
 		ahead, known, err := v.issuers[address].Look(ctx)

@@ -109,8 +109,8 @@ func ReadLock(src []byte) (Lock, error) {
 	return l, nil
 }
 
-// readFile parses a file of this package. It must be an object with the member formula and the
-// members in `names`, and without other members.
+// readFile parses a file of this package. It must be an object that has the member "formula", the
+// members whose names are in the list names, and no other members.
 func readFile(src []byte, names ...string) (map[string]any, error) {
 	tree, err := parseTree(src)
 	if err != nil {

@@ -195,8 +195,8 @@ func (w *writer) writeArray(how shape, depth int) error {
 	return nil
 }
 
-// beginPart begins the next part of an object or array. start is where the object or array begins
-// in out.
+// beginPart begins the next part of an object or array. The parameter start is the offset in the
+// field out at which the object or array begins.
 func (w *writer) beginPart(start int) part {
 	w.skipBlanks()
 	if len(w.out) > start+1 {

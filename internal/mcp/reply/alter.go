@@ -247,8 +247,8 @@ func (m *Message) mergeEdits(edits []edit) (all []edit) {
 	return all
 }
 
-// spliceEdits returns raw with the edits made. It drops an edit that is inside the part of another
-// edit.
+// spliceEdits returns the bytes of raw after the edits. It drops an edit that is inside the part of
+// another edit.
 func spliceEdits(raw []byte, edits []edit) []byte {
 	slices.SortStableFunc(edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end-a.start, b.end-b.start))

@@ -42,8 +42,8 @@ func (m *Message) PlanChange(c *Change, alters []Alteration, id func() string) (
 }
 
 // PlanEntry looks at the findings of one list entry. It returns those that the alterations redact.
-// out is true if the whole entry must be removed, because a finding is in its name or cannot be
-// altered.
+// The result out is true if the whole entry must be removed, because a finding is in its name or
+// cannot be altered.
 func (m *Message) PlanEntry(findings []int, alters []Alteration) (redact []int, out bool) {
 	for _, at := range findings {
 		f := &m.Findings[at]

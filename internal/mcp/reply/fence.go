@@ -57,9 +57,9 @@ func (m *Message) fenceBlocks(c *Change) (edits []edit, err error) {
 	return append(edits, more...), err
 }
 
-// addWarning adds a warning to a message that has no array for it: it puts the texts `before` in
-// front of the message's own text. If the message has no such text either, only the report in _meta
-// (addMeta) warns the reader.
+// addWarning adds a warning to a message that has no array for it: it puts the texts in the
+// parameter before in front of the message's own text. If the message has no such text either, only
+// the report in _meta (addMeta) warns the reader.
 func (m *Message) addWarning(edits []edit, before []string) []edit {
 	if len(edits) > 0 {
 		return edits
@@ -73,7 +73,7 @@ func (m *Message) addWarning(edits []edit, before []string) []edit {
 }
 
 // fenceTexts puts marks into the strings of the message. It skips the members whose names are in
-// the map `within`, because their strings already have marks. Names of members, completions and ids
+// the map within, because their strings already have marks. Names of members, completions and ids
 // cannot hold marks. If one of them is a sentence, the message is withheld.
 func (m *Message) fenceTexts(within map[string]bool, c *Change, before, after []string) (edits []edit, err error) {
 	offered := m.findMember("completion").Member("values").Kind() == jsonscan.Array
@@ -271,8 +271,8 @@ func (m *Message) removeMember(member string) []edit {
 	return []edit{{cut, ""}}
 }
 
-// wrapArray returns the edits that put texts before the first element of an array and after its
-// last.
+// wrapArray returns the edits that put texts in front of the first element of an array and behind
+// its last element.
 func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string) []edit {
 	at, some := m.offsetOf(all), !all.IsEmpty()
 	var first, last strings.Builder
@@ -298,7 +298,8 @@ func (m *Message) wrapArray(all jsonscan.Value, b block, before, after []string)
 	return []edit{{span{at + 1, at + 1}, first.String()}, {span{end, end}, last.String()}}
 }
 
-// wrapString returns the edits that put texts before and after the text of a string.
+// wrapString returns the edits that put some texts in front of the text of a string, and other
+// texts behind it.
 func (m *Message) wrapString(text jsonscan.Value, before, after []string) []edit {
 	at := m.offsetOf(text)
 	plain := func(s string) string { return strings.Trim(quoteASCII(s), `"`) }

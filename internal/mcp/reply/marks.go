@@ -75,7 +75,7 @@ func (n *Numbers) noteEscape(escape string) {
 // The original texts had none of them.
 func (n *Numbers) ShownEscapes() []string { return slices.Clip(n.shown) }
 
-// findEscapes finds the escapes `shown` in a text.
+// findEscapes searches a text for the escapes in the list shown.
 func findEscapes(text string, shown []string) (found []inspect.Found) {
 	for _, escape := range shown {
 		for at := 0; len(found) <= maxFound; {
@@ -127,9 +127,9 @@ func findMarks(text string, marker, fence bool) []inspect.Found {
 	return append(markers, fences...)
 }
 
-// nextText searches the text from the offset `at` on. It returns the next offset where a string of
-// the message begins after the name of its member (see nameEnd). It returns the length of the text
-// if there is none. A string also begins at offset 0.
+// nextText searches the text, beginning at the offset in the parameter at. It returns the next
+// offset where a string of the message begins after the name of its member (see nameEnd). It
+// returns the length of the text if there is none. A string also begins at offset 0.
 func nextText(text string, at int) int {
 	from := max(at-len(nameEnd), 0)
 	n := strings.Index(text[from:], nameEnd)
@@ -139,8 +139,8 @@ func nextText(text string, at int) int {
 	return from + n + len(nameEnd)
 }
 
-// nextOpener searches the text from the offset `at` on. It returns the next offset where openerAt
-// may find a bracket. It returns the length of the text if there is none.
+// nextOpener searches the text, beginning at the offset in the parameter at. It returns the next
+// offset where openerAt may find a bracket. It returns the length of the text if there is none.
 func nextOpener(text string, at int) int {
 	for rest := text[at:]; len(rest) >= 8; rest = rest[8:] { // eight bytes at a time, because few bytes of a text can begin a bracket
 		if opens[rest[0]]|opens[rest[1]]|opens[rest[2]]|opens[rest[3]]|opens[rest[4]]|opens[rest[5]]|opens[rest[6]]|opens[rest[7]] != 0 {
@@ -177,8 +177,8 @@ var startsNoMark = func() (t [256]bool) {
 }()
 
 // openerAt returns the length of the bracket at text[at], or 0. The bracket may be an HTML
-// reference. other is true for a quotation mark and for a kind of bracket that is frequent in
-// texts. openerAt is fast for most bytes, because few can begin a bracket.
+// reference. The result other is true for a quotation mark and for a kind of bracket that is
+// frequent in texts. openerAt is fast for most bytes, because few can begin a bracket.
 func openerAt(text string, at int) (size int, other bool) {
 	switch c := text[at]; {
 	case c == '[':
@@ -249,7 +249,7 @@ var spellings = [...]struct{ word, letters string }{{withheld, "clawalwlthheld"}
 
 // markAt returns the word of the mark that follows a bracket, and the offset after the mark. The
 // offset is 0 if there is no mark. The mark of a withheld value must contain a word and a number.
-// If other is true (see openerAt), markAt accepts only a fence mark that has an end.
+// If the parameter other is true (see openerAt), markAt accepts only a fence mark that has an end.
 func markAt(text string, at int, other bool) (word string, end int) {
 	stop := min(len(text), at+maxMark)
 	var letters [len("clawaluntrusted")]byte

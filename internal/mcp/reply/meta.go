@@ -16,7 +16,8 @@ import (
 // metaKey is the member of _meta that tells the client about the changes.
 const metaKey = ourPrefix + "reply"
 
-// offsetOf returns the offset of part in the message. part must be a slice of the message's memory.
+// offsetOf returns the offset of a part in the message. The parameter part must be a slice of the
+// message's memory.
 func (m *Message) offsetOf(part jsonscan.Value) int {
 	return int(uintptr(unsafe.Pointer(unsafe.StringData(string(part)))) - uintptr(unsafe.Pointer(unsafe.SliceData(m.raw))))
 }
@@ -114,8 +115,8 @@ func (m *Message) IsInName(f *Finding) bool {
 	return m.isList() && f.Pointer == m.EntryAt(f.Entry)+"/"+m.list.Name
 }
 
-// EntryTexts returns the entries of a list as JSON, in order. last reports whether this is the last
-// page.
+// EntryTexts returns the entries of a list as JSON, in order. The result last is true if this is
+// the last page.
 func (m *Message) EntryTexts() (entries [][]byte, last bool) {
 	if !m.isList() {
 		return nil, false
@@ -205,7 +206,7 @@ func (m *Message) CheckMembers() error {
 	return nil
 }
 
-// cutEntries returns edits that remove the list entries with the indexes in out.
+// cutEntries returns edits that remove the list entries whose indexes are in the parameter out.
 func (m *Message) cutEntries(out []int) []edit {
 	var all []span
 	for _, e := range m.entries {
@@ -215,8 +216,8 @@ func (m *Message) cutEntries(out []int) []edit {
 	return cutSpans(all, out)
 }
 
-// cutSpans returns edits that remove the elements or members with the indexes in out, each with a
-// comma.
+// cutSpans returns edits that remove the elements or members whose indexes are in the parameter
+// out, each with a comma.
 func cutSpans(all []span, out []int) (edits []edit) {
 	chosen := func(i int) bool { _, ok := slices.BinarySearch(out, i); return ok }
 	for i := 0; i < len(all); i++ {

@@ -84,11 +84,11 @@ func escapeLength(text string) (n, size int) {
 }
 
 // inspectNested also searches JSON that is inside a text. It decodes the strings of this JSON and
-// calls the function look with each of them. It adds the findings to found. An object or an array
-// must begin a line or follow another one, because a server may send several, also in Markdown. A
-// single JSON string must be the whole text. Other strings belong to source code, and readers see
-// their escapes as they are written. An object or an array with at least one member may be cut off
-// by the end of the text.
+// passes each of them to the function in the parameter look. It adds the findings to the list
+// found. An object or an array must begin a line or follow another one, because a server may send
+// several, also in Markdown. A single JSON string must be the whole text. Other strings belong to
+// source code, and readers see their escapes as they are written. An object or an array with at
+// least one member may be cut off by the end of the text.
 func inspectNested(text string, found []inspect.Found, level int, look func(string) []inspect.Found) []inspect.Found {
 	if level >= maxLevels || strings.IndexByte(text, '\\') < 0 {
 		return found
@@ -141,7 +141,7 @@ func inspectNested(text string, found []inspect.Found, level int, look func(stri
 	return found
 }
 
-// isCovered reports whether found has a finding of the same kind that covers f.
+// isCovered reports whether the list found has a finding of the same kind that covers f.
 func isCovered(found []inspect.Found, f inspect.Found) bool {
 	return slices.ContainsFunc(found, func(o inspect.Found) bool { return o.Kind == f.Kind && o.Start <= f.Start && f.End <= o.End })
 }

@@ -63,7 +63,8 @@ func (m *Message) CheckSchema(s *schema.Schema) {
 	}
 }
 
-// HoldNothing adds a finding, because the schema for an answer is unknown.
+// HoldNothing is called for the answer of a tool if no list has named this tool. The schema is then
+// unknown, and the answer cannot be compared with it. HoldNothing adds a finding that says so.
 func (m *Message) HoldNothing() {
 	_, at := m.toolAnswer()
 	if all := m.structuredContents(); at == "" && len(all) > 0 {

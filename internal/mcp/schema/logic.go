@@ -44,7 +44,8 @@ func (c *check) checkLogic(n *node, v jsonscan.Value) (verdict Verdict) {
 }
 
 // countFits returns how many of the schemas a value fits. It stops when it has counted the number
-// in the parameter enough. open is the number of schemas for which the result is unknown.
+// in the parameter enough. The result open is the number of schemas for which the result is
+// unknown.
 func (c *check) countFits(all []*node, v jsonscan.Value, enough int) (fits, open int) {
 	for _, sub := range all {
 		switch c.checkNode(sub, v) {

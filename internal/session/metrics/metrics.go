@@ -86,8 +86,8 @@ type recorder struct {
 	m *Metrics
 }
 
-// CountRecords returns a recorder that counts events and passes them to next. It is meant for
-// session.Spec.Through.
+// CountRecords returns a recorder that counts events and passes them to the recorder in the
+// parameter next. It is meant for session.Spec.Through.
 func (m *Metrics) CountRecords(next gate.Recorder) gate.Recorder { return &recorder{next, m} }
 
 // Record implements gate.Recorder.

@@ -9,9 +9,9 @@ import (
 	"github.com/clawai/clawai/policy"
 )
 
-// UnseenDifferences returns the differences between approved and served that need approval. It
-// omits a difference whose digest is in kept, because a person has seen it and not approved it. It
-// includes entries of class Refused, so that they can be counted.
+// UnseenDifferences returns those differences between the approved and the served description that
+// need approval. It omits a difference whose digest is in the list kept, because a person has seen
+// it and not approved it. It includes entries of class Refused, so that they can be counted.
 func UnseenDifferences(approved, served *pin.SelfDescription, kept []string) (all []pin.Difference) {
 	for _, d := range pin.CompareServers(approved, served) {
 		if d.Class.NeedsApproval() && !slices.Contains(kept, differenceDigest(&d, served)) {

@@ -63,7 +63,7 @@ func (u *unwritten) isDue(begins, last bool) bool {
 }
 
 // mergeInto adds the unwritten part to a state. If the state is too large, mergeInto keeps only the
-// entries in kept.
+// entries in the parameter kept.
 func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed bool) {
 	for _, e := range u.listed {
 		changed = putEntry(&st.Served, e) || changed
@@ -85,9 +85,9 @@ func (u *unwritten) mergeInto(st *pin.State, kept *pin.SelfDescription) (changed
 	return changed
 }
 
-// hasDifference reports whether the unwritten part would change a state. whole holds the names of a
-// complete list; it is nil before the last page. If whole is not nil, a state with another number
-// of entries also differs.
+// hasDifference reports whether the unwritten part would change a state. The parameter whole holds
+// the names of a complete list; it is nil before the last page. If it is not nil, a state with
+// another number of entries also differs.
 func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[string]bool) bool {
 	for _, e := range u.listed {
 		if was, had := st.Served.FindEntry(e.Kind, e.Name); !had || !bytes.Equal(was.Text(), e.Text()) {
@@ -105,8 +105,9 @@ func (u *unwritten) hasDifference(st *pin.State, kind pin.EntryKind, whole map[s
 // markWritten notes that the unwritten part is in the state file now.
 func (u *unwritten) markWritten() { *u = unwritten{written: u.written + u.pages} }
 
-// NewSession returns the pins of one client. They ask a person with the function ask, and call told
-// when the person has approved something. If ask is nil, no person is asked.
+// NewSession returns the pins of one client. They ask a person with the function in the parameter
+// ask. If this function is nil, no person is asked. They call the function in the parameter told
+// when the person has approved something.
 func NewSession(store *Store, ask Ask, told func()) *ClientPins {
 	s := &ClientPins{store: store, ask: ask, told: told, servers: map[string]*sight{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
@@ -151,8 +152,8 @@ type base struct {
 	state    *pin.State
 }
 
-// approvedEntry returns the approved form of an entry. had is false if no entry of that name was
-// approved.
+// approvedEntry returns the approved form of an entry. The result had is false if no entry of that
+// name was approved.
 func (b *base) approvedEntry(kind pin.EntryKind, name string) (e pin.Entry, had bool) {
 	if e, had = b.approved.FindEntry(kind, name); !had && b.first != nil && !b.lock && b.mode == policy.PinFirst {
 		e, had = b.first.FindEntry(kind, name)
@@ -380,8 +381,8 @@ func putEntry(to *pin.SelfDescription, e pin.Entry) (changed bool) {
 }
 
 // JudgeInstructions returns the result for a server's instructions. class tells how they differ
-// from the approved instructions; 0 means no difference. with is the text that replaces the
-// instructions; nil means no change.
+// from the approved instructions; 0 means no difference. JudgeInstructions also returns the text
+// that replaces the instructions; nil means no change.
 func (s *ClientPins) JudgeInstructions(server string, mode policy.Pin, instructions, version string) (class pin.Class, with *string, err error) {
 	k := s.store.knownValues()
 	instructions, version = k.MaskText(instructions), k.MaskText(version)

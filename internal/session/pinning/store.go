@@ -177,8 +177,8 @@ func (s *Store) ListServers() (names []string, err error) {
 	return names, nil
 }
 
-// ChangeState changes the state of a server under a lock that excludes other processes. change
-// edits the state and returns whether the state must be written.
+// ChangeState changes the state of a server under a lock that excludes other processes. The given
+// function edits the state and reports whether the state must be written.
 func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)) error {
 	if err := config.PrivateFolder(s.dir); err != nil {
 		return err
@@ -206,8 +206,8 @@ func (s *Store) ChangeState(server string, change func(*pin.State) (bool, error)
 	return nil
 }
 
-// claimQuestion lets only one process at a time ask about a server. ours is false if another
-// process asks now; otherwise the caller must call done after the question.
+// claimQuestion lets only one process at a time ask about a server. The result ours is false if
+// another process asks now; otherwise the caller must call done after the question.
 func (s *Store) claimQuestion(server string) (done func(), ours bool) {
 	lock := flock.New(s.stateFile(server)+".ask", flock.SetPermissions(0o600))
 	if ok, err := lock.TryLock(); err != nil || !ok {

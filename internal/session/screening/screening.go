@@ -39,9 +39,10 @@ type inspector struct {
 	searches searches
 }
 
-// New returns the Inspector of one session. If rules have no name for a server, our marks call it
-// server. at takes the name that rules use for a server, and returns its URL, or "" if it has none; at
-// may be nil. pins compares lists with the approved entries; nil if approvals are not kept.
+// New returns the Inspector of one session. If rules have no name for a server, our marks use the
+// name in the parameter server. The parameter at is a function, or nil. It takes the name that
+// rules use for a server, and returns the server's URL, or "" if the server has no URL. The
+// parameter pins compares lists with the approved entries; it is nil if approvals are not kept.
 func New(server string, at func(string) string, pins *pinning.ClientPins) gate.Inspector {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails

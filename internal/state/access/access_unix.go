@@ -44,8 +44,8 @@ func CheckChange(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// checkOwner returns an error for a file that belongs to somebody other than us and root. The text
-// in who is the rest of the error "it belongs to another user, who ...".
+// checkOwner returns an error for a file that belongs to somebody other than us and root. The
+// parameter who is the rest of the error text "it belongs to another user, who ...".
 func checkOwner(path string, fi fs.FileInfo, who string) (*syscall.Stat_t, error) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -41,8 +41,8 @@ func Write(path string, data []byte, o Options) error {
 	}, o)
 }
 
-// WriteFrom is like Write, but calls write to produce the content, so that it need not be in memory
-// as a whole.
+// WriteFrom is like Write, but calls the function in the parameter write, which writes the content.
+// So the content need not be in memory as a whole.
 func WriteFrom(path string, write func(io.Writer) error, o Options) error {
 	target, old, err := resolveTarget(path)
 	if err != nil {
@@ -119,8 +119,8 @@ func resolveTarget(path string) (target string, info fs.FileInfo, err error) {
 	return target, info, nil
 }
 
-// fillTemp writes the complete file next to target, syncs it to disk, and returns its name. On an
-// error it leaves no file.
+// fillTemp writes the complete content into a new file in the folder of the target file, syncs it
+// to disk, and returns its name. On an error it leaves no file.
 func fillTemp(target string, write func(io.Writer) error, old fs.FileInfo, mode fs.FileMode) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp")
 	if err != nil {

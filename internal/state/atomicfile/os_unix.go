@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// keepOwner sets the owner and group of f to those of old.
+// keepOwner sets the owner and group of f to those of the old file.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	was, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {

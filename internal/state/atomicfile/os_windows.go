@@ -23,8 +23,8 @@ const (
 	pause    = 20 * time.Millisecond
 )
 
-// replaceFile renames tmp to target. Windows refuses the rename while another program has target
-// open, so replaceFile tries again for a while.
+// replaceFile renames the file tmp to the name in the parameter target. Windows refuses the rename
+// while another program has the old file of this name open, so replaceFile tries again for a while.
 func replaceFile(tmp, target string) error {
 	for late := time.Now().Add(patience); ; time.Sleep(pause) {
 		err := os.Rename(tmp, target)

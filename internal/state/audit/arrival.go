@@ -45,7 +45,7 @@ func SplitSegmentName(name string) (session string, ok bool) {
 }
 
 // CheckPart checks the lines in r as Verify does. r begins at the offset a.Checked of the segment.
-// CheckPart moves a past the last sound line. The parameter whole means that r reaches the end of
+// CheckPart moves a past the last sound line. The parameter whole is true if r reaches the end of
 // the segment. CheckPart does not check whether the segment follows the previous segment of its
 // session; Follows does.
 func (a *Arrival) CheckPart(name string, r io.Reader, whole bool) (Part, error) {

@@ -61,8 +61,8 @@ func (c *chain) beginLine(dst []byte, at time.Time) []byte {
 	return append(dst, `Z"`...)
 }
 
-// sealLine ends the line that began at start and moves the chain to the next line. The hash covers
-// every byte of the line before the comma in front of "hash".
+// sealLine ends the line that began at the offset in the parameter start, and moves the chain to
+// the next line. The hash covers every byte of the line before the comma in front of "hash".
 func (c *chain) sealLine(dst []byte, start int) []byte {
 	dst = append(dst, prevMember...)
 	dst = append(dst, c.prev[:]...)

@@ -53,8 +53,8 @@ type ledger struct {
 // for about 0.1 ms. Tests with many processes on few processors wait longer.
 var lockPatience = 10 * time.Second
 
-// withLedger calls do while it holds the ledger's lock. Segments are begun, closed and removed
-// only under this lock.
+// withLedger calls the function in the parameter do while it holds the ledger's lock. Segments are
+// begun, closed and removed only under this lock.
 func withLedger(dir string, now func() time.Time, do func(*ledger) error) (err error) {
 	f, err := openPrivate(filepath.Join(dir, ledgerName), os.O_RDWR|os.O_APPEND|os.O_CREATE)
 	if err != nil {

@@ -201,9 +201,9 @@ func readLatest(list []*source, f *Filter, drained func(*source)) iter.Seq2[even
 	}
 }
 
-// trimEntries sorts the records. Of the records for which countsEntry returns true, it keeps the
-// f.Last newest. It also keeps the replies that come after the oldest of these records. It removes
-// the dropped records from calls.
+// trimEntries sorts the records. Of the records for which countsEntry returns true, it keeps only
+// the newest; f.Last is their maximum number. It also keeps the replies that come after the oldest
+// of these records. It removes the dropped records from calls.
 func (f *Filter) trimEntries(kept []event.Entry, calls map[string]bool) []event.Entry {
 	slices.SortStableFunc(kept, func(a, b event.Entry) int { return compareEntries(&a, &b) })
 	first, n := len(kept), 0

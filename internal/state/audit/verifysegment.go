@@ -28,7 +28,7 @@ type tally struct {
 const maxReserved = 512 << 10
 
 // checkSegment checks one file by itself, against the ledger, and against the previous segment of
-// the same session. last maps a session to the last hash of its previous segment.
+// the same session. The parameter last maps a session to the last hash of its previous segment.
 func (v *verifier) checkSegment(fi fs.FileInfo, last map[string]string) error {
 	name := fi.Name()
 	_, session, _ := parseSegmentName(name)

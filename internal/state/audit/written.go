@@ -72,9 +72,9 @@ func (s splitAtZeros) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lookBehind reads the reserved space, which begins at offset start. It returns the offset after
-// the last byte that is not zero, and whether the space holds a whole record. No writer writes a
-// record after a zero byte, so a file with such a record is broken.
+// lookBehind reads the reserved space, which begins at the offset in the parameter start. It
+// returns the offset after the last byte that is not zero, and whether the space holds a whole
+// record. No writer writes a record after a zero byte, so a file with such a record is broken.
 func lookBehind(f *os.File, start int64) (end int64, record bool, err error) {
 	end = start
 	buf := make([]byte, 64<<10)

@@ -45,11 +45,12 @@ type finder struct {
 	getenv     func(string) string
 }
 
-// findFolder returns the folder that the environment names. Of the variables own, xdg and (on
-// Windows) windows, the first one that is set decides: own names the folder itself, and the other
-// two name the folder around it. If none is set, the folder around it is in the home folder; the
-// parameter below is the path from the home folder. A relative value is an error, because its
-// meaning would depend on the folder in which the client starts us.
+// findFolder returns the folder that the environment names. Of the variables in the parameters own,
+// xdg and (on Windows) windows, the first one that is set decides. The value of the variable in the
+// parameter own is the folder itself. The value of the other two is the folder around it. If none
+// is set, the folder around it is in the home folder; the parameter below is the path from the home
+// folder. A relative value is an error, because its meaning would depend on the folder in which the
+// client starts us.
 func (f finder) findFolder(own, xdg, windows, below string) (string, error) {
 	type source struct{ name, under string }
 	sources := []source{{own, ""}, {xdg, "clawai"}}

@@ -46,8 +46,8 @@ func (e *Edits) NoteEdit(oldText, newText []byte) {
 	e.next[sha256.Sum256(oldText)] = sha256.Sum256(newText)
 }
 
-// explainsChange reports whether edits of this process lead from one text to the other, without
-// edits by others. from and to are digests of the texts.
+// explainsChange reports whether edits of this process alone lead from one text to the other. The
+// parameters from and to are the digests of the texts.
 func (e *Edits) explainsChange(from, to [sha256.Size]byte) bool {
 	if e == nil {
 		return false
@@ -93,9 +93,9 @@ func (l *Loaded) reloadPolicy(src []byte, above layerStack, own *Edits) (next *L
 }
 
 // keepLost keeps a previous layer in force if the layer is now missing or has lost rules, until
-// somebody confirms the change. The parameter was holds the previous layers. unsure means that a
-// layer has changed in another way and may be half written. The caller must then wait, because half
-// a rule would seem lost as soon as the file is complete.
+// somebody confirms the change. The parameter was holds the previous layers. The result unsure is
+// true if a layer has changed in another way and may be half written. The caller must then wait,
+// because half a rule would seem lost as soon as the file is complete.
 func (s *layerStack) keepLost(was *layerStack, o policy.Options) (unsure bool, err error) {
 	for i := range was.sources {
 		old := &was.sources[i]

@@ -63,8 +63,8 @@ func listSettings() []setting {
 	}
 }
 
-// Set parses a setting from the command line. key is its key in config.toml, and from is the name
-// of the option. The error does not contain from.
+// Set parses a setting from the command line. key is its key in config.toml, and the parameter from
+// is the name of the option. The error does not contain this name.
 func (a *Ask) Set(key, text, from string) error {
 	for _, s := range listSettings() {
 		if s.key == key {

@@ -89,7 +89,7 @@ func (p *proxyAddress) explainTLS(err error, secured *trust, asked bool) error {
 }
 
 // explainTLS returns a TLS error in our own words. The parameter where names the other side of the
-// connection. The parameter asked means that the other side has asked for a certificate.
+// connection. The parameter asked is true if the other side has asked for a certificate.
 func (t *trust) explainTLS(err error, where string, asked bool) error {
 	if alert := readAlert(err); alert != 0 {
 		return t.explainAlert(alert, err, where, asked)

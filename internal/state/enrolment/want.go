@@ -26,9 +26,9 @@ const (
 
 func wantFile(state string) string { return filepath.Join(Folder(state), "wanted") }
 
-// WantSync sets the file's time, to show that a session runs on this laptop. start means that the
-// caller should start the process that speaks with the centre, because it does not run. WantSync
-// does nothing on a laptop that is not enrolled, or if the file's time is recent.
+// WantSync sets the file's time, to show that a session runs on this laptop. The result start is
+// true if the process that speaks with the centre does not run. The caller should then start it.
+// WantSync does nothing on a laptop that is not enrolled, or if the file's time is recent.
 func WantSync(state string, now time.Time) (start bool) {
 	if !IsEnrolled(state) {
 		return false

@@ -20,8 +20,8 @@ type room struct{ value, long int }
 // rooms are tried in this order until the event is short enough.
 var rooms = []room{{1024, 4096}, {256, 2048}, {80, 256}, {40, 80}}
 
-// appendFitting appends the output of write. It tries the rooms until the output is at most
-// maxMessage long.
+// appendFitting appends the output of the given function. It tries the rooms until the output is at
+// most maxMessage long.
 func appendFitting(dst []byte, write func(dst []byte, r room) []byte) []byte {
 	start := len(dst)
 	for _, r := range rooms {

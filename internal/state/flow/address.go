@@ -96,7 +96,7 @@ func isService(port string) bool {
 // parseAddress reports whether a word is an address to which data can be sent: mail, web, account
 // or telephone. The parameter by is the kind of prefix that the word had. If more text follows the
 // host, the result before is the word up to the end of the host, and the result host is only the
-// host. Each of the two is "" if it would be the same as the word.
+// host. Each of the two results is "" if it would be the same as the word.
 func parseAddress(word string, by lead) (before, host string, is bool) {
 	end := strings.IndexAny(word, `/?#\`)
 	if end < 0 {

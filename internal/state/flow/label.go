@@ -19,7 +19,8 @@ const (
 // maxSources is the largest number of sources of one kind that are remembered by name.
 const maxSources = 32
 
-// others is the source of further labels of a kind that already has maxSources sources.
+// others stands for all further sources of one kind of label, after maxSources sources of this kind
+// have been remembered by name.
 const others = "others"
 
 // unknown is the source of the labels that are added if somebody else has changed a journal.

@@ -109,8 +109,9 @@ func (r *reading) beforeClosers(from, to, least int) int {
 	return max(from+len(bytes.TrimRight(r.s[from:to], closers)), least)
 }
 
-// memberEnd returns the end of the name at the start of a text; 0 if there is none. The text of a
-// member of a message is searched together with the member's name, as NAME":"TEXT.
+// memberEnd returns the offset of TEXT if s has the form NAME":"TEXT, and 0 otherwise. The text of
+// a member of a message is searched in this form, together with the member's name and without the
+// quotes around both.
 func memberEnd(s []byte) int {
 	const between = `":"`
 	n := bytes.IndexAny(s[:min(len(s), maxSign)], "\"\n")

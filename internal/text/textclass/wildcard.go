@@ -21,10 +21,10 @@ const (
 	maxWildcard = 256
 )
 
-// ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match.
-// names are the words of the wildcard, with braces expanded, that spell a denied name. The result
-// reaches means that the wildcard can match a denied file among others. Case does not matter.
-// ChoosesSecrets ignores a wildcard for an ending of data files (*.json), because it matches no
+// ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match. The
+// result names has the words of the wildcard, with braces expanded, that spell a denied name. The
+// result reaches is true if the wildcard can match denied files as well as other files. Case does not
+// matter. ChoosesSecrets ignores a wildcard for an ending of data files (*.json), because it matches no
 // more than a search without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
 	if len(wildcard) > maxWildcard {

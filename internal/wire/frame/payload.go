@@ -25,8 +25,8 @@ func (s *scanner) payloadMember(n name, v int) (end int) {
 
 // scanArguments scans the value at v with the rules of CheckFolded, so that CheckFolded need not
 // read it again. If these rules find a fault, the value is scanned again with the normal rules. The
-// fault is no reason to refuse here: the message may be no call, and only the arguments of calls
-// are decoded into typed values.
+// fault is no reason to refuse the message here. Only the arguments of calls are decoded into typed
+// values, and it is not known here whether the message is a call.
 func (s *scanner) scanArguments(v int) int {
 	before := s.noted
 	s.judged = true

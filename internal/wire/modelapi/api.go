@@ -31,8 +31,8 @@ var paths = []struct {
 	{":streamGenerateContent", Gemini},
 }
 
-// FindAPI returns the form of the requests to a URL path. It returns NoAPI if the path takes no
-// conversation or the form is unknown.
+// FindAPI returns the form of the requests to a URL path. It returns NoAPI if the requests to this
+// path carry no conversation, or if their form is unknown.
 func FindAPI(path string) API {
 	path = strings.ToLower(strings.TrimRight(path, "/")) // in lower case, because some services ignore the case
 	for _, p := range paths {

@@ -75,9 +75,9 @@ func (r *Reader) HasEvent() bool {
 	return bytes.Contains(ahead, []byte("\n\n")) || bytes.Contains(ahead, []byte("\n\r\n"))
 }
 
-// Rest returns the block that was cut off, after ReadEvent has returned an error. It includes the
-// last line, which has no line end. It exists because some readers do not drop such a block. Raw is
-// empty if nothing was cut off.
+// Rest returns the block that was cut off, after ReadEvent has returned an error. The block
+// includes the last line, which has no line end. Callers need this block, because some clients do
+// not drop such a block. If nothing was cut off, Raw is empty.
 func (r *Reader) Rest() *Event {
 	e := r.rest
 	if e == nil {

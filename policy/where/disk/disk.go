@@ -9,8 +9,8 @@ import (
 // Disk holds the file system calls that under needs. Paths are absolute and contain no link: the
 // package resolves links itself.
 type Disk interface {
-	// Lstat describes the entry itself, even if it is a link. After an error other than
-	// fs.ErrNotExist the answer is Maybe.
+	// Lstat describes the entry itself, even if it is a link. If the error is not fs.ErrNotExist,
+	// the constraint under matches only with Maybe.
 	Lstat(path string) (fs.FileInfo, error)
 	// Readlink returns the target of a link as it is written.
 	Readlink(path string) (string, error)
@@ -26,8 +26,8 @@ func (system) Readlink(path string) (string, error)   { return os.Readlink(path)
 
 // RootedDisk returns the tree below a directory as a disk whose root is that directory: absolute
 // paths and absolute links begin there, and no path leads out. If the directory cannot be opened,
-// every answer is Maybe. Names are POSIX names on every system. The directory is open only while
-// the disk answers, because Windows does not remove an open directory.
+// the constraint under matches only with Maybe. Names are POSIX names on every system. The
+// directory is open only while the disk answers, because Windows does not remove an open directory.
 func RootedDisk(dir string) Disk { return rooted(dir) }
 
 type rooted string

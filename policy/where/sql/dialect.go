@@ -107,9 +107,9 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	return d
 })
 
-// mergeDialects returns a dialect for a server whose dialect is one of several. It has all readings
-// and all words of each dialect. If one dialect knows that a function acts, the function acts in
-// the merged dialect.
+// mergeDialects returns a dialect for a server that uses one of several dialects, if it is unknown
+// which one. The merged dialect has all readings and all words of each dialect. A word that has an
+// effect in one of the dialects has an effect in the merged dialect too.
 func mergeDialects(parts ...*dialect) *dialect {
 	all := &dialect{
 		heads: set{}, keywords: set{}, callable: set{}, never: set{}, writers: set{}, effects: set{}, hints: set{},

@@ -97,9 +97,9 @@ func runApprove(c *cli.Context) error {
 	return err
 }
 
-// ShowOverview opens the console at the terminal. If no question waits, the console shows the calls
-// of the record. Without a terminal or a policy, it opens nothing, and shown is false. note is a
-// text about the first step of the person, or "".
+// ShowOverview opens the console at the terminal. If no question waits, the console shows the calls of
+// the record. Without a terminal or a policy, it opens nothing, and the result shown is false. note is
+// a text about the first step of the person, or "".
 func ShowOverview(c *cli.Context) (shown bool, note string, err error) {
 	if !choose.HasTerminal(os.Stdin, os.Stdout) {
 		return false, "", nil

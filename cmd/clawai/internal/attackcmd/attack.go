@@ -114,8 +114,8 @@ func chooseCarrier(p *policy.Policy, server, home string) (carrier, bool) {
 	return carrier{}, false
 }
 
-// callParams returns the params of the carrier's call. If the parameter more is not empty, the call
-// gets an extra argument with this text.
+// callParams returns the params of the carrier's call. If the text in the parameter more is not
+// empty, the call gets an extra argument with this text.
 func (c carrier) callParams(more string) json.RawMessage {
 	args := map[string]any{}
 	_ = json.Unmarshal([]byte(c.args), &args) // our own JSON, so it is valid

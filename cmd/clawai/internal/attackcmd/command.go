@@ -167,8 +167,8 @@ const noServer = "scripted"
 
 // chooseServer returns the name for the hostile server. A name is suitable if the rules allow some
 // call to a server of this name, or ask a person about some call. If noServer is suitable,
-// chooseServer returns noServer. Otherwise it returns the first suitable name in the rules, and the
-// other suitable names in others. If there is no suitable name, it returns noServer.
+// chooseServer returns noServer. Otherwise it returns the first suitable name in the rules. The
+// result others has the other suitable names. If there is no suitable name, it returns noServer.
 func chooseServer(p *policy.Policy, where string) (server string, others []string) {
 	if _, some := chooseCarrier(p, noServer, where); some {
 		return noServer, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // SignInOptions returns the options for a sign-in at a server. clawai auth and the proxy use them.
-// open shows the sign-in page to the person.
+// The given function shows the sign-in page to the person.
 func SignInOptions(f config.Folders, server *url.URL, open func(context.Context, string) error) oauth.Options {
 	dir := f.SignIns()
 	private := func(dir string) error {

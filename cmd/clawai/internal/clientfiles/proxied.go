@@ -44,10 +44,10 @@ func IsProxied(r *client.Row, server, project string) bool {
 // ownScopes are the scopes of files that only the owner can write.
 var ownScopes = map[catalogue.Scope]bool{catalogue.User: true, catalogue.Local: true, catalogue.Profile: true, catalogue.Managed: true}
 
-// ListServers returns the servers in a client's files: the owner's servers, and all others. A
-// server in a project's file is the owner's only if wrap has written its entry. Any other entry
-// there may come from an agent, which can choose a name that makes its tools look like the tools of
-// another server.
+// ListServers returns the servers in a client's files: first the owner's servers, then all other
+// servers. A server in a project's file is the owner's only if wrap has written its entry. Any
+// other entry there may come from an agent, which can choose a name that makes its tools look like
+// the tools of another server.
 func ListServers(r *client.Row, project string) (owners, others []string) {
 	files, judge, err := readFiles(r, project)
 	if err != nil {

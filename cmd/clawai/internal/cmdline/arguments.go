@@ -92,8 +92,8 @@ func DidYouMean(near string) string {
 	return " (did you mean " + near + "?)"
 }
 
-// UnknownWord returns the error for a word that is not one of words. The parameter where is the
-// place of the word, such as "--mode", and kind is a noun for the word.
+// UnknownWord returns the error for a word that is not in the list words. The parameter where is
+// the place of the word, such as "--mode", and kind is a noun for the word.
 func UnknownWord(where, kind, word string, words []string) error {
 	return Usagef("%s: %s", where, notOneOf(kind, word, words))
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 )
 
-// FoldLines breaks every line of more than n columns at its spaces. If the line has columns of
-// text, the rest continues below the last column. Otherwise the rest is indented by two. A command
-// after a colon stays on one line, so that a person can paste it. JSON is broken between its
-// members. If n is 0, FoldLines changes nothing.
+// FoldLines breaks every line that is wider than n characters on the screen, at its spaces. If the
+// line is a row of a table, the rest continues below the last cell that begins in the left half of
+// the screen. Otherwise the rest is indented by two more spaces than the line. A command after a
+// colon stays on one line, so that a person can paste it. JSON is broken between its members. If n
+// is 0, FoldLines changes nothing.
 func FoldLines(text string, n int) string {
 	if n <= 0 {
 		return text

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// ShowPaged runs the function show, whose output goes into the person's pager. The output goes
-// directly to w in three cases: w is not a terminal, PAGER is empty or cat, or the pager does not
-// start. It is not an error if the person leaves the pager early.
+// ShowPaged calls the function in the parameter show, and sends its output into the person's pager.
+// The output goes directly to w in three cases: w is not a terminal, PAGER is empty or cat, or the
+// pager does not start. It is not an error if the person leaves the pager early.
 func ShowPaged(w io.Writer, getenv func(string) string, show func(io.Writer) error) error {
 	pager := pagerCommand(w, getenv)
 	if pager == nil {

@@ -12,8 +12,8 @@ import (
 const quietTime = time.Second
 
 // ShowProgress shows the name of some work and the seconds so far on standard error, until the
-// caller calls done. It shows nothing in the first second, and nothing if standard error is not a
-// terminal.
+// caller calls the returned function. It shows nothing in the first second, and nothing if standard
+// error is not a terminal.
 func ShowProgress(what string) (done func()) {
 	if ScreenWidth(os.Stderr) == 0 {
 		return func() {}
@@ -21,9 +21,10 @@ func ShowProgress(what string) (done func()) {
 	return showProgress(os.Stderr, what, os.Getenv("TERM") != "dumb", quietTime)
 }
 
-// showProgress writes a line to w at regular intervals, until done is called. The parameter every
-// is the length of an interval. If replaces is true, each line replaces the previous line, and done
-// removes the last line. Otherwise it writes only the first line.
+// showProgress writes a line to w at regular intervals, until the returned function (done) is
+// called. The parameter every is the length of an interval. If replaces is true, each line replaces
+// the previous line, and the returned function removes the last line. Otherwise it writes only the
+// first line.
 func showProgress(w io.Writer, what string, replaces bool, every time.Duration) (done func()) {
 	stop := make(chan struct{})
 	var ended sync.WaitGroup

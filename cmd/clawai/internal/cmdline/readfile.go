@@ -63,8 +63,8 @@ func ReadNamed(name string, most int64) ([]byte, error) {
 
 var errTooLarge = errors.New("too large")
 
-// readRegular reads a regular file. The parameter most is the maximum number of bytes. seen is the
-// result of Lstat for that file.
+// readRegular reads a regular file. The parameter most is the maximum number of bytes. The
+// parameter seen is the result of Lstat for that file.
 func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	f, err := openFile(name)
 	if err != nil {
@@ -77,7 +77,8 @@ func readRegular(name string, seen fs.FileInfo, most int64) ([]byte, error) {
 	return ReadAtMost(f, most)
 }
 
-// ReadAtMost reads r to its end. It returns an error if r has more bytes than most.
+// ReadAtMost reads r to its end. The parameter most is the maximum number of bytes. It returns an
+// error if r has more bytes.
 func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
@@ -89,8 +90,8 @@ func ReadAtMost(r io.Reader, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// checkSameFile returns an error if f is not the file that seen describes, is not a regular file,
-// or is not on a disk.
+// checkSameFile returns an error in three cases: f is not the file that the parameter seen
+// describes, f is not a regular file, or f is not on a disk.
 func checkSameFile(f *os.File, seen fs.FileInfo) error {
 	now, err := f.Stat()
 	if err != nil {

@@ -82,9 +82,10 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintMarks colors the parts of one line that match the patterns of brushes. lines has the line,
-// already broken at the width of the terminal. Only lines[0] is searched. If the color of the last
-// match reaches the end of lines[0], the other lines get this color too.
+// paintMarks colors the parts of one line that match the patterns of brushes. The parameter lines
+// has the parts of this line after it was broken at the width of the terminal. Only lines[0] is
+// searched. If the color of the last match reaches the end of lines[0], the other lines get this
+// color too.
 func paintMarks(lines []string, brushes []brush) []string {
 	var out strings.Builder
 	line, color := lines[0], ""

@@ -58,8 +58,8 @@ func IsShipped(s audit.Segment, since time.Time) bool {
 }
 
 // Ship sends the centre the bytes of the record that the centre does not have yet, at most
-// roundSize bytes. more is true if there are more bytes to send now. Ship stores the result for
-// clawai status.
+// roundSize bytes. The result more is true if there are more bytes to send now. Ship stores the
+// result for clawai status.
 func (c *Courier) Ship(ctx context.Context) (more bool, err error) {
 	unlock, err := enrolment.LockRound(ctx, c.folders.State)
 	if err != nil {

@@ -59,7 +59,7 @@ func Stay(ctx context.Context, folders config.Folders, pace Pace) error {
 }
 
 // watchWanted waits until the laptop is no longer enrolled, or until no session has run for a
-// while. Then it calls the function end.
+// while. Then it calls the function in the parameter end.
 func watchWanted(ctx context.Context, end func(), state string) {
 	for {
 		select {

@@ -28,7 +28,8 @@ type filter struct {
 	text     string // the text to search for, in lower case
 }
 
-// parseFilter reads the values of an address. It returns an error if a name is not in known.
+// parseFilter reads the values of an address. It returns an error for a name that is not in the map
+// known.
 func parseFilter(values url.Values, known []string, now time.Time) (*filter, error) {
 	f := &filter{values: values, now: now, text: strings.ToLower(values.Get("text"))}
 	for name := range values {
@@ -98,8 +99,8 @@ func (f *filter) with(path, name, value string) string {
 	return page.Address(path, pairs...)
 }
 
-// newFilterLine returns the selected values that the controls of the view do not show. names are
-// the names of these values. Each value has a link that removes it.
+// newFilterLine returns the selected values that the controls of the view do not show. The
+// parameter names has the names of these values. Each value has a link that removes it.
 func (f *filter) newFilterLine(path string, names ...string) *web.Element {
 	line := newNode("p", "chosen")
 	some := false

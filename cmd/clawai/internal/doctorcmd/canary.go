@@ -15,8 +15,8 @@ import (
 	"github.com/clawai/clawai/wrap"
 )
 
-// hooksOf finds the hooks of the client with this name. If the hooks must not be tried, why is the
-// reason; otherwise it is "".
+// hooksOf finds the hooks of the client with this name. The result why is the reason why the hooks
+// must not be tried; it is "" if they can be tried.
 func hooksOf(p *machine, name string) (h wrap.Hooks, why string, err error) {
 	if p.foldersErr != nil {
 		return h, "", p.foldersErr

@@ -17,10 +17,10 @@ type Advice struct {
 	Leaks []Leak
 }
 
-// Advise returns the messages about leaks. The parameter ways has the leaks. If bare is true, a
-// server in one of the leaks runs without the proxy. The parameter level is the flow level of the
-// policy. The parameter unknown lists the servers whose behaviour is not known, and open lists the
-// known servers without a table in the policy.
+// Advise returns the messages about leaks. The parameter ways has the leaks. If the parameter bare
+// is true, a server in one of the leaks runs without the proxy. The parameter level is the flow
+// level of the policy. The parameter unknown lists the servers whose behaviour is not known, and
+// the parameter open lists the known servers without a table in the policy.
 func Advise(ways []Leak, bare bool, level policy.Level, unknown, open []string) (all []Advice) {
 	text := cmdline.CountText(len(ways), "1 way", "%d ways") + " in which a stranger's text could make the agent send out your private data"
 	switch {

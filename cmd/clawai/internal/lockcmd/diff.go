@@ -46,8 +46,8 @@ func runDiff(c *cli.Context) error {
 	return worstExitError(found)
 }
 
-// compareLocks compares two locks. If only the new lock has a server, all entries of the server are
-// new. If only the old lock has a server, the server is missing.
+// compareLocks compares an old lock with a new one. If only the new lock has a server, all entries
+// of the server are new. If only the old lock has a server, the server is missing.
 func compareLocks(old, now pin.Lock) (all []outcome) {
 	for _, name := range sortedNames(now) {
 		is := now[name]

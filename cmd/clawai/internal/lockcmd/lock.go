@@ -82,7 +82,7 @@ func runLock(c *cli.Context) error {
 }
 
 // lockPath returns the path of the lock file. If the parameter given is not "", lockPath returns
-// given. Otherwise the file is next to the project's policy, in the folder .clawai.
+// this path unchanged. Otherwise the file is next to the project's policy, in the folder .clawai.
 func lockPath(given string) (string, error) {
 	if given != "" {
 		return given, nil

@@ -152,7 +152,7 @@ var marks = []cmdline.Mark{
 }
 
 // tellDifferences prints the differences of each server for a person, with the worst class first.
-// If asks is true, it marks the differences that a person must look at.
+// If the parameter asks is true, it marks the differences that a person must look at.
 func tellDifferences(c *cli.Context, found []outcome, asks bool) error {
 	var b strings.Builder
 	for i := range found {
@@ -204,8 +204,8 @@ func renderCounts(s *pin.SelfDescription) string {
 	return strings.Join(all, ", ")
 }
 
-// TellChanges prints the changes in the lists of a server. looks is the number of changes that a
-// person must look at.
+// TellChanges prints the changes in the lists of a server. The result looks is the number of
+// changes that a person must look at.
 func TellChanges(c *cli.Context, name string, was, is *pin.SelfDescription) (looks int, err error) {
 	found := []outcome{{name: name, is: *is, differences: pin.Lock{name: *was}.CompareServer(name, is)}}
 	for _, d := range found[0].differences {

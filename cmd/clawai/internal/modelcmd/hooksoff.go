@@ -10,8 +10,9 @@ import (
 type hookSwitch struct {
 	options   []string
 	variables []string // each one switches hooks off, except with an empty value, 0 or false
-	// homes are the variables that locate the client's settings. If the client has other values
-	// than we have, clawai has read other settings than the client.
+	// homes are the names of the variables that locate the client's settings. If such a variable
+	// has one value in the client's environment and another value in clawai's, the settings that
+	// clawai has read are not those that the client uses.
 	homes []string
 }
 

@@ -114,9 +114,9 @@ func (l *Latest) addCall(c *Call) {
 	l.next = (l.next + 1) % MaxLatest
 }
 
-// List returns the newest matching calls in memory, the newest first. A call c matches if takes(c)
-// is true. The parameter most is the maximum number of calls in the list. The result more is the
-// number of further matching calls in memory.
+// List returns the newest matching calls in memory, the newest first. A call matches if the given
+// function returns true for it. The parameter most is the maximum number of calls in the list. The
+// result more is the number of further matching calls in memory.
 func (l *Latest) List(most int, takes func(*Call) bool) (list []Call, more int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -68,12 +68,12 @@ func waitFor(ctx context.Context, d time.Duration) {
 // a long record opens as fast as a short one.
 const tailBytes = 2 << 20
 
-// FollowCalls passes the last calls of the record to the function show, and then each new call,
-// until ctx ends. When the reply to a call arrives, it passes this call to show again. It passes
-// sentences about the record to the function notice; they are safe for a terminal. When show has
-// got the last calls of the record, FollowCalls calls the function in the parameter caught, which
-// may be nil. If the record cannot be read, FollowCalls tries again, because the fault may be
-// temporary.
+// FollowCalls passes the last calls of the record to the function in the parameter show, and then
+// each new call, until ctx ends. When the reply to a call arrives, it passes this call to this
+// function again. It passes sentences about the record to the function in the parameter notice;
+// they are safe for a terminal. When all of the last calls are passed on, FollowCalls calls the
+// function in the parameter caught, which may be nil. If the record cannot be read, FollowCalls
+// tries again, because the fault may be temporary.
 func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.Row), notice func(string), caught func()) error {
 	told := "" // the last fault that was passed to notice; "" if the record can be read
 	for {
@@ -113,9 +113,9 @@ func (o *Overview) FollowCalls(ctx context.Context, last int, show func(*record.
 	}
 }
 
-// ReadCalls passes every call in the record to the function show, the oldest first. It passes two
-// numbers of bytes to the function progress: the bytes read so far, and the size of the record. It
-// stores no call.
+// ReadCalls passes every call in the record to the function in the parameter show, the oldest
+// first. It passes two numbers of bytes to the function progress: the bytes read so far, and the
+// size of the record. It stores no call.
 func (o *Overview) ReadCalls(ctx context.Context, show func(*record.Row), progress func(read, all int64)) error {
 	all, err := recordBytes(o.Dir)
 	if err != nil {
@@ -148,8 +148,9 @@ func recordBytes(dir string) (all int64, err error) {
 
 var callKinds = []event.Kind{event.Decision, event.Dropped}
 
-// followRecord passes each record to the function add. If the folder of the record does not exist
-// yet, followRecord waits for it. It skips damaged records, because clawai log verify reports them.
+// followRecord passes each record to the function in the parameter add. If the folder of the record
+// does not exist yet, followRecord waits for it. It skips damaged records, because clawai log
+// verify reports them.
 func (o *Overview) followRecord(ctx context.Context, f audit.Filter, add func(*event.Entry) error) error {
 	for {
 		if _, err := os.Stat(o.Dir); err == nil {

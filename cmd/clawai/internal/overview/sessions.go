@@ -179,8 +179,8 @@ type Session struct {
 // Keys returns all keys under which the session is known.
 func (s *Session) Keys() []string { return append([]string{s.Key}, s.Also...) }
 
-// Activity returns the counts of the session's latest calls, and their folder. known is false if
-// there are no such calls.
+// Activity returns the counts for the session's latest calls, and the folder of these calls. The
+// result known is false if there are no such calls.
 func (s *Session) Activity() (counts Counts, folder string, known bool) {
 	if s.active == nil {
 		return Counts{}, "", false

@@ -206,7 +206,7 @@ func (t *Tally) addEntry(e *event.Entry) error {
 	return nil
 }
 
-// dropBefore removes the counts of all hours before start.
+// dropBefore removes the counts of all hours before the time in the parameter start.
 func (t *Tally) dropBefore(start time.Time) {
 	for c := range t.cells {
 		if c.hour < start.Unix() {

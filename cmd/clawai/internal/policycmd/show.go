@@ -276,7 +276,7 @@ func rowsOf(rules []*policy.Source) (rows []ruleRow) {
 	return rows
 }
 
-// addArguments adds the arguments that a rule reads to the row.
+// addArguments adds to the row the names of the arguments that the rule r checks.
 func (row *ruleRow) addArguments(r *policy.Source) {
 	for _, path := range r.ArgumentPaths() {
 		name := strings.Join(path, ".")

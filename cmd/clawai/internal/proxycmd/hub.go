@@ -261,7 +261,7 @@ func (h *hubRun) noteAddress(s config.Upstream) error {
 }
 
 // fillEnv returns the environment of a server, with values from the vault in place of references.
-// used has these values.
+// The result used has these values.
 func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 	if slices.ContainsFunc(s.Command, vault.HasReference) {
 		return nil, nil, fmt.Errorf("%s is in an argument, which every process can read; put it into its env", vault.Prefix)
@@ -272,7 +272,7 @@ func fillEnv(s config.Upstream) (env []string, used [][]byte, err error) {
 }
 
 // fillHeader returns the headers of a remote server, with values from the vault in place of
-// references. used has these values.
+// references. The result used has these values.
 func fillHeader(s config.Upstream) (header http.Header, used [][]byte, err error) {
 	header = http.Header{}
 	for _, name := range slices.Sorted(maps.Keys(s.Header)) {

@@ -45,8 +45,8 @@ func (h *hubRun) openCatalogue(s config.Upstream, client []byte) hub.Catalogue {
 }
 
 // ServerIdentity returns a text with everything that clawai uses to open a server. Before the first
-// request, nothing else is known that could change the lists of the server. used has the values
-// from the vault.
+// request, nothing else is known that could change the lists of the server. The result used has the
+// values from the vault.
 func ServerIdentity(folders config.Folders, s config.Upstream) (b []byte, used [][]byte, err error) {
 	if s.URL != "" {
 		header, used, err := fillHeader(s)

@@ -39,7 +39,7 @@ func isRemote(command []string) bool {
 }
 
 // readRemote reads the address and the headers of a remote server. For a program it does nothing.
-// was is the value of --was.
+// The parameter was is the value of the flag --was.
 func (p *proxyRun) readRemote(headerFiles []string, was string) (err error) {
 	if !isRemote(p.command) {
 		if len(headerFiles) > 0 {

@@ -70,8 +70,9 @@ const toldWait = time.Second
 
 // screenStderr returns the file for the server's stderr. If there are values to hide, the file is a
 // pipe, and the values are removed from its output. When the server was started or has failed to
-// start, the caller must call started(). After the server has ended, told() waits until all its
-// output is passed on, but not longer than toldWait.
+// start, the caller must call the returned function started. After the server has ended, the caller
+// can call the returned function told: it waits until all output of the server is passed on, but
+// not longer than toldWait.
 func (s secrets) screenStderr(all *session.Sessions) (stderr *os.File, started, told func(), err error) {
 	if s.known == nil || all.Stderr() == nil {
 		return all.Stderr(), all.CloseServerEnd, func() {}, nil

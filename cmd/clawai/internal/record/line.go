@@ -226,7 +226,7 @@ func wouldText(e *event.Entry) string {
 	return "policy: " + e.Policy
 }
 
-// Short cuts s to n characters and makes it safe for a terminal.
+// Short returns the text s, cut off after n characters and made safe for a terminal.
 func Short(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		runes := []rune(s)

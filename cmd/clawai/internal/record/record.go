@@ -19,8 +19,8 @@ func FindLogDir() (string, error) {
 	return filepath.Join(dirs.State, "audit"), err
 }
 
-// ShowEach passes each record to the function show. It reports damage on warn, once for each file,
-// and continues.
+// ShowEach passes each record to the function in the parameter show. It writes a message about
+// damage to warn, once for each file, and continues.
 func ShowEach(records iter.Seq2[event.Entry, error], show func(*event.Entry) error, warn io.Writer) (n int, err error) {
 	warned := map[string]bool{}
 	for e, err := range records {

@@ -224,9 +224,9 @@ func (t *target) describeTrial(r trial, plan *cage.Plan, say func(string, ...any
 	return openings
 }
 
-// gatherPlaces returns the paths that the cage does not open: the paths outside all places in the
-// list open, and the paths inside a place in the list shut. If three or more of these paths are in
-// one folder, it returns the folder instead of them.
+// gatherPlaces returns the paths that the cage does not open: the paths that are in none of the
+// open places, and the paths inside a shut place. If three or more of these paths are in one
+// folder, it returns the folder instead of them.
 func gatherPlaces(paths, open, shut []string, folders config.Folders) (places []string) {
 	const several = 3
 	count := map[string]int{}

@@ -114,8 +114,8 @@ const nearRow = 512 // how many bytes before and after a finding are read
 
 // hideRow finds secrets that are spread over several findings. It joins the words of the findings
 // whose indexes are in the parameter row. If the parameter between is true, it also includes the
-// text between these words. Where the joined text contains a secret, it clears the excerpts in
-// shows that have a part of this secret.
+// text between these words. Where the joined text contains a secret, it clears those excerpts in
+// the parameter shows that have a part of this secret.
 func (p *secretPlaces) hideRow(found []inspect.Found, row []int, words, shows []string, between bool) {
 	for n, first := range row {
 		at := found[first].Start

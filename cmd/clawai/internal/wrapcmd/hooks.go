@@ -212,8 +212,9 @@ type editedSettings struct {
 	Error   string   `json:"error,omitempty"`   // the reason why the file was not changed
 }
 
-// listSettings returns the changed files of hooks, and the changed files with addresses of models.
-// failed[i] is the error of changes[i], or nil if that file was changed. failed is nil if no file was to be changed.
+// listSettings returns the changed files of hooks, and the changed files with addresses of models. The element
+// failed[i] is the error of changes[i], or nil if that file was changed. The slice failed is nil if no file was
+// to be changed.
 func listSettings(changes []wrap.Change, failed []error) (hooks, models []editedSettings) {
 	for i, c := range changes {
 		s := editedSettings{Path: c.Path, Removed: c.Gone}

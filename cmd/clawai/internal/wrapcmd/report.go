@@ -151,8 +151,8 @@ func (r *wrapRun) tellVariables() {
 	}
 }
 
-// undoArguments returns the arguments of the command line that undoes the changes. done has the
-// names of the changed servers.
+// undoArguments returns the arguments of the command line that undoes the changes. The parameter
+// done has the names of the changed servers.
 func (r *wrapRun) undoArguments(done []string) string {
 	if r.Judge.Hub.Into {
 		done = []string{client.HubName}

@@ -148,8 +148,8 @@ func (r *wrapRun) chooseServers(pending []wrap.Target) ([]wrap.Target, error) {
 	return chosen, err
 }
 
-// chooseTargets lets the person choose from a list of servers that is sorted by client. The
-// parameter already is a function. It reports whether a server is selected at the start.
+// chooseTargets lets the person choose from a list of servers that is sorted by client. The given
+// function reports whether a server is selected at the start.
 func (r *wrapRun) chooseTargets(question string, all []wrap.Target, already func(wrap.Target) bool) (chosen []wrap.Target, err error) {
 	slices.SortStableFunc(all, func(a, b wrap.Target) int { return strings.Compare(a.File.Row.Client, b.File.Row.Client) })
 	options := make([]choose.Option, len(all))

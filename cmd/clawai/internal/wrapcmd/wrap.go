@@ -266,8 +266,9 @@ func (r *wrapRun) firstRules() string {
 	return "clawai init writes one, or: clawai policy init --profile filesystem"
 }
 
-// offerPolicy asks the person whether to write a policy. It returns an init run that has the policy
-// for these servers.
+// offerPolicy asks the person whether to write a policy. If the person agrees, it prepares the
+// policy for these servers as clawai init does, and shows it. The returned initRun holds this
+// policy, which is not written yet.
 func (r *wrapRun) offerPolicy(targets []wrap.Target) (*initRun, error) {
 	answer, err := r.askLine(fmt.Sprintf("There is no policy at %s, and without one a wrapped server does not start.\nWrite one for the servers here, as clawai init does? [Y/n] ", r.ShortPath(r.folders.PolicyFile())))
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {

@@ -41,8 +41,8 @@ type command struct {
 	why   atomic.Pointer[string]
 }
 
-// runCommand runs the command in a cage, at most until a time. It returns when all processes of the
-// command have ended.
+// runCommand runs the command in a cage. If the command still runs at the time in the parameter
+// until, it is killed. runCommand returns when all processes of the command have ended.
 func (r *runner) runCommand(until time.Time) error {
 	c := &command{r: r, tasks: map[int]bool{}}
 	output, theirs, err := os.Pipe()
@@ -205,7 +205,8 @@ func (c *command) goOn(pid int, status syscall.WaitStatus) {
 	_ = syscall.PtraceCont(pid, signal) // an error means that the process has ended
 }
 
-// end kills all processes of the command. why is one of the reasons in package report.
+// end kills all processes of the command. The parameter why is one of the reasons in package
+// report.
 func (c *command) end(why string) {
 	c.why.CompareAndSwap(nil, &why)
 	_ = unix.Kill(-1, unix.SIGKILL)

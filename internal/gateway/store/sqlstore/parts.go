@@ -7,8 +7,8 @@ import (
 )
 
 // partPool is the pool of connections that write parts of segments. It is separate from the other
-// connections, because many shipping laptops would otherwise hold all connections and block pages and
-// questions.
+// connections, because otherwise many laptops that send their records at the same time would use all
+// connections, and pages and questions would have to wait.
 type partPool struct {
 	db    *sql.DB
 	turns chan int64 // one number per connection; a channel serves the caller that has waited longest, but sql.DB promises no order

@@ -123,8 +123,8 @@ func (s *Store) ListQuestions(ctx context.Context, since time.Time, most int) ([
 	return s.listQuestions(ctx, "created >= ? ORDER BY created DESC, id LIMIT ?", nanos(since), most)
 }
 
-// listQuestions returns questions with their votes. which is the SQL condition for the questions, and
-// values are the values in the condition.
+// listQuestions returns questions with their votes. The parameters are the SQL condition for the
+// questions (which) and the values in this condition (values).
 func (s *Store) listQuestions(ctx context.Context, which string, values ...any) ([]store.Question, error) {
 	all, err := list(ctx, s, readQuestion, "SELECT "+questionColumns+" FROM question WHERE org = ? AND "+which, append([]any{s.org}, values...)...)
 	for i := range all {

@@ -30,7 +30,7 @@ type filter struct {
 }
 
 // chooseFilters divides the filters of a query. The database finds records by the index for the
-// filters in lead, and compares each of these records with the filters in others.
+// filters in the result lead. It compares each of these records with the filters in the result others.
 func chooseFilters(q *store.Query) (lead, others []filter) {
 	isRare := q.Look == store.LookAsked || q.Look == store.LookRefused
 	isRareToo := q.Kind != "" && q.Kind != string(event.Decision) && q.Kind != string(event.Outcome)

@@ -12,7 +12,8 @@ type rows struct {
 	length  int
 }
 
-// textsOf adds a column of texts to r. get returns the text for one element of the slice all.
+// textsOf adds a column of texts to r. The given function returns the text for one element of the slice
+// all.
 func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
 	values := make([]string, len(all))
 	for i := range all {
@@ -21,7 +22,8 @@ func textsOf[T any](r *rows, name string, all []T, get func(*T) string) {
 	r.names, r.columns, r.length = append(r.names, name), append(r.columns, values), len(all)
 }
 
-// numbersOf adds a column of numbers to r. get returns the number for one element of the slice all.
+// numbersOf adds a column of numbers to r. The given function returns the number for one element of the
+// slice all.
 func numbersOf[T any](r *rows, name string, all []T, get func(*T) int64) {
 	values := make([]int64, len(all))
 	for i := range all {
@@ -31,8 +33,8 @@ func numbersOf[T any](r *rows, name string, all []T, get func(*T) int64) {
 }
 
 // insertRows adds rows to a table. PostgreSQL gets all rows in one request, with the same statement for
-// any number of rows. SQLite gets one request per row, because it has no slow network. end is the text
-// of the statement after the rows.
+// any number of rows. SQLite gets one request per row, because it has no slow network. The parameter
+// end is the text of the statement after the rows.
 func (t *transaction) insertRows(table string, r *rows, end string) error {
 	if r.length == 0 {
 		return nil

@@ -78,8 +78,8 @@ func (s *Store) partsBetween(laptop, segment string, from int64, most int) []any
 	return []any{s.org, laptop, segment, s.org, laptop, segment, from, from, from + int64(most)}
 }
 
-// joinParts returns the bytes of the parts, starting at the offset from. most is the maximum number of
-// bytes.
+// joinParts returns the bytes of the parts, starting at the offset from. The parameter most is the
+// maximum number of bytes.
 func joinParts(rows *sql.Rows, err error, from int64, most int) (text []byte, _ error) {
 	type part struct {
 		begins int64

@@ -284,7 +284,8 @@ func (s *Store) takeTurn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// change runs a transaction. If the argument change returns an error, the database keeps nothing.
+// change runs the function in the parameter change in a transaction. If this function returns an error,
+// the database keeps nothing.
 func (s *Store) change(ctx context.Context, change func(*transaction) error) error {
 	defer s.tellTime(changeOperation, time.Now())
 	end, err := s.takeTurn(ctx)
