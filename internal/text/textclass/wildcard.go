@@ -21,9 +21,9 @@ const (
 	maxWildcard = 256
 )
 
-// ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match.
-// names are the words of the wildcard, with braces expanded, that spell a denied name. The result
-// reaches means that the wildcard can match a denied file among others. Case does not matter.
+// ChoosesSecrets reports which denied files of SecretPlaces a search's file wildcard can match. It
+// returns the words of the wildcard, with braces expanded, that spell a denied name. The second
+// result is true if the wildcard can match a denied file among others. Case does not matter.
 // ChoosesSecrets ignores a wildcard for an ending of data files (*.json), because it matches no
 // more than a search without a wildcard.
 func ChoosesSecrets(wildcard string) (names []string, reaches bool) {
@@ -126,10 +126,10 @@ func classifyParts(parts, shut []string) choice {
 	return noPlace
 }
 
-// meetsPlace reports whether there is a name that matches both part, from the wildcard of a search,
-// and place, from a denied glob. part must also have a letter of this name, or its leading dot. For
-// example *.ts and .env.* both match .env.ts, but a person who searches *.ts does not mean that
-// file.
+// meetsPlace reports whether there is a name that matches both patterns. The parameter part comes
+// from the wildcard of a search, and the parameter place from a denied glob. The first pattern must
+// also have a letter of this name, or its leading dot. For example *.ts and .env.* both match
+// .env.ts, but a person who searches *.ts does not mean that file.
 func meetsPlace(part, place string) bool {
 	switch {
 	case !strings.ContainsAny(part, `*?[\`):
