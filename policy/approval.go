@@ -33,8 +33,8 @@ func SplitApprover(text string) (kind, name string, ok bool) {
 	return kind, name, ok
 }
 
-// IsEqual reports whether a and other ask the same persons in the same way. A nil Approval asks the
-// person at the machine.
+// IsEqual reports whether both Approvals ask the same persons in the same way. A nil Approval asks
+// the person at the machine.
 func (a *Approval) IsEqual(other *Approval) bool {
 	if a == nil || other == nil {
 		return a == other

@@ -159,7 +159,8 @@ func (sc *scanner) scanArguments(src []byte, names *argNames) bool {
 	return sc.At == len(sc.Src)
 }
 
-// readObject reads an object. names holds the names of the members whose values are read.
+// readObject reads an object. The parameter names contains the names of the members whose values
+// are read.
 func (sc *scanner) readObject(names *argNames) bool {
 	more, ok := sc.EnterContainer('{')
 	for more {
@@ -179,9 +180,10 @@ func (sc *scanner) readObject(names *argNames) bool {
 	return ok
 }
 
-// readNamed reads one member of an object; key is the member's name. Rules may name the member by
-// key or by shared, the name that the tool's class gives to the argument ("" if there is none). If
-// known is true, the member is not suspicious to rules that do not name it.
+// readNamed reads one member of an object; the parameter key is the member's name. Rules may name
+// the member by this name or by the name that the tool's class gives to the argument. That name is
+// the parameter shared; "" if there is none. If the parameter known is true, the member is not
+// suspicious to rules that do not name it.
 func (sc *scanner) readNamed(names *argNames, key, shared string, known bool) bool {
 	start, read := sc.At, false
 	var exact [2]*argNames
@@ -285,9 +287,9 @@ func (n *argNames) absentUnless(sc *scanner, before int) {
 	}
 }
 
-// readLeaf reads the values that conditions on an argument are matched against. whole is the kind
-// of the whole argument. inside means that the value lies in an object or in the JSON of a text:
-// such a value is used only if it is a string, a number or a boolean.
+// readLeaf reads the values that conditions on an argument are matched against. The parameter whole
+// is the kind of the whole argument. The parameter inside means that the value lies in an object or
+// in the JSON of a text: such a value is used only if it is a string, a number or a boolean.
 func (sc *scanner) readLeaf(slot int32, whole where.Kind, inside bool) bool {
 	if len(sc.values) > maxValues {
 		return false

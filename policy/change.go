@@ -14,9 +14,9 @@ type Change struct {
 	Lost int
 }
 
-// ChangeTo compares the policy with next, its replacement. Rules are compared by their meaning, not
-// by their description or place in the file. If the other rules keep their order, a new deny rule,
-// or the removal of an allow rule without a limit, only makes answers stricter. Every other change
+// ChangeTo compares the policy with its replacement. Rules are compared by their meaning, not by
+// their description or place in the file. If the other rules keep their order, a new deny rule, or
+// the removal of an allow rule without a limit, only makes answers stricter. Every other change
 // counts as loosening.
 func (p *Policy) ChangeTo(next *Policy) Change {
 	old, now := p.ruleFingerprints(), next.ruleFingerprints()
@@ -47,8 +47,9 @@ func (p *Policy) ChangeTo(next *Policy) Change {
 	return c
 }
 
-// loosenedBy reports false if the new list of rules is the old list with denies added and allows
-// removed. For any other new list it reports true. known holds the fingerprints of the old rules.
+// loosenedBy returns false if the new list of rules is the old list with some deny rules added and
+// some allow rules removed. For any other new list it returns true. The parameter known contains
+// the fingerprints of the old rules.
 func (p *Policy) loosenedBy(next *Policy, old, now []string, known map[string]bool) bool {
 	at := 0
 	for i, key := range now {

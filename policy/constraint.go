@@ -55,7 +55,8 @@ func trimBreaks(s string) string {
 	return line
 }
 
-// askConstraint subtracts the effort of the constraint's answer from left, and returns the answer.
+// askConstraint subtracts the effort of the constraint's answer from the remaining effort, and
+// returns the answer.
 func (c *constraint) askConstraint(v where.Value, a Action, left *effort.Left) where.Match {
 	if left.Spend(c.JudgeCost(len(v.Text))); *left <= 0 {
 		return where.Maybe
@@ -78,9 +79,9 @@ const maxAsked = 1 << 12
 // askEffort is the effort of one lookup in the cache of answers.
 const askEffort = 64
 
-// judgeReading judges one reading. An exception of an allow is judged like a deny. An exception of
-// a deny or a prompt is judged like an allow. So a doubt about an exception makes the rule
-// stricter.
+// judgeReading judges one reading. An exception of an allow rule is judged like a deny rule. An
+// exception of a deny or prompt rule is judged like an allow rule. So a doubt about an exception
+// makes the rule stricter.
 func (v *view) judgeReading(c *condition, r *reading.Reading, a Action) where.Match {
 	switch {
 	case c.not:

@@ -27,10 +27,10 @@ func (sc *scanner) readAllValues(slot int32) bool {
 	return ok
 }
 
-// judgeEvery judges a condition on "*", all arguments. In an allow every value must meet the
-// condition; in a deny one value is enough. In a prompt one value is enough too, but if other
-// values do not meet the condition, the result is Maybe, because a deny below may match these
-// values.
+// judgeEvery judges a condition on "*", all arguments. In an allow rule every value must meet the
+// condition; in a deny rule one value is enough. In a prompt rule one value is enough too, but if
+// other values do not meet the condition, the result is Maybe, because a deny rule below may match
+// these values.
 func (v *view) judgeEvery(c *condition, s *span, a Action) where.Match {
 	least, most := where.Yes, where.No
 	for _, u := range v.units[s.units[0]:s.units[1]] {

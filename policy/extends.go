@@ -325,8 +325,8 @@ func (m *merger) add(r *ruleSource) {
 	m.rules[len(m.rules)-1].Index = len(m.rules) - 1
 }
 
-// bindRule marks a rule as a rule of the entry x; from is the name of the entry. It returns false
-// if the rule and the entry have no server in common.
+// bindRule marks a rule as a rule of the entry x. The parameter from is the name of the entry.
+// bindRule returns false if the rule and the entry have no server in common.
 func (x *Extension) bindRule(r *ruleSource, from string) bool {
 	r.from = from
 	if x.servers == nil {

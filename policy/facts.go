@@ -43,7 +43,8 @@ type Facts struct {
 	Seen Seen `json:"-"`
 }
 
-// WithIdentity returns a copy of f in which the fields Who, Roles, Groups and Env come from other.
+// WithIdentity returns a copy of f in which the fields Who, Roles, Groups and Env come from the
+// other Facts.
 func (f *Facts) WithIdentity(other *Facts) Facts {
 	all := *f
 	all.Who, all.Roles, all.Groups, all.Env = other.Who, other.Roles, other.Groups, other.Env

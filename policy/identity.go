@@ -186,8 +186,8 @@ func (e environment) checkEnvironment(o Options) Errors {
 const Organisation = "organisation"
 
 // Environment returns the environment that the policy or its layers name; "" if they name none, or
-// different ones. The parameter named also holds further names, which are treated like the names of
-// layers. Empty names are ignored.
+// different ones. The caller may give further names, which are treated like the names of layers.
+// Empty names are ignored.
 func (p *Policy) Environment(also ...string) (env string) {
 	all := append([]string{p.environment}, also...)
 	for _, layer := range p.options.Above {

@@ -35,9 +35,10 @@ func (p *Policy) decideLayers(c *Call, left effort.Left) (Decision, effort.Left)
 	return d, left
 }
 
-// overrulesDecision reports whether d, the answer of a layer, replaces other. If both answers ask a
-// person, d replaces other if it asks at least as strictly as other. The final Decision then names
-// the layer's rule, because a person's answer about the other rule would not satisfy the layer.
+// overrulesDecision reports whether d, the answer of a layer, replaces the answer in the parameter
+// other. If both answers ask a person, d replaces the other answer if d asks at least as strictly.
+// The final Decision then names the layer's rule, because a person's answer about the other rule
+// would not satisfy the layer.
 func (d *Decision) overrulesDecision(other *Decision) bool {
 	if d.Action != other.Action {
 		return d.Action < other.Action

@@ -57,9 +57,10 @@ func (p *Policy) offersEntry(c *Call) bool {
 	return p.passesUnmatched()
 }
 
-// uriReadings returns the readings of a resource's URI. known is false for other subjects, because
-// their conditions are on arguments. known is also false for a URI template, and if the policy is
-// for Windows: paths are compared in another way on Windows, and the call's server may run there.
+// uriReadings returns the readings of a resource's URI. The second result is false for other
+// subjects, because their conditions are on arguments. It is also false for a URI template, and if
+// the policy is for Windows: paths are compared in another way on Windows, and the call's server
+// may run there.
 func (v *view) uriReadings(name string) (all []reading.Reading, known bool) {
 	if v.call.Subject != ResourceSubject || strings.Contains(name, "{") || v.policy.options.OS == Windows {
 		return make([]reading.Reading, 1), false

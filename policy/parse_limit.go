@@ -160,7 +160,8 @@ func (p *parser) closeLimit(r *ruleSource) {
 	r.Rate.Key = r.fingerprint()
 }
 
-// tableOf returns the parts in texts as a TOML inline table, in the order of names.
+// tableOf returns a TOML inline table of some members. It takes the members from texts, in the
+// order of the given names.
 func tableOf(names []string, texts map[string]string) string {
 	var pairs []policytext.Pair
 	for _, n := range names {

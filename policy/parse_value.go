@@ -201,9 +201,9 @@ func (p *parser) readPairs(known []string, name label, at []toml.KeyPart, v toml
 	}
 }
 
-// readWords reads a word, or a list of words, that must be in the list all. wrong returns the error
-// message for any other word. For the key find, readWords also accepts any word in the form of a
-// pack's kind; loadPacks checks later that such a pack exists.
+// readWords reads a word, or a list of words, that must be in the given list. The function wrong
+// returns the error message for any other word. For the key "find", readWords also accepts any word
+// in the form of a pack's kind; loadPacks checks later that such a pack exists.
 func (p *parser) readWords(k ruleKey, e toml.Expression, all []string, choice func() string, wrong func(word string) string) (words []string) {
 	name := label{key: k}
 	word := func(v toml.Value) {

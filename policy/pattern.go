@@ -43,7 +43,8 @@ type guise struct {
 
 var errBaseWord = errors.New(reading.BaseWord + " stands at the beginning, before a / or alone")
 
-// newPattern compiles a glob. closes means that the glob is in a deny or a prompt rule.
+// newPattern compiles a glob. The parameter closes is true if the glob is in a deny or a prompt
+// rule.
 func newPattern(text, home string, closes bool) (*pattern, error) {
 	g, err := glob.Compile(text)
 	if err != nil {
@@ -239,9 +240,9 @@ type condition struct {
 }
 
 // matchReading judges one reading for a rule with the action a. A refused reading is one whose
-// meaning is not certain. It never matches an allow and always matches a deny or a prompt. There is
-// an exception: if the refused value may be only a text (PathOnly), or lies in the JSON of a text,
-// only conditions about paths treat the reading as refused.
+// meaning is not certain. It never matches an allow rule and always matches a deny or prompt rule.
+// There is an exception: if the refused value may be only a text (PathOnly), or lies in the JSON of
+// a text, only conditions about paths treat the reading as refused.
 func (c *condition) matchReading(r *reading.Reading, a Action, seen *picks, left *effort.Left) where.Match {
 	switch {
 	case r.Kind == reading.Refused && (!r.PathOnly && r.Within == "" || c.pathLike()):

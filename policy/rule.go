@@ -91,7 +91,7 @@ func (r rank) toAction() Action {
 	return Prompt
 }
 
-// isStricter reports whether d is stricter than other, so that d wins.
+// isStricter reports whether d is stricter than the other decision. Then d wins.
 func (d *Decision) isStricter(other *Decision) bool {
 	return d.Action < other.Action ||
 		d.Action == Prompt && other.Action == Prompt && d.Rule.rank() < other.Rule.rank()

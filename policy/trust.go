@@ -226,9 +226,9 @@ func (p *Policy) trustOf(server, name string) (s ToolTraits) {
 	return s
 }
 
-// compareTrust compares the tables about servers in p and next. lost is the number of tables that
-// next does not have; a laxer flow level in next adds one to this number. same reports whether both
-// policies have the same tables.
+// compareTrust compares the tables about servers in this policy and in the next policy. The result
+// lost is the number of tables that are missing in the next policy; a laxer flow level in the next
+// policy adds one to this number. The result same is true if both policies have the same tables.
 func (p *Policy) compareTrust(next *Policy) (lost int, same bool) {
 	for i := range p.trusts {
 		if !slices.ContainsFunc(next.trusts, func(t TrustTable) bool { return t.text == p.trusts[i].text }) {

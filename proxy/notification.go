@@ -87,8 +87,8 @@ func (req *request) saysMore(f *frame.Frame) bool {
 	return !judged && carriesMore(gjson.ParseBytes(f.Params), "")
 }
 
-// carriesMore reports whether params has other members than ids and tokens. within is the path of
-// params, such as "_meta.".
+// carriesMore reports whether params has other members than ids and tokens. The parameter within is
+// the path of params, such as "_meta.".
 func carriesMore(params gjson.Result, within string) (more bool) {
 	params.ForEach(func(name, value gjson.Result) bool {
 		switch within + name.String() {
@@ -196,7 +196,8 @@ func (rc *receiver) cancelCall(key string) (why string) {
 }
 
 // checkSubscription returns the reason why a notification of a subscription must be dropped, or "".
-// Since 2026-07-28 such a notification has the id of the request that opened the subscription.
+// Since version 2026-07-28 such a notification has the id of the request that opened the
+// subscription.
 func (rc *receiver) checkSubscription(f *frame.Frame) (why string) {
 	if rc.from != mcp.ServerToClient || !bytes.Contains(f.Params, []byte("subscriptionId")) {
 		return ""

@@ -143,9 +143,9 @@ const (
 	codeLateAnswer   = "late_answer"
 )
 
-// claimRequest finds the request that resp answers. from is the side that sent the request. It
-// marks the request, so that a second answer is refused. If there is no such request, why is one of
-// the codes above.
+// claimRequest finds the request that resp answers. The parameter from is the side that sent the
+// request. claimRequest marks the request, so that a second answer is refused. If there is no such
+// request, claimRequest returns one of the codes above.
 func (t *table) claimRequest(from mcp.Direction, key string, resp *response) (req *request, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

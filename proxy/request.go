@@ -195,9 +195,10 @@ func (req *request) dropFrame() {
 }
 
 // clientGone returns the error answer to a server's request that could not be written to the
-// client. lost is the error of the write. This happens when a person decides after the client's
-// stream has ended. clientGone returns nil if lost is nil, if the server expects no answer, or if
-// the request came from a client. A client notices by itself that its server is gone.
+// client. The parameter lost is the error of the write. The write fails when a person decides after
+// the client's stream has ended. clientGone returns nil if this error is nil, if the server expects
+// no answer, or if the request came from a client. A client notices by itself that its server is
+// gone.
 func (req *request) clientGone(lost error) []byte {
 	if lost == nil || req.from != mcp.ServerToClient {
 		return nil

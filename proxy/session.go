@@ -22,10 +22,10 @@ func (x *Session) AllowsBatches() bool { return x.s.table.batches.Load() }
 // one answer. Only one goroutine at a time may use a Stream.
 type Stream struct{ rc *receiver }
 
-// NewStream returns a new stream. from is the side that sends its messages, out leads to the other
-// side, and back leads to the sender. scope separates the request ids of clients that the server
-// cannot tell apart. All streams of such a client have the same scope. If the server can tell its
-// clients apart, scope is "".
+// NewStream returns a new stream. The parameter from is the side that sends its messages. The sink
+// out leads to the other side, and the sink back leads to the sender. The parameter scope separates
+// the request ids of clients that the server cannot tell apart. All streams of such a client have
+// the same scope. If the server can tell its clients apart, scope is "".
 func (x *Session) NewStream(from mcp.Direction, scope string, out, back Sink) *Stream {
 	return &Stream{&receiver{s: x.s, from: from, scope: scope, out: out, back: back}}
 }
@@ -93,11 +93,11 @@ func (st *Stream) AwaitsAnswer(id []byte) bool {
 	return st.rc.s.table.awaitsAnswer(st.rc.from, st.rc.scopedKey(id))
 }
 
-// RequestScope returns the scope of the request with this id token. from is the side that sent the
-// request. The request must have been forwarded and must still wait for its answer. RequestScope
-// returns "" if there is no such request, or if requests of different scopes have this id. A
-// transport needs the scope because messages about a request of a client without a session come on
-// a separate stream.
+// RequestScope returns the scope of the request with this id token. The parameter from is the side
+// that sent the request. The request must have been forwarded and must still wait for its answer.
+// RequestScope returns "" if there is no such request, or if requests of different scopes have this
+// id. A transport needs the scope because messages about a request of a client without a session
+// come on a separate stream.
 func (x *Session) RequestScope(from mcp.Direction, id []byte) string {
 	return x.s.table.requestScope(from, frame.IDKey(id))
 }

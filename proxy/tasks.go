@@ -68,8 +68,8 @@ type taskCalls struct {
 	unknown bool          // a task in the message belongs to no call of this session
 }
 
-// taskCalls returns the calls that became the tasks with these ids. by is the side that made the
-// calls.
+// taskCalls returns the calls that became the tasks with these ids. The parameter by is the side
+// that made the calls.
 func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 	if len(ids) == 0 {
 		return w
@@ -88,9 +88,9 @@ func (t *table) taskCalls(by mcp.Direction, ids []string) (w taskCalls) {
 }
 
 // attachTasks handles the tasks that m names. It sets x.Work to the calls that became these tasks.
-// by is the side that made these calls. It returns the given calls. If a task is unknown, it adds a
-// malformed call to them. For tasks/cancel it does not set x.Work, so that a cancellation is never
-// denied because of the task's work.
+// The parameter by is the side that made these calls. attachTasks returns the given calls. If a
+// task is unknown, it adds a malformed call to them. For tasks/cancel it does not set x.Work, so
+// that a cancellation is never denied because of the task's work.
 func (rc *receiver) attachTasks(x *gate.Exchange, by mcp.Direction, m *mcp.Message, calls []policy.Call) []policy.Call {
 	if len(m.Tasks) == 0 {
 		return calls

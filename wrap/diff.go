@@ -120,9 +120,9 @@ func findHunks(before, after [][]byte) []hunk {
 	return all
 }
 
-// resync returns the nearest place after a and b from which both texts continue with the same line.
-// If several places are equally near, it takes the one for which the numbers of skipped lines
-// differ least.
+// resync takes the line a of the old text and the line b of the new text. It returns the nearest
+// later pair of lines from which both texts continue equally. If several pairs are equally near, it
+// takes the pair for which the numbers of skipped lines differ least.
 func resync(before, after [][]byte, a, b int) (int, int) {
 	for far := 1; far <= len(before)-a+len(after)-b; far++ {
 		best, skew := -1, 0
@@ -139,8 +139,8 @@ func resync(before, after [][]byte, a, b int) (int, int) {
 	return len(before), len(after)
 }
 
-// sameLine reports whether line i of before equals line j of after, or both texts end there. For
-// blank lines it returns false.
+// sameLine reports whether line i of the old text equals line j of the new text, or both texts end
+// there. For blank lines it returns false.
 func sameLine(before, after [][]byte, i, j int) bool {
 	if i >= len(before) || j >= len(after) {
 		return i == len(before) && j == len(after)

@@ -194,9 +194,9 @@ func (h *Hub) findDifferences(p *ConfigFile, e client.Entry) (all []string) {
 	return all
 }
 
-// pruneConfig returns the configuration after the end of some moves. The parameter left lists the
-// moves that stay, and pruneConfig removes the servers that are in none of them. A table that the
-// owner has changed stays, and the result changed has the name of its server.
+// pruneConfig returns the configuration after the end of some moves. It removes the servers of
+// these moves, unless one of the given moves, which stay, has the server too. A table that the
+// owner has changed stays too, and the second result contains the name of its server.
 func (h *Hub) pruneConfig(left []move) (config []byte, changed []string) {
 	config = h.src
 	for _, m := range h.moves {

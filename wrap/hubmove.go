@@ -9,9 +9,8 @@ import (
 	"github.com/clawai/clawai/wrap/client"
 )
 
-// moveIntoHub moves servers of one container from a client's file into the hub's configuration.
-// after is the new content of the file. moved are the moved servers. errs has an error for each
-// server that stays.
+// moveIntoHub moves servers of one container from a client's file into the hub's configuration. It
+// returns the new content of the file, the moved servers, and an error for each server that stays.
 func (pl Planner) moveIntoHub(group []Target, src []byte) (after []byte, moved []client.Entry, errs []error) {
 	h, first := pl.Hub, group[0]
 	row, container := first.File.Row, first.Entry.KeyPath[:len(first.Entry.KeyPath)-1]

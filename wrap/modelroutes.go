@@ -57,8 +57,7 @@ func LockModelRoutes(state string) (unlock func(), err error) {
 	return atomicfile.Lock(ModelRoutesFile(state))
 }
 
-// ForgetModelRoutes removes some routes from the file in the state folder. The parameter gone lists
-// them.
+// ForgetModelRoutes removes the given routes from the file in the state folder.
 func ForgetModelRoutes(state string, gone []string) error {
 	unlock, err := LockModelRoutes(state)
 	if err != nil {

@@ -60,8 +60,8 @@ type Leaf struct {
 
 type span struct{ start, end int }
 
-// Leaves returns the values of a rule in the order of the text. An inline table whose path is in
-// the parameter whole is one leaf; every value of another inline table is a leaf.
+// Leaves returns the values of a rule in the order of the text. An inline table with one of the
+// given paths is one leaf; every value of another inline table is a leaf.
 func (r *Rule) Leaves(whole ...[]string) []Leaf {
 	var leaves []Leaf
 	var prefix []string

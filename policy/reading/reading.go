@@ -293,7 +293,8 @@ func (r *Reading) findRoot(rd *Reader) {
 }
 
 // unreadableAs returns the reason why this spelling of a value is refused; "" if it is not refused.
-// text means that the value may be text; then only patterns about paths refuse the value.
+// If the parameter text is true, the value may be text, and then only patterns about paths refuse
+// the value.
 func unreadableAs(s string) (why string, text bool) {
 	if why = unreadableReason(s); why != "" {
 		return why, proseLike(s)

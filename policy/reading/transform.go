@@ -115,7 +115,7 @@ const (
 	wideEffort  = 80 // for a stage that normalises or folds text that is not ASCII
 )
 
-// payStage subtracts the effort of one stage on s from left.
+// payStage subtracts the effort of one stage on the text s from the remaining effort.
 func payStage(left *effort.Left, s string, stage Transforms) {
 	weight := 3
 	switch {

@@ -173,8 +173,8 @@ func isWeb(s string) bool {
 }
 
 // normaliseHost changes scheme and host to small letters, and removes a default port and the dot at
-// the end of the host. n is the length of the scheme. ends holds the bytes that can end an
-// authority.
+// the end of the host. The parameter n is the length of the scheme. The parameter ends contains the
+// bytes that can end an authority.
 func normaliseHost(s string, n int, ends string) string {
 	scheme, rest := strings.ToLower(s[:n]), s[n+1:]
 	if !strings.HasPrefix(rest, "//") {
@@ -213,9 +213,9 @@ func plainAddress(host string) string {
 }
 
 // urlRefusal returns the reason why programs may find different hosts in a URL; "" if there is
-// none. text means that the value may be text, so that only patterns about URLs refuse the value:
-// templates such as https://{host}/x have odd hosts. With some schemes, programs do not connect to
-// the text in the place of the host; this text may be any name.
+// none. If the parameter text is true, the value may be text, and then only patterns about URLs
+// refuse the value, because templates such as https://{host}/x have odd hosts. With some schemes,
+// programs do not connect to the text in the place of the host; this text may be any name.
 func urlRefusal(s string) (why string, text bool) {
 	n := SchemeLen(s)
 	if n == 0 || IsFile(s) {

@@ -124,8 +124,9 @@ func (c *conn) readServer() {
 	}
 }
 
-// endedSignal returns two channels. quiet is closed when the server's output has ended, even if the
-// server still runs. gone is closed when the server has ended. Both are nil for a nil conn.
+// endedSignal returns two channels. The channel quiet is closed when the server's output has ended,
+// even if the server still runs. The channel gone is closed when the server has ended. Both are nil
+// for a nil conn.
 func (c *conn) endedSignal() (quiet, gone <-chan struct{}) {
 	if c == nil {
 		return nil, nil

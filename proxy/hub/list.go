@@ -249,8 +249,9 @@ const (
 // params. It is nil for the first page.
 type pager func(on *conn, k kind, cursor []byte) <-chan frame.Frame
 
-// collectPages reads all the pages of a list and returns the entries. The first page comes on the
-// channel answer. collectPages requests each later page by the pager `further`.
+// collectPages reads all the pages of a list and returns the entries. The first page comes from the
+// channel in the parameter answer. collectPages requests each later page with the pager in the
+// parameter further.
 func (s *server) collectPages(on *conn, k kind, answer <-chan frame.Frame, further pager) (entries []entry, err error) {
 	late := time.After(s.Timeout)
 	cursors, size, most := map[string]bool{}, 0, min(maxListBytes, s.h.o.Limits.MaxBytes/max(1, len(s.h.currentServers())))

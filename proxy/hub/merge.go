@@ -12,8 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// gatherLists brings every server's list up to date within ListWait. why[i] is nil, or the reason
-// why the list of servers[i] is not up to date.
+// gatherLists brings every server's list up to date within ListWait. For each server it returns
+// nil, or the reason why the server's list is not up to date.
 func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.o.ListWait)
 	defer cancel()

@@ -51,8 +51,8 @@ type List struct {
 	Templates    []jsonscan.Value
 }
 
-// Describe returns the lists in the form for comparing pins. start is the server's command in the
-// form of a lock file. It returns an error if an entry cannot be compared.
+// Describe returns the lists in the form for comparing pins. The parameter start is the server's
+// command in the form of a lock file. Describe returns an error if an entry cannot be compared.
 func (l *List) Describe(start []string) (pin.SelfDescription, error) {
 	is := pin.SelfDescription{Start: start, Version: l.Version, Instructions: l.Instructions}
 	for kind, entries := range map[pin.EntryKind][]jsonscan.Value{pin.Tool: l.Tools, pin.Prompt: l.Prompts, pin.Template: l.Templates} {

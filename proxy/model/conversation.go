@@ -132,7 +132,7 @@ func (t *turn) denialOf(one *modelapi.Result, refused map[string]denial) (denial
 	return d, is && one.ID != ""
 }
 
-// contentOf returns words as the content of a tool's result.
+// contentOf returns a text in the form that the content of a tool's result has.
 func contentOf(api modelapi.API, words string) []byte {
 	quoted := escape.QuoteText(words)
 	if api == modelapi.Gemini {

@@ -105,7 +105,7 @@ func (m *memory) noteOnce(what string) bool {
 	return true
 }
 
-// joinOnce calls join for an id, unless join has already succeeded for this id.
+// joinOnce calls the function join for an id, unless join has already succeeded for this id.
 func (m *memory) joinOnce(id string, join func(string) error) error {
 	if id == "" || join == nil {
 		return nil

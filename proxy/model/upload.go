@@ -19,8 +19,8 @@ const UploadMethod = "model/upload"
 // screensUploads reports whether rules look at uploads to the service.
 func (t *turn) screensUploads() bool { return t.o.Gate.ScreensUploads() }
 
-// newUpload returns the exchange for a part of a request. The part is the result of the calls in
-// `of`.
+// newUpload returns the exchange for a part of a request. The part is the result of the given
+// calls.
 func (t *turn) newUpload(raw []byte, of []policy.Call) *gate.Exchange {
 	c := &of[0]
 	return &gate.Exchange{Raw: raw, Answered: of, Upload: true, Event: event.Event{

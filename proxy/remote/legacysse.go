@@ -149,7 +149,7 @@ func (u *Upstream) openSSEOnce(ctx context.Context) (*sseStream, error) {
 
 // withTimeout runs the function read until ctx ends, but at most for ackTimeout. The limit is for
 // servers that open a stream and then send nothing, because they do not speak the transport of
-// 2024-11-05. If read fails, withTimeout closes the stream.
+// version 2024-11-05. If read fails, withTimeout closes the stream.
 func (in *sseStream) withTimeout(ctx context.Context, read func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()

@@ -89,8 +89,8 @@ func (u *Upstream) sendLine(line []byte) {
 // awaitTurn waits, after rt was started, until the next line may be sent. It returns when the
 // channel far is closed, but it waits at most ackTimeout. While an earlier line is late, it waits
 // only until rt is written, and at most lateTimeout. So a slow server delays the lines only once.
-// awaitTurn does not wait for credentials: it also returns when the channel held is closed. late is
-// true if awaitTurn gave up the wait while no earlier line was late.
+// awaitTurn does not wait for credentials: it also returns when the channel held is closed. The
+// result late is true if awaitTurn gave up the wait while no earlier line was late.
 func (u *Upstream) awaitTurn(rt *roundTrip, far, held <-chan struct{}) (late bool) {
 	wait := ackTimeout
 	if u.late.Load() > 0 {

@@ -143,7 +143,8 @@ func locateErrors(err error) error {
 	return err
 }
 
-// checkRows returns the errors in rows, and the conflicts between rows and known.
+// checkRows returns the errors in the new rows, and the conflicts between the new rows and the
+// known rows.
 func checkRows(rows, known []Row) error {
 	var all []error
 	for i, row := range rows {

@@ -17,9 +17,9 @@ type Piece struct {
 }
 
 // MoveOut takes bare entries of one container out of a file. It replaces the first one by an entry
-// that starts the hub. The parameter path is the path of clawai, and the parameter only lists the
-// servers of the hub. MoveOut returns an *EditError if MoveBack could not restore the file byte for
-// byte from the pieces.
+// that starts the hub. The parameter path is the path of clawai, and the last parameter has the
+// names of the hub's servers. MoveOut returns an *EditError if MoveBack could not restore the file
+// byte for byte from the pieces.
 func MoveOut(r Row, src []byte, entries []Entry, path string, only []string) (after []byte, pieces []Piece, err error) {
 	f, err := openFile(r, src)
 	if err != nil {

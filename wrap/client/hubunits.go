@@ -130,7 +130,7 @@ func (f *file) nameAfter(at int) string {
 	return ""
 }
 
-// hasPathPrefix reports whether path starts with other.
+// hasPathPrefix reports whether a path starts with the other path.
 func hasPathPrefix(path, other []string) bool {
 	return len(path) >= len(other) && slices.Equal(path[:len(other)], other)
 }

@@ -421,7 +421,7 @@ func (f *modelFile) removeAddress(path []string, depth int) ([]byte, error) {
 	return f.cutMember(holders[at], path[at])
 }
 
-// removeLine removes a line. If the parameter also is true, and the line is the last one of the
+// removeLine removes a line. If the second parameter is true, and the line is the last one of the
 // file, removeLine also removes the line end before the line.
 func (f *modelFile) removeLine(at int, also bool) []byte {
 	start, end := lineStart(f.src, at), lineEnd(f.src, at)

@@ -156,9 +156,10 @@ func (r *remote) signsIn() bool {
 
 func bearerLine(variable string) string { return fmt.Sprintf("Authorization: Bearer ${%s}", variable) }
 
-// headerLead returns the text before the value of a header in the environment. variable is true if
-// the value is the name of a variable. plain is true if the value is a YAML scalar without quotes.
-// Then there must be no blank after the colon, because a blank would need quotes.
+// headerLead returns the text before the value of a header in the environment. The parameter
+// variable is true if the value is the name of a variable. The parameter plain is true if the value
+// is a YAML scalar without quotes. Then there must be no blank after the colon, because a blank
+// would need quotes.
 func headerLead(name string, plain, variable bool) string {
 	switch {
 	case variable:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// removeMembers returns the edits that remove some members from an object. The parameter gone lists
-// these members. One edit removes members that are next to each other.
+// removeMembers returns the edits that remove the given members from an object. One edit removes
+// members that are next to each other.
 func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	var edits []edit
 	isGone := func(i int) bool {
@@ -29,7 +29,7 @@ func (f *file) removeMembers(in *node, gone []*member) ([]edit, error) {
 	return edits, nil
 }
 
-// removeRun returns the edit that removes the members with the indexes first to next-1.
+// removeRun returns the edit that removes the members with the indexes from first to next-1.
 func (f *file) removeRun(in *node, first, next int) (edit, error) {
 	mark := ","
 	if in.members[first].block {

@@ -20,8 +20,8 @@ import (
 var none = policy.Traits{PublicSource: policy.No, SecretData: policy.No, PublicSink: policy.No, DangerousWrites: policy.No}
 
 // ownTool returns the traits of one of the agent's built-in tools. The traits follow from the class
-// and the arguments of the tool. The result decides lists the names of the arguments that decide
-// where the call goes. known is false for an unknown tool.
+// and the arguments of the tool. It also returns the names of the arguments that decide where the
+// call goes. The last result is false for an unknown tool.
 func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	if c.Method != builtin.Method || len(c.Names) == 0 {
 		return t, nil, false
@@ -67,8 +67,8 @@ func ownTool(c *policy.Call) (t policy.Traits, decides []string, known bool) {
 	return t, decides, true
 }
 
-// sharedTexts returns the texts of one argument of a call. name is the argument's name in the
-// tool's class. names are the names that the call itself uses for this argument.
+// sharedTexts returns the texts of one argument of a call, and the names that the call itself uses
+// for this argument. The parameter name is the argument's name in the tool's class.
 func sharedTexts(tool builtin.Tool, c *policy.Call, name string) (texts, names []string) {
 	for key, value := range jsonscan.ValueOf(c.Args).Members() {
 		own := key.Text()

@@ -86,8 +86,8 @@ func (s *Session) leadsElsewhere(c *content) bool {
 	return to != "" && to != s.at && !s.labels.isDistrusted()
 }
 
-// moveTo closes all journals except the journal of the client's process, and opens another journal.
-// The parameter to is the file name of the new journal.
+// moveTo closes all journals except the journal of the client's process, and opens the journal with
+// the given file name.
 func (s *Session) moveTo(to string) error {
 	j, err := openJournal(s.dir, to)
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 
-// holdJournal takes a shared lock, so that an open journal is not swept. gone means that the file
-// is not in the folder any more. A sweep holds its lock only for a moment. If another program holds
-// a lock for longer, holdJournal returns an error and does not block the call for ever.
+// holdJournal takes a shared lock, so that an open journal is not swept. The first result is true
+// if the file is not in the folder any more. A sweep holds its lock only for a moment. If another
+// program holds a lock for longer, holdJournal returns an error and does not block the call for
+// ever.
 func holdJournal(f *os.File) (gone bool, err error) {
 	for range 100 {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {

@@ -75,7 +75,7 @@ func (s *Session) recallMarks(k *known) error {
 	return nil
 }
 
-// hasMark reports whether the mark of a value is in one of the files that the parameter in lists.
+// hasMark reports whether the mark of a value is in one of the given files of marks. The parameter
 // kind is the kind of the record.
 func hasMark(in []*marks, kind byte, value []byte) bool {
 	for _, m := range in {
@@ -124,7 +124,7 @@ func (k *known) mayBeForeign(word string) bool {
 	return k.doubt || hasMark(k.results, oddWord, []byte(word))
 }
 
-// findRepeat reports whether a text in the list of has a run of characters in common with a text
+// findRepeat reports whether one of the given texts has a run of characters in common with a text
 // that was read before. It also returns the source of the text that was read, or "" if the source
 // is not known. The parameter word is the kind of the record.
 func (k *known) findRepeat(word byte, of []string) (from string, found bool) {

@@ -15,11 +15,11 @@ import (
 // come, every text counts as marked.
 const maxWaiting = 4 << 20
 
-// RememberTexts marks the texts of a message so that they are recognized later. The parameter of
-// holds the labels of the message. RememberTexts returns when all processes that share the session
-// can see that the marking has begun. The marking itself continues in the background, and until it
-// ends every text counts as marked. If the parameter all is false, the texts are not marked, and
-// every text counts as marked for ever.
+// RememberTexts marks the texts of a message so that they are recognized later. The parameter `of`
+// contains the labels of the message. RememberTexts returns when all processes that share the
+// session can see that the marking has begun. The marking itself continues in the background, and
+// until it ends every text counts as marked. If the parameter all is false, the texts are not
+// marked, and every text counts as marked for ever.
 func (s *Session) RememberTexts(of []gate.Label, message []byte, all bool) error {
 	if !slices.ContainsFunc(of, func(l gate.Label) bool { return l.Kind != private }) {
 		return nil // calls are not compared with data that is only private
@@ -150,7 +150,7 @@ func (m *marks) freshMarks(all []mark) (some []mark) {
 }
 
 // messageMarks returns the mark of a message's source, and then the marks of the message's texts.
-// The parameter of holds the labels of the message.
+// The parameter `of` contains the labels of the message.
 func messageMarks(h hasher, of []gate.Label, message string) (all []mark) {
 	open, closed := false, false
 	for _, l := range of {

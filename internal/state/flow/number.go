@@ -11,10 +11,10 @@ import (
 const maxDigits = 20
 
 // numbersIn visits the telephone and account numbers that begin in the first bytes of text; the
-// parameter first is the number of these bytes. It visits only the digits of each number. text is
-// the end of whole. rowEnd is the length of the text after the last row of digits so far, and
-// numbersIn returns the new rowEnd. numbersIn visits a number inside that row only if its form
-// shows that it is a number.
+// parameter first is the number of these bytes. It visits only the digits of each number. The
+// parameter text is the last part of the parameter whole. The parameter rowEnd is the length of the
+// text after the last row of digits so far, and numbersIn returns the new rowEnd. numbersIn visits
+// a number inside that row only if its form shows that it is a number.
 func numbersIn(whole, text string, first, rowEnd int, visit func(number string)) (end int) {
 	for i := 0; i < first; i++ {
 		if c := text[i]; c < '0' || c > '9' {
@@ -84,7 +84,7 @@ const leastCalled = 3
 
 // visitNumbers visits the number at the beginning of a text. The number may end after several of
 // its groups of digits, and visitNumbers visits it with each of these ends. It returns the length
-// of the number. The parameter called means that the number follows a scheme. Then visitNumbers
+// of the number. If the parameter called is true, the number follows a scheme, and visitNumbers
 // visits a number of any form.
 func visitNumbers(text string, called bool, visit func(number string)) (end int) {
 	var digits [maxDigits]byte
@@ -135,7 +135,7 @@ func visitNumbers(text string, called bool, visit func(number string)) (end int)
 const maxCountry = 3
 
 // visitTails visits the possible national parts of a telephone number: the digits after each
-// possible country code, or after the leading zero. The parameter whole means that the number
+// possible country code, or after the leading zero. If the parameter whole is true, the number
 // begins with a country code. Each part gets the prefix "-". The prefix shows that the part is
 // ambiguous, because numbers of two countries can have the same part.
 func visitTails(number []byte, whole bool, visit func(number string)) {

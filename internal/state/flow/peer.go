@@ -11,9 +11,9 @@ import (
 )
 
 // FindPeer returns the id of the process at the other end of a connection; 0 if the process is not
-// found. The parameter peer is the address of that process, and own is our address. Both addresses
-// are on this machine. The process is the client, a process of the client, or a program that the
-// client has started. Only Linux shows which process has a connection.
+// found. The parameter peer is the address of that process, and the parameter own is our address.
+// Both addresses are on this machine. The process is the client, a process of the client, or a
+// program that the client has started. Only Linux shows which process has a connection.
 func FindPeer(peer, own netip.AddrPort) int {
 	inode := findSocket(peer.Port(), own.Port())
 	if inode == "" {

@@ -216,9 +216,8 @@ func (p *piece) findPlaces(text string) {
 	}
 }
 
-// goesOn reports whether a path continues after the character at its end. from and end are the
-// places of the path in the text. The path continues in "/a/b,c" and "/a/<b>/c", but not in
-// "/a/b,/a/c".
+// goesOn reports whether a path continues after the character at its end. The path is
+// text[from:end]. A path continues in "/a/b,c" and "/a/<b>/c", but not in "/a/b,/a/c".
 func (p *piece) goesOn(text string, from, end int) bool {
 	word := text[from:end]
 	if end == p.end {
@@ -328,7 +327,9 @@ func skipBrackets(text string, i, end int) int {
 }
 
 // addWord adds the places at both ends of a word: with and without the punctuation around the word,
-// and after its scheme. It adds no place at an end where the path continues (continues, goesOn).
+// and after its scheme. If the parameter continues is true, the word continues an earlier path, and
+// addWord adds no place at its beginning. If the parameter goesOn is true, the path goes on after
+// the word, and addWord adds no place at its end.
 func (p *piece) addWord(text string, from, end int, continues, goesOn bool) {
 	starts, ends := p.starts, p.ends
 	defer func() {

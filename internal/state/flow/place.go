@@ -345,9 +345,9 @@ func (s *ServerLabels) passFiles(p *policy.Policy, c *policy.Call) error {
 	return s.session.written.keepFiles(t.writes, t.texts, seen)
 }
 
-// keepSeen adds the labels of files to the session. The parameter own means that an agent's own
-// tool reads the files. The texts that such a tool reads never pass here, so afterwards every text
-// counts as marked. The texts of other tools are marked when they arrive.
+// keepSeen adds the labels of files to the session. If the parameter own is true, one of the
+// agent's own tools reads the files. The texts that such a tool reads never pass here, so
+// afterwards every text counts as marked. The texts of other tools are marked when they arrive.
 func (s *ServerLabels) keepSeen(found []Seen, own bool) error {
 	if !own {
 		return s.session.Add(found)

@@ -34,8 +34,8 @@ type joined struct {
 
 var _ gate.Labels = (*ServerLabels)(nil)
 
-// NewServer returns the labels of one server. If the server has no name in rules, shown is its name
-// for people.
+// NewServer returns the labels of one server. The parameter shown is the server's name for people
+// if it has no name in rules.
 func (s *Session) NewServer(name, shown string, known func() *Known, p *policy.Policy) *ServerLabels {
 	one := &ServerLabels{session: s, name: name, shown: shown, known: sync.OnceValue(known)}
 	if name != "" {

@@ -258,8 +258,8 @@ func mixHash(h uint64) uint64 {
 }
 
 // nextLetter returns the next letter or digit of a text, in lower case, and the place after it. The
-// search begins at the offset at. nextLetter returns 0 if there is no further letter or digit. It
-// skips an escape for a line end, a tab, a quote or a backslash.
+// search begins at the given offset. nextLetter returns 0 if there is no further letter or digit.
+// It skips an escape for a line end, a tab, a quote or a backslash.
 func nextLetter(text string, at int) (r rune, next int) {
 	for at < len(text) {
 		c := text[at]

@@ -345,8 +345,8 @@ func (w *written) keepFiles(names []placeName, texts []string, seen []Seen) erro
 	return nil
 }
 
-// covers reports whether p already has all labels and sketches of the place other. It returns false
-// if one of these labels of p is more than a day old.
+// covers reports whether place p already has all labels and sketches of the place in the parameter
+// other. It returns false if one of these labels of p is more than a day old.
 func (p *place) covers(other *place, now time.Time) bool {
 	if p == nil {
 		return false

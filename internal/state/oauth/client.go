@@ -165,9 +165,9 @@ func (c *Client) Challenged(ctx context.Context, resp *http.Response) (again boo
 	return runOn(ctx, c.o.Wait, func(ctx context.Context) (bool, error) { return c.answerChallenge(ctx, challenge, used) })
 }
 
-// runOn calls the function do and waits for its end. If ctx ends earlier, runOn returns, and do
-// continues to run for at most the time bound. do must not be cancelled, because an answer may
-// contain a token that the server issues only once.
+// runOn calls the function do and waits for its end. If ctx ends earlier, runOn returns, and the
+// function continues to run for at most the time bound. The function must not be cancelled, because
+// an answer may contain a token that the server issues only once.
 func runOn[T any](ctx context.Context, bound time.Duration, do func(context.Context) (T, error)) (got T, err error) {
 	type outcome struct {
 		got T

@@ -73,8 +73,8 @@ func (f outageFile) noteOutage(at time.Time) {
 }
 
 // refreshToken gets a new access token. The parameter used is the token that it replaces. If
-// another call or process already has a new token, it uses that one. The parameter refused means
-// that the server no longer accepts the old token.
+// another call or process already has a new token, refreshToken uses that token. The parameter
+// refused means that the server no longer accepts the old token.
 func (c *Client) refreshToken(ctx context.Context, used string, refused bool) (e StoredSignIn, err error) {
 	began := time.Now()
 	err = c.withLock(ctx, func() error {

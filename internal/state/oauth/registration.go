@@ -112,8 +112,8 @@ func registrationMethods(supported []string) []string {
 
 // registeredIdentity returns the client as the server has registered it. The parameter asked is the
 // authentication method that clawai has requested; the server may have chosen another method. If
-// asked is "none", and the server names no method but issues a secret, the client uses a method
-// from the list supported. A client without a secret uses the method "none".
+// clawai has requested "none", and the server names no method but issues a secret, the client uses
+// a method that the server supports. A client without a secret uses the method "none".
 func registeredIdentity(got *oauthex.ClientRegistrationResponse, asked string, supported []string) identity {
 	method := got.TokenEndpointAuthMethod
 	if method == "" && asked != methodNone {

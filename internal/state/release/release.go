@@ -63,8 +63,8 @@ func (s Store) file(name string) (string, error) {
 	return filepath.Join(s.folder(), name+".json"), nil
 }
 
-// Grant releases the next answer under a name, until the time that it returns. It also removes old
-// releases that are no longer valid.
+// Grant releases the next answer under a name, and returns the time at which this release ends. It
+// also removes old releases that are no longer valid.
 func (s Store) Grant(name string, r gate.Release) (until time.Time, err error) {
 	file, err := s.file(name)
 	if err != nil {

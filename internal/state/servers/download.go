@@ -72,10 +72,11 @@ func ParseDownload(command []string) (d Download, ok bool) {
 	return d, !strings.ContainsAny(d.Version, " |") // a version of several words is a range, which only npm can read
 }
 
-// takeNpmArgs returns the words in the list rest as npm exec passes them on. The list rest begins at
-// the package or its program, and the list words is the whole command. npm reads its own options even
-// after the package, up to the first "--", and removes this "--". So takeNpmArgs returns true only if
-// rest has no options, or if one "--" stands before rest or directly after its first word.
+// takeNpmArgs returns the words in the parameter rest as npm exec passes them on. The parameter
+// words is the whole command, and the parameter rest is the part that begins at the package or its
+// program. npm reads its own options even after the package, up to the first "--", and removes this
+// "--". So takeNpmArgs returns true only if this part has no options, or if one "--" stands before
+// this part or directly after its first word.
 func takeNpmArgs(words, rest []string) ([]string, bool) {
 	dashes := len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w != "--" }))
 	switch {

@@ -26,7 +26,8 @@ var sandboxers = map[string]sandboxer{
 
 // runsAfter returns a function that reports whether a command line has the subcommand, and after it
 // a word that is not an option. The function returns false for a command line with --help,
-// --version or a word from the list shows, because the program then runs no other program.
+// --version or an option from the parameter shows, because with such an option the program runs no
+// other program.
 func runsAfter(subcommand []string, shows ...string) func([]string) bool {
 	shows = append(shows, "--help", "--version")
 	return func(words []string) bool {

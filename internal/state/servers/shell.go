@@ -98,8 +98,8 @@ func shellLine(text string, depth int) (identity, bool) {
 	return identity{}, false
 }
 
-// listCommands adds the commands of a statement to all, in the order in which they run. It returns
-// false if the statement contains more than simple commands joined by &&.
+// listCommands adds the commands of a statement to the given list, in the order in which they run.
+// It returns false if the statement contains more than simple commands joined by &&.
 func listCommands(stmt *syntax.Stmt, all *[][]string) bool {
 	if stmt.Negated || stmt.Background || stmt.Coprocess || !redirectsErrorOnly(stmt.Redirs) {
 		return false

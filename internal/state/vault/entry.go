@@ -45,8 +45,8 @@ func (e *Entry) AddOrigin(o Origin) {
 	e.Origins = append(e.Origins, o)
 }
 
-// RemoveOrigin removes an origin. done is true if the entry is not needed any more, because wrap
-// has created the entry and no origin is left.
+// RemoveOrigin removes an origin. The result done is true if the entry is not needed any more,
+// because wrap has created the entry and no origin is left.
 func (e *Entry) RemoveOrigin(o Origin) (done bool) {
 	e.Origins = slices.DeleteFunc(e.Origins, func(p Origin) bool { return p.isSamePlace(&o) })
 	return e.Moved && len(e.Origins) == 0
@@ -154,9 +154,9 @@ func (e *Entry) ownVariables(r Requester) (own []string) {
 	return own
 }
 
-// isBound reports whether a server may use the entry. knows is true if the entry is bound to this
-// server name with any command. command is true if the entry is bound to this server name with this
-// command in any folder.
+// isBound reports whether a server may use the entry. The result knows is true if the entry is
+// bound to this server name with any command. The result command is true if the entry is bound to
+// this server name with this command in any folder.
 func (e *Entry) isBound(r Requester) (bound, knows, command bool) {
 	digest := CommandDigest(r.Command)
 	for i := range e.Bindings {

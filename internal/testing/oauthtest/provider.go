@@ -532,8 +532,8 @@ func Outages() map[string]bool {
 	return all
 }
 
-// failToken answers like a token endpoint during an outage. how is the name of the outage. For
-// "silence" it gives no answer.
+// failToken answers like a token endpoint during an outage. The parameter how is the name of the
+// outage. For "silence" it gives no answer.
 func (p *Provider) failToken(w http.ResponseWriter, r *http.Request, how string) {
 	switch how {
 	case "hang-up":

@@ -12,8 +12,8 @@ import (
 // patience is how long a test waits for an event that must occur.
 const patience = time.Minute
 
-// AwaitWake waits for a value from a watch. If none arrives, it fails the test. what describes the
-// change that should wake the watch.
+// AwaitWake waits for a value from a watch. If none arrives, it fails the test. The parameter what
+// describes the change that should wake the watch.
 func AwaitWake(t *testing.T, woken <-chan struct{}, what string) {
 	t.Helper()
 	select {
@@ -81,8 +81,8 @@ func isWoken(woken <-chan struct{}) bool {
 	}
 }
 
-// testNews tests the notifications of stores that do not poll. s and twin belong to one
-// organisation, and other belongs to another organisation.
+// testNews tests the notifications of stores that do not poll. The stores s and twin belong to one
+// organisation. The store in the parameter other belongs to a second organisation.
 func testNews(t *testing.T, s, twin, other store.Store) {
 	ours, others := NewMarker(t, s, twin), NewMarker(t, other, other)
 	marks := func() { ours.Mark(); others.Mark() }

@@ -84,7 +84,7 @@ func (e *Emulator) csi(params string, final byte) {
 	}
 }
 
-// shift removes n characters at the cursor from its row. If the parameter in is true, it inserts n
+// shift removes n characters at the cursor from its row. If the parameter `in` is true, it inserts n
 // spaces instead.
 func (e *Emulator) shift(n int, in bool) {
 	shift(e.cells[e.y][e.x:], n, in, ' ')

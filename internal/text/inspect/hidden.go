@@ -100,7 +100,7 @@ func skipPlain(t string, i int) int {
 }
 
 // controlEnd returns the end of the control character of n bytes at i. If the character begins a
-// terminal escape, end is the end of the escape (ECMA-48: CSI ends with 0x40 to 0x7e; OSC and
+// terminal escape, it returns the end of the escape (ECMA-48: CSI ends with 0x40 to 0x7e; OSC and
 // similar escapes end with BEL or ST).
 func controlEnd(t string, i, n int) (end int, what string) {
 	const what8, plain = "an escape of a terminal", "a control character"
@@ -196,9 +196,9 @@ func tagSequence(region string) string {
 }
 
 // isOrdinary reports whether a run of n characters is ordinary between the characters before and
-// after it. The parameter first means that the run begins the text, and last that it ends the text.
-// isOrdinary looks only at the characters before and after the run, and not at letters elsewhere in
-// the text.
+// after it. The parameter first means that the run begins the text, and the parameter last means
+// that the run ends the text. isOrdinary looks only at the characters before and after the run, and
+// not at letters elsewhere in the text.
 func isOrdinary(run string, n int, before, after rune, first, last bool) bool {
 	r, _ := utf8.DecodeRuneInString(run)
 	if n > 1 {

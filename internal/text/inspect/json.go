@@ -118,7 +118,7 @@ func CutEscape(text string) int {
 	return end
 }
 
-// inStrings adds the findings in the decoded strings between the offsets from and until.
+// inStrings adds the findings in the decoded strings of text[from:until].
 func inStrings(found []Found, text string, from, until int, wanted Kinds) []Found {
 	for at := from; at < until; {
 		n := strings.IndexByte(text[at:until], '"')

@@ -374,7 +374,7 @@ func signSet(letters string) (of [256]bool) {
 }
 
 // visitNumbers visits possible numbers. The parameters least and most are the minimum and maximum
-// number of characters, and the parameter of is the set of allowed characters. The characters are
+// number of characters, and the parameter `of` is the set of allowed characters. The characters are
 // in groups with one blank or dash between them. A number may end with any group, because another
 // number may follow; visit is called for each possible end. A number must not be next to a byte
 // that continues it. The first group of a row can always begin a number; a later group can if inner

@@ -204,7 +204,7 @@ func (p *Pattern) compilePattern() (err error) {
 
 // findPlaces visits the places where the form is near one of its words. It merges the ranges around
 // words that are close together, so that the regex reads no byte twice. The parameter left is the
-// remaining work; when left is used up, findPlaces stops. nil: no limit.
+// remaining work. When it is used up, findPlaces stops. If it is nil, there is no limit.
 func (p *Pattern) findPlaces(text string, left *int, visit func(start, end int) bool) {
 	from, to := 0, -1
 	read := func() bool {

@@ -317,8 +317,8 @@ func lettersAt(t string) (n int) {
 	return n
 }
 
-// wrappedEnd returns the end of a run of base64 in lines of equal length. t[start:first] is the
-// first line. end includes a shorter last line; full does not.
+// wrappedEnd returns the end of a run of base64 in lines of equal length. The first line is
+// t[start:first]. The result end includes a shorter last line, and the result full does not.
 func wrappedEnd(t string, start, first int) (end, full int) {
 	end, full = first, first
 	for {

@@ -14,7 +14,7 @@ type Span struct {
 	Placed bool
 }
 
-// FindSecret returns the first secret at or after the offset from.
+// FindSecret returns the first secret at or after the given offset.
 func FindSecret(text string, from int) (Span, bool) {
 	return spanOf(findSecret(bytesOf(text), from))
 }
@@ -35,7 +35,7 @@ type Reading struct {
 // Read returns a Reading of a text.
 func Read(text string) Reading { return Reading{inner: reading{s: bytesOf(text)}} }
 
-// Find returns the first secret at or after the offset from. Another secret may begin inside the
+// Find returns the first secret at or after the given offset. Another secret may begin inside the
 // returned one and end after it.
 func (r *Reading) Find(from int) (Span, bool) {
 	if from == 0 && r.empty {

@@ -64,7 +64,7 @@ func (k *Known) ContainsKnown(text []byte) bool {
 	return found
 }
 
-// FindKnown returns the place of the first known value in text at or after the offset from.
+// FindKnown returns the place of the first known value in a text, at or after the given offset.
 func (k *Known) FindKnown(text []byte, from int) (start, end int, found bool) {
 	if k == nil {
 		return 0, 0, false
@@ -121,9 +121,9 @@ func (k *Known) findEscaped(text []byte, from int) (start, end int, found bool) 
 	return start, end, found
 }
 
-// decodeEscape decodes the escape at the start of text into the array is. The escape is a +, %XX or
-// a JSON escape. size is the number of decoded bytes. n is the number of bytes read; 0 if there is
-// no escape.
+// decodeEscape decodes the escape at the start of text into the given array. The escape is a +, %XX
+// or a JSON escape. The result size is the number of decoded bytes. The result n is the number of
+// bytes read; 0 if there is no escape.
 func decodeEscape(text []byte, is *[utf8.UTFMax]byte) (size, n int) {
 	switch {
 	case text[0] == '+':

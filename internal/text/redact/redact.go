@@ -92,7 +92,7 @@ func (r *Redactor) lookAhead() int {
 	return max(maxLook, r.known.longest)
 }
 
-// findSpan returns the first secret in s at or after the offset from. If a known value and another
+// findSpan returns the first secret in s at or after the given offset. If a known value and another
 // secret overlap, the result covers both.
 func (r *Redactor) findSpan(s []byte, from int) (sp span, ok bool) {
 	if r.mode != Full {
@@ -129,7 +129,7 @@ func (r *Redactor) AppendString(dst []byte, s string) []byte {
 }
 
 // AppendText appends s as the inside of a JSON string, without quotes. The parameter whole is the
-// text as it came from the wire; s is whole or its beginning.
+// text as it came from the wire; s is this text or the beginning of it.
 func (r *Redactor) AppendText(dst, s, whole []byte) []byte {
 	if len(s) <= MaxText || r.whole {
 		return r.appendStart(dst, s, len(s))

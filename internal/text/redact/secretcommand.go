@@ -346,7 +346,7 @@ func isLineEnd(s []byte) bool {
 
 // listedSecrecy returns the secrecy of an element of a list that is a command line. The parameter
 // last is the element directly before it, and the parameter before is the text of all earlier
-// elements. command is the program, if another member has named the program.
+// elements. The parameter command is the program, if another member has named the program.
 func listedSecrecy(element, last, before, command []byte) secrecy {
 	for n := range credentials {
 		c := &credentials[n]

@@ -235,8 +235,8 @@ func (r *reading) connects(start, to int, inQuery bool) (c connection, is bool) 
 }
 
 // isBehindJDBC reports whether the word that continues at s[start] is a JDBC address, or has one as
-// its value. If it is called with growing values of start, all calls together read the text only
-// once. A call with a smaller start than before reads at most maxConnection bytes.
+// its value. If each call has a greater offset than the call before it, all calls together read the
+// text only once. A call with a smaller offset reads at most maxConnection bytes.
 func (r *reading) isBehindJDBC(start int) bool {
 	const scheme = "jdbc:"
 	s, w := r.s, &r.address
@@ -387,8 +387,7 @@ const (
 	beforeValue     = quotesAndBlanks + "\r\n"
 )
 
-// skipBytes skips bytes that are in the list some, from s[at] on. It returns the index of the first
-// other byte.
+// skipBytes skips the given bytes, from s[at] on. It returns the index of the first other byte.
 func skipBytes(s []byte, at int, some string) int {
 	for at < len(s) && strings.IndexByte(some, s[at]) >= 0 {
 		at++

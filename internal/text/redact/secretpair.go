@@ -205,7 +205,8 @@ func hasSuffixFold(s []byte, end string) bool {
 
 // IsNamedBeside reports whether another member of the same JSON object shows that the value of a
 // member is a secret, as in {"name": "API_KEY", "value": ...}. The parameter name is the name of
-// the member with the value. before and behind are the JSON texts before and after that member.
+// the member with the value. The other two parameters are the JSON texts before and after that
+// member.
 func IsNamedBeside(name string, before, behind []byte) bool {
 	if !isValueName(bytesOf(name)) {
 		return false

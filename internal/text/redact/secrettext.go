@@ -11,7 +11,7 @@ type span struct {
 	kind     string
 }
 
-// findSecret returns the first secret in s at or after the offset from. If another secret begins
+// findSecret returns the first secret in s at or after the given offset. If another secret begins
 // inside this secret and ends later, the span covers both, because the value of a name may end in
 // the middle of a key.
 func findSecret(s []byte, from int) (at span, found bool) {
@@ -69,9 +69,9 @@ func (r *reading) giveUp(at int) {
 	}
 }
 
-// search finds the first secret whose beginning, or whose first sign, is before until. It goes
-// through the text once, word by word, and skips what skipPlain skips. If the parameter named is
-// false, search ignores the values of names.
+// search finds the first secret whose beginning, or whose first sign, is before the offset until.
+// It goes through the text once, word by word, and skips what skipPlain skips. If the parameter
+// named is false, search ignores the values of names.
 func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	s := r.s
 	for i := skipPlain(s, from, until); i < until; i = skipPlain(s, i, until) {
@@ -115,8 +115,8 @@ func (r *reading) search(from, until int, named bool) (at span, found bool) {
 	return span{}, false
 }
 
-// skipPlain returns the next place between i and until at which search may find something: the
-// start of a word, or another byte. For most bytes it needs only one look into a table.
+// skipPlain returns the next place in s[i:until] at which search may find something: the start of a
+// word, or another byte. For most bytes it needs only one look into a table.
 func skipPlain(s []byte, i, until int) int {
 	if i > 0 && i < until && isWord[s[i]] && (signs[s[i-1]] == escapes || isWord[s[i-1]]) { // an escape, or the middle of a word
 		return i

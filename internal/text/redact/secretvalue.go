@@ -301,7 +301,7 @@ func beforeMarkup(word []byte) []byte {
 }
 
 // referenceSpan returns the text between the HTML reference for a quote at s[at] and the next
-// reference of the same kind in the line. The result to is -1 if there is none.
+// reference of the same kind in the line. If there is no such reference, the second offset is -1.
 func referenceSpan(s []byte, at int) (from, to int) {
 	n := quoteReference(s[at:], false)
 	if n == 0 {

@@ -178,7 +178,7 @@ func OnlyTells(words []string) bool { return len(words) > 0 && firstWordTells(wo
 
 func firstWordTells(words []string) bool { return len(words) == 0 || effects()[words[0]]&Tells != 0 }
 
-// endsName reports whether a name, or its important part, ends before these words.
+// endsName reports whether a name, or its important part, ends in front of these words.
 func endsName(words []string) bool { return len(words) == 0 || effects()[words[0]]&Joins != 0 }
 
 // ChangesFiles reports whether a tool changes files, by the words of its name.

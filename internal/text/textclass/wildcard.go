@@ -126,10 +126,10 @@ func classifyParts(parts, shut []string) choice {
 	return noPlace
 }
 
-// meetsPlace reports whether there is a name that matches both part, from the wildcard of a search,
-// and place, from a denied glob. part must also have a letter of this name, or its leading dot. For
-// example *.ts and .env.* both match .env.ts, but a person who searches *.ts does not mean that
-// file.
+// meetsPlace reports whether there is a name that matches both patterns. The parameter part comes
+// from the wildcard of a search, and the parameter place from a denied glob. The first pattern must
+// also have a letter of this name, or its leading dot. For example *.ts and .env.* both match
+// .env.ts, but a person who searches *.ts does not mean that file.
 func meetsPlace(part, place string) bool {
 	switch {
 	case !strings.ContainsAny(part, `*?[\`):

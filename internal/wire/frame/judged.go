@@ -2,9 +2,9 @@ package frame
 
 // CheckFolded checks the params of a call more strictly than Parse, because servers decode params
 // into typed values. It refuses two names in one object that differ only in case, at any depth. In
-// the outermost object, it also refuses a name that differs only in case from a name in the list
-// known. It refuses a number that some readers round. raw must be a value that Parse admitted. Do
-// not use CheckFolded for results and schemas, because there such names are data.
+// the outermost object, it also refuses a name that differs only in case from a known name. It
+// refuses a number that some readers round. raw must be a value that Parse admitted. Do not use
+// CheckFolded for results and schemas, because there such names are data.
 func CheckFolded(raw []byte, known ...string) *Refusal {
 	s := scanner{b: raw, depth: maxDepth, params: true, judged: true}
 	i := s.skipBlank(0)

@@ -151,8 +151,8 @@ func (s *scanner) nameKey(n name, fold bool, buf int) []byte {
 	return key
 }
 
-// quickHash returns a cheap hash that ignores the case of ASCII letters. odd reports whether a byte
-// is DEL or not ASCII.
+// quickHash returns a cheap hash that ignores the case of ASCII letters. The second result reports
+// whether a byte is DEL or not ASCII.
 func quickHash(b []byte) (tag uint32, odd bool) {
 	const mix = 0x9E3779B97F4A7C15
 	h, high := uint64(len(b)), uint64(0)

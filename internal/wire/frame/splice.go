@@ -10,8 +10,9 @@ import (
 // Frame.
 type Edit struct{ Part, Token []byte }
 
-// SplicePart returns raw with part replaced by token. It changes no other byte. part must be a
-// slice of raw's own memory. Otherwise SplicePart panics, because the caller has a bug.
+// SplicePart returns a copy of raw in which the token replaces the part. It changes no other byte.
+// The parameter part must be a slice of raw's own memory. Otherwise SplicePart panics, because the
+// caller has a bug.
 func SplicePart(raw, part, token []byte) []byte { return SpliceAll(raw, Edit{part, token}) }
 
 // SpliceAll makes several edits as SplicePart does. Their parts must not overlap.

@@ -158,8 +158,8 @@ func (c *Cursor) ReadQuoted() (inside string, ok bool) {
 	return c.Src[from:end], true
 }
 
-// closingQuote returns the offset of the quote that closes a string, or -1. from is the offset
-// after the opening quote.
+// closingQuote returns the offset of the quote that closes a string, or -1. The parameter from is
+// the offset after the opening quote.
 func closingQuote(src string, from int) int {
 	for at := from; ; {
 		n := strings.IndexByte(src[at:], '"')

@@ -95,8 +95,8 @@ func (r *Request) readOffers(api API, root *object) error {
 	})
 }
 
-// WithoutTools returns the tool list of a request without the offers in out. Alone must be true for
-// each of these offers. It changes no other byte.
+// WithoutTools returns the tool list of a request without the given offers. The field Alone must be
+// true in each of these offers. WithoutTools changes no other byte.
 func (r *Request) WithoutTools(out []Offer) []byte {
 	gone := map[int]bool{}
 	for _, o := range out {

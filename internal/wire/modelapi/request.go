@@ -182,9 +182,10 @@ func (r *Request) addPart(o *object) {
 	r.addRest(o)
 }
 
-// addRest adds all members of an object, except those in the list read, as one object. So unknown
-// members are searched too, with their names. It leaves out members that only name a kind, and the
-// marks for the end of a cache, because a client changes these with each request.
+// addRest adds all members of an object, as one object. So unknown members are searched too, with
+// their names. It leaves out the members with the given names, which other code reads. It also
+// leaves out members that only name a kind, and the marks for the end of a cache, because a client
+// changes these with each request.
 func (r *Request) addRest(o *object, read ...string) {
 	var b strings.Builder
 	for i, name := range o.names {

@@ -108,8 +108,8 @@ func (d *defined) addValue(at int, v Value) {
 	}
 }
 
-// stepTo returns the index of the name in part, directly below the name with the index below. It
-// adds the name if it is new.
+// stepTo returns the index of the part's name among the names directly under the name with the
+// given index. It adds the name if it is new.
 func (d *defined) stepTo(below int, part KeyPart, as definition) int {
 	for i := below + 1; i < len(d.names); i++ {
 		if n := &d.names[i]; n.below == below && n.text == part.Name {

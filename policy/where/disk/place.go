@@ -3,10 +3,11 @@ package disk
 import "strings"
 
 // LocatePath returns where a path lies when all links are resolved, as absolute paths with slashes:
-// stands is the place of the path's last name, which may be a link, and leads is the place where
-// that link leads. home replaces ~, and base is the folder at which relative paths start. known is
-// false if programs could read the text as something other than a path. It is also false if a
-// program that resolves ".." without the disk gets to another place.
+// the result stands is the place of the path's last name, which may be a link, and the result leads
+// is the place to which that link leads. The parameter home replaces ~, and base is the folder at
+// which relative paths start. The result known is false if programs could read the text as
+// something other than a path. It is also false if a program that resolves ".." without the disk
+// gets to another place.
 func LocatePath(path, home, base string, d Disk) (stands, leads string, known bool) {
 	if d == nil {
 		return "", "", false

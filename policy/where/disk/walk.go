@@ -52,8 +52,8 @@ type walker struct {
 	names   int
 }
 
-// walkPath resolves an absolute path. own is the place of the path's last name. It differs from the
-// result end if that name is a link.
+// walkPath resolves an absolute path. The second result is the place of the path's last name. It
+// differs from the first result if that name is a link.
 func walkPath(d Disk, s syntax, path string) (end, own location, err error) {
 	w := &walker{disk: d, syntax: s}
 	if err := w.startAtRoot(path); err != nil {

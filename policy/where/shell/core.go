@@ -97,9 +97,9 @@ func (c *core) skipGap(lines bool) bool {
 	}
 }
 
-// readList reads commands up to one of the words in ends, and also reads this word. A "" in ends
-// means the end of the text. A separator must follow each command, except the last command of the
-// text and a command in front of a closing parenthesis or of ;; in a case.
+// readList reads commands up to one of the given end words, and also reads this word. The end word
+// "" means the end of the text. A separator must follow each command, except the last command of
+// the text and a command in front of a closing parenthesis or of ;; in a case.
 func (c *core) readList(ends ...string) (end string, ok bool) {
 	if c.depth++; c.depth > maxLists {
 		return "", false
@@ -221,7 +221,7 @@ func (c *core) readCommand() bool {
 	return false
 }
 
-// readClause reads commands up to the word in end, and also reads this word.
+// readClause reads commands up to the given end word, and also reads this word.
 func (c *core) readClause(end string) bool {
 	_, ok := c.readList(end)
 	return ok

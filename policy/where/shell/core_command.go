@@ -150,8 +150,8 @@ func (c *core) readRedirect() bool {
 	return false
 }
 
-// readTarget reads the file of a redirection. In zsh <1-2> is a glob, and >! writes a
-// file.
+// readTarget reads the file of a redirection. The parameter reads is true if the command gets the
+// file as its standard input. In zsh <1-2> is a glob, and >! writes a file.
 func (c *core) readTarget(reads bool) bool {
 	if strings.IndexByte("<>&|(!", c.peekByte()) >= 0 || c.peekByte() >= '0' && c.peekByte() <= '9' || !c.skipGap(false) {
 		return false

@@ -87,8 +87,8 @@ func namesNarrowly(words []word) bool {
 	return (r.name == "ls" || sub == "ls-files") && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "*.") && !mayChooseShut(w.text) })
 }
 
-// noteDoubt stores words, the first words with a doubt, in the field that at points to. It keeps an
-// earlier doubt.
+// noteDoubt stores the words that cause a doubt in the given field. It changes nothing if the field
+// already has an earlier doubt.
 func (d *doubter) noteDoubt(at *string, words string) {
 	if *at == "" {
 		*at = words
@@ -168,8 +168,9 @@ const (
 	ofXargs                    // xargs supplies the last words, from its input
 )
 
-// readCommand checks one command and the commands that it runs. by tells which program supplies the
-// last words. narrow means that the command's input names no file with secrets.
+// readCommand checks one command and the commands that it runs. The parameter by tells which
+// program supplies the last words. The parameter narrow means that the command's input names no
+// file with secrets.
 func (d *doubter) readCommand(words []word, by finder, narrow bool, depth int) {
 	if depth > maxDepth || !words[0].known {
 		d.noteDoubt(&d.Unread, words[0].text)

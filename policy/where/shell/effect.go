@@ -38,8 +38,8 @@ type effect struct {
 	assigned []string
 }
 
-// mergeEffect adds the effect of an inner command. at is the index of the first word of that
-// command.
+// mergeEffect adds the effect of an inner command. The parameter at is the index of the first word
+// of that command.
 func (e *effect) mergeEffect(more effect, at int) {
 	for _, i := range more.stays {
 		e.stays = append(e.stays, at+i)

@@ -133,7 +133,8 @@ func (j *judge) judgeOperand(c *contact, text string, first bool) where.Match {
 }
 
 // judgeRemoteWord judges a word of a program whose operands may or may not be hosts. The word is a
-// host if it is a URL, user@host or host:path. bare means that a name with a dot is a host too.
+// host if it is a URL, user@host or host:path. If the parameter bare is true, a name with a dot is
+// a host too.
 func (j *judge) judgeRemoteWord(text string, bare bool) where.Match {
 	if at := strings.Index(text, "://"); at >= 0 {
 		if strings.Contains(text[at+3:], "://") {

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// readEffects returns the effect of a program's words, beginning with the word at the index from.
-// The earlier words have been read before.
+// readEffects returns the effect of a program's words, beginning with the word at the given index.
+// The words before this index have been read already.
 func (r *row) readEffects(words []word, from int) effect {
 	if r.subs == nil && !r.closed && r.runs == "" && r.opaque == "" && r.launches == "" {
 		e := effect{}
@@ -221,10 +221,10 @@ func (r *row) readOperand(words []word, i int, operands *int, e *effect) {
 	}
 }
 
-// findOption reports whether an option is harmless, if it is spelled as in the table. takes tells
-// whether the option takes the next word as its value: required means that it does, attached that
-// it may, and none that it does not. A different spelling is a different option: one more dash,
-// another letter case, a part of a name.
+// findOption reports whether an option is harmless, if it is spelled as in the table. The second
+// result tells whether the option takes the next word as its value: required means that it does,
+// attached that it may, and none that it does not. A different spelling is a different option: one
+// more dash, another letter case, a part of a name.
 func (r *row) findOption(text string) (ok bool, takes value) {
 	name, _, valued := strings.Cut(text, "=")
 	kind, ok := r.options.byName()[name]

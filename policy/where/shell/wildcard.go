@@ -58,7 +58,7 @@ func expandsWildcard(words []word) bool {
 	return false
 }
 
-// findWord looks at the words from the index from on. It reports whether at least one of them is a
+// findWord looks at the words from the given index on. It reports whether at least one of them is a
 // wildcard and not a text.
 func (e *expander) findWord(words []word, from int) bool {
 	for i := from; i < len(words); i++ {

@@ -6,8 +6,8 @@ import (
 	"github.com/clawai/clawai/policy/where"
 )
 
-// judgeBody judges tokens i to end, which are inside a query. The tokens may not write or lock, and
-// may call only functions that are known to have no effect.
+// judgeBody judges the tokens with the indexes from i to end-1, which are inside a query. The
+// tokens may not write or lock, and may call only functions that are known to have no effect.
 func (s *statement) judgeBody(i, end int) {
 	for ; i < end; i++ {
 		t := &s.toks[i]

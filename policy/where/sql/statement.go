@@ -91,8 +91,8 @@ func (s *statement) rejectStatement(i int) {
 	s.lowerVerdict(where.Maybe)
 }
 
-// judgeQuery judges the tokens from i to end as a query: SELECT, VALUES or TABLE. The query may be
-// in parentheses or after WITH.
+// judgeQuery judges the tokens with the indexes from i to end-1 as a query: SELECT, VALUES or
+// TABLE. The query may be in parentheses or after WITH.
 func (s *statement) judgeQuery(i, end int) {
 	if s.wordAt(i) == "with" {
 		if i = s.judgeWith(i+1, end); i < 0 {

@@ -14,7 +14,8 @@ type network struct {
 	private bool // the internet does not route some addresses of the block, so private names may lead to them
 }
 
-// parseNetwork parses a block. found is false if the text does not have the form of a block.
+// parseNetwork parses a block. The result found is false if the text does not have the form of a
+// block.
 func parseNetwork(text string) (n network, found bool, err error) {
 	addr, bits, slash := strings.Cut(text, "/")
 	if _, err := netip.ParseAddr(addr); !slash || err != nil {

@@ -279,7 +279,8 @@ func (rh *requestHandler) noteDropped(code, reason string, id []byte) (record st
 	return ev.Record
 }
 
-// acquireAgent finds or creates the agent session of the path. The caller releases it with done.
+// acquireAgent finds or creates the agent session of the path. The caller releases it with the
+// function done.
 func (rh *requestHandler) acquireAgent() (done func(), ok bool) {
 	a, leave, err := rh.s.acquireAgent(rh.route)
 	if errors.Is(err, errNoInvocation) {

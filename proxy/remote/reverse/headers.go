@@ -146,8 +146,8 @@ func (rh *requestHandler) filterHeaders() (twice string) {
 }
 
 // outgoingHeader returns the headers of a request to the server: those of the session, those of the
-// message, and the forwarded client headers. ours is true for a message that the proxy itself sends
-// (a refusal). Then the headers that describe the client's message are left out.
+// message, and the forwarded client headers. The parameter ours is true for a message that the
+// proxy itself sends (a refusal). Then the headers that describe the client's message are left out.
 func (rh *requestHandler) outgoingHeader(ours bool) http.Header {
 	h := make(http.Header, len(rh.forwarded)+8) // with room for the headers that are added below
 	maps.Copy(h, rh.forwarded)

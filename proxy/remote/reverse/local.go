@@ -63,9 +63,10 @@ const (
 	maxStreams = 8
 )
 
-// newLocal begins a session of a local server on this route, with this id. c is the caller without
-// a session, or nil for an MCP session. begins is closed when a session of an earlier process has
-// been reopened. It is nil if the client itself sends initialize.
+// newLocal begins a session of a local server on this route, with this id. The parameter c is the
+// caller without a session, or nil for an MCP session. The channel begins is closed when a session
+// of an earlier process has been reopened. The channel is nil if the client itself sends
+// initialize.
 func (s *Server) newLocal(a *agentSession, at route, id string, c *caller, begins chan struct{}, run Local) (sess *mcpSession, err error) {
 	g, err := a.makes(at.server)
 	if err != nil {

@@ -71,7 +71,8 @@ func (rh *requestHandler) postLocal(line []byte, unreadable error) {
 	told = l.agreedVersion() != "" && rh.out.hasAnswered() // true even if the client got the answer and then hung up
 }
 
-// findLocal finds the session of the message or creates one. begins is true if it created one.
+// findLocal finds the session of the message or creates one. The first result is true if it created
+// one.
 func (rh *requestHandler) findLocal() (begins, ok bool) {
 	id, said := rh.r.Header.Get("Mcp-Session-Id"), rh.r.Header.Get("Mcp-Protocol-Version")
 	switch {

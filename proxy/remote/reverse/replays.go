@@ -47,11 +47,11 @@ func (r *replays) releaseWaiters(m [sha256.Size]byte) {
 	}
 }
 
-// claimEvent claims an event until done is called. On a resumed stream, replayed is true if the
-// same event was forwarded before. If the gate is judging the same event on another stream, which
-// the client has given up, claimEvent waits for the result. Otherwise the gate would refuse the
-// event as a second answer. When ctx ends, replayed is true, because the client does not read any
-// more.
+// claimEvent claims an event until the function done is called. On a resumed stream, the result
+// replayed is true if the same event was forwarded before. If the gate is judging the same event on
+// another stream, which the client has given up, claimEvent waits for the result. Otherwise the
+// gate would refuse the event as a second answer. When ctx ends, replayed is true, because the
+// client does not read any more.
 func (r *replays) claimEvent(ctx context.Context, e *sse.Event, resumes bool) (done func(), replayed bool) {
 	if r == nil || e.ID == "" {
 		return func() {}, false

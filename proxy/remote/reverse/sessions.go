@@ -65,7 +65,7 @@ func (m *mcpSession) endLocal() {
 }
 
 // acquireAgent finds or creates the agent session of a path. The agent session stays in use until
-// done is called.
+// the function done is called.
 func (s *Server) acquireAgent(route route) (a *agentSession, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,8 +186,8 @@ const noSession = "there is no such session; initialize anew"
 
 // resumeSession finds the session with this id. If there is none, the session may be from before
 // this process began. Then the function begin opens the session again, because many clients do not
-// initialize again after a 404. begin is not called for a session that has ended or that is known
-// under another path. begin is never called if Options.Invocations is set, because an invocation
+// initialize again after a 404. This function is not called for a session that has ended or that is
+// known under another path. It is never called if Options.Invocations is set, because an invocation
 // and its sessions end with the process.
 func (rh *requestHandler) resumeSession(id string, begin func() *mcpSession) bool {
 	s := rh.s

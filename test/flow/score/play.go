@@ -99,8 +99,7 @@ func (p *player) Close(context.Context) error {
 func (p *player) Status() string { return "played" }
 
 // play replays a user's task, and then an attack if there is one. The person allows no call of the
-// attack. The result of has the counts for the task, and the result after has the counts for the
-// attack.
+// attack. It returns the counts for the task and the counts for the attack.
 func (w *Way) play(dir string, p *config.Loaded, server string, user task, attack *task) (of, after played, err error) {
 	state, err := os.MkdirTemp(dir, "")
 	if err != nil {

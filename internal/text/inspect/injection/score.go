@@ -134,7 +134,8 @@ func (s *scorer) addWord(weight, start int) (score Level, words int) {
 	return Level(s.narrow), Narrow
 }
 
-// windowStart returns the offset of the first word in the window of the last words.
+// windowStart returns the offset of the first word in the window that ends with the last word. The
+// parameter is the number of words in this window.
 func (s *scorer) windowStart(words int) int {
 	return int(s.last[(s.n-min(s.n, uint(words)))%Wide].start)
 }

@@ -257,7 +257,7 @@ func readingOf(text string, i int) *reader { return &reader{text: text, drawn: i
 
 func isSmall(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// indexFrom returns the offset of the first byte c at or after the offset from; -1 if there is
+// indexFrom returns the offset of the first byte c at or after the given offset; -1 if there is
 // none.
 func indexFrom(text string, c byte, from int) int {
 	n := strings.IndexByte(text[from:], c)
@@ -324,9 +324,10 @@ const (
 	maxTried = 8
 )
 
-// nextEnd returns the offset of the next end at or after the offset from; -1 if there is none. n is
-// the sort of the end: the number of a tag in unseen, for its end tag, or one of the two ends of a
-// comment.
+// nextEnd returns the offset of the next end of an element or a comment, at or after the given
+// offset; -1 if there is none. The parameter n is the sort of the end. For an end tag it is the
+// index of the tag in the list unseen. The two numbers after these indexes stand for the two ends
+// of a comment.
 func (r *reader) nextEnd(n, from int) int {
 	at := &r.seek.ends[n]
 	for *at >= 0 && *at <= from {
