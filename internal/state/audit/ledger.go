@@ -45,7 +45,7 @@ type mark struct {
 type ledger struct {
 	file  *os.File
 	chain chain
-	heal  *failure // the bytes that a crash left at the end of the file, for the report in the next line; nil if there are no such bytes
+	heal  *failure // the bytes that a crash left at the end of the file, for the report in the next line; nil if the file ends with an LF
 	now   func() time.Time
 }
 
@@ -133,7 +133,12 @@ func (l *ledger) seekAll(ended bool) error {
 	if _, err := l.file.ReadAt(rest, s.end); err != nil {
 		return fmt.Errorf("read %q: %w", l.file.Name(), err)
 	}
-	l.heal = &failure{fragment: rest, reason: "a process died while it wrote here"}
+	if p, good := parseLink(rest); good && p.seq == l.chain.next && string(p.prev) == string(l.chain.prev[:]) {
+		l.chain.next = p.seq + 1 // the line is whole, and only its LF is missing
+		copy(l.chain.prev[:], p.hash)
+		rest = nil
+	}
+	l.heal = &failure{fragment: rest, unended: true, reason: "a process died while it wrote here"}
 	return nil
 }
 
@@ -142,7 +147,9 @@ func (l *ledger) appendMark(m mark) error {
 	var dst []byte
 	c := l.chain
 	if l.heal != nil {
-		dst = append(dst, '\n')
+		dst = l.heal.appendSeparator(dst)
+	}
+	if l.heal != nil && len(l.heal.fragment) > 0 {
 		start := len(dst)
 		dst = append(c.beginLine(dst, l.now()), `,"kind":"recovery"`...)
 		dst = c.sealLine(l.heal.appendFailure(dst), start)

@@ -4,6 +4,7 @@ package audit
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -183,6 +184,37 @@ func TestKilledInTheMiddle(t *testing.T) {
 		}
 		if r := verify(t, dir); !r.IsIntact() {
 			t.Fatalf("after the next session: %+v", r)
+		}
+	}
+}
+
+// A kill can end the write of a line of the ledger anywhere, also before its LF. The next session goes on behind
+// it, and nothing is a finding.
+func TestLedgerLineThatEndsAnywhere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	if err := openLog(t, dir, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, ledgerName)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
+	for end := last + 1; end < len(whole); end++ {
+		replace(t, path, whole[:end])
+		if r := verify(t, dir); !r.IsIntact() || len(r.Notes) == 0 {
+			t.Fatalf("cut at %d of %d: %+v", end, len(whole), r)
+		}
+		if err := openLog(t, dir, Options{}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, dir); !r.IsIntact() {
+			t.Fatalf("cut at %d of %d, after the next session: %+v", end, len(whole), r)
+		}
+		files, _ := listSegments(dir)
+		for _, later := range files[1:] {
+			_ = os.Remove(filepath.Join(dir, later.Name()))
 		}
 	}
 }

@@ -166,6 +166,14 @@ func (s *scanner) digestRest() (int, string) {
 	return s.gap.size, s.gap.digestText()
 }
 
+// endsTorn reports whether the rest after the last good line is the beginning of the next line. A process that is
+// killed leaves that, because the kernel may end a write at the border of a page. To cut off the
+// whole line would hide more, so this hides nothing.
+func (s *scanner) endsTorn() bool {
+	tail, start := s.buf[s.at:], fmt.Appendf(nil, `{"seq":%d,`, s.chain.next)
+	return s.gap.sum == nil && (bytes.HasPrefix(tail, start) || bytes.HasPrefix(start, tail))
+}
+
 // addRest adds the data of r, which cannot be read as lines, to the rest after the last good line.
 func (s *scanner) addRest(r io.Reader) error {
 	s.gap.addBytes(s.buf[s.at:], s.line+1)

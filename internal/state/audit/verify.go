@@ -142,7 +142,11 @@ func (v *verifier) checkLedger(f io.Reader, head string) error {
 	if s.chain.next > 1 {
 		v.report.Head = string(s.chain.prev[:])
 	}
-	if n, _ := s.digestRest(); n > 0 {
+	isTorn := s.endsTorn()
+	switch n, _ := s.digestRest(); {
+	case n > 0 && isTorn:
+		v.addNote(ledgerName, s.gap.line, "a process died while it wrote the last %d bytes, and the next session accounts for them", n)
+	case n > 0:
 		v.addFinding(ledgerName, s.gap.line, "%d bytes at the end are not a whole line", n)
 	}
 	if !seen {
