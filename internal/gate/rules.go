@@ -161,18 +161,18 @@ func (v *Verdict) setDecision(d *policy.Decision) {
 		v.Action, v.Code = policy.Allow, CodeAllowedByRule
 	case d.Action == policy.Allow:
 		v.Action, v.Code = policy.Allow, CodeUngoverned
+	case d.Action == policy.Prompt && d.Rule != nil:
+		v.Action, v.led = policy.Prompt, d.Rule.After
 	case d.Action == policy.Prompt:
 		v.Action = policy.Prompt
 	case d.Rule != nil:
-		v.Code, v.Reason = CodeDeniedByRule, "a rule denies it"
+		v.Code, v.Reason, v.led = CodeDeniedByRule, "a rule denies it", d.Rule.After
 	case d.Reason != "":
 		v.Code, v.Reason = CodeMalformed, "no rule may allow it: "+d.Reason
 	default:
 		v.Code, v.Reason = CodeNoRule, "no rule allows it"
 	}
-	if v.Policy = v.Action; v.Action <= policy.Prompt && d.Rule != nil {
-		v.led = d.Rule.After
-	}
+	v.Policy = v.Action
 }
 
 // notEnforced is the owner's text in the start record of a session that only observes. Without it,
