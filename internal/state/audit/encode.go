@@ -115,17 +115,24 @@ func (e *encoder) appendEvent(dst []byte, c *chain, ev *event.Event) []byte {
 		dst = e.appendList(dst, "labels", ev.Labels.LabelWords(), 1)
 	}
 	dst = appendWord(dst, "ref", ev.Ref)
-	dst = appendWord(dst, "rung", ev.Channel)
-	dst = appendWord(dst, "answer", ev.Answer)
-	dst = e.appendMember(dst, "by", ev.By)
-	dst = e.appendMember(dst, "words", ev.Words)
-	dst = appendNumber(dst, "waited_ms", ev.Waited.Milliseconds())
+	if ev.Waited != 0 || ev.Channel != "" || ev.Answer != "" || ev.By != "" || ev.Words != "" { // few events have any of these
+		dst = e.appendAnswer(dst, ev)
+	}
 	if ev.IsError {
 		dst = append(dst, `,"is_error":true`...)
 	}
 	dst = e.appendList(dst, "declared", ev.Declared, 0)
 	dst = e.appendMember(dst, "client", ev.Client)
 	return e.appendMember(dst, "detail", ev.Detail)
+}
+
+// appendAnswer appends what is known of a person's answer.
+func (e *encoder) appendAnswer(dst []byte, ev *event.Event) []byte {
+	dst = appendWord(dst, "rung", ev.Channel)
+	dst = appendWord(dst, "answer", ev.Answer)
+	dst = e.appendMember(dst, "by", ev.By)
+	dst = e.appendMember(dst, "words", ev.Words)
+	return appendNumber(dst, "waited_ms", ev.Waited.Milliseconds())
 }
 
 func (e *encoder) appendSender(dst []byte, s sender) []byte {
