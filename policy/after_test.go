@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,5 +129,25 @@ server = "mail"
 	all := p.Sources()
 	if got := all[0].AfterKinds().LabelWords(); strings.Join(got, " ") != "untrusted private secret" || all[1].AfterKinds() != 0 {
 		t.Errorf("%q, %v", got, all[1].AfterKinds())
+	}
+}
+
+func TestSeenGivesEachKind(t *testing.T) {
+	for words, want := range map[string][]policy.Seen{
+		"":                 nil,
+		"private":          {policy.PrivateData},
+		"untrusted secret": {policy.Untrusted, policy.PrivateData, policy.Secret}, // a secret is private, too
+	} {
+		seen, _ := policy.SeenOf(strings.Fields(words))
+		if got := slices.Collect(seen.Each()); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", words, got, want)
+		}
+	}
+	all, _ := policy.SeenOf(policy.SeenWords())
+	for one := range all.Each() {
+		if one != policy.Untrusted {
+			t.Errorf("first is %v", one)
+		}
+		break
 	}
 }

@@ -1,6 +1,12 @@
 package policy
 
-import "testing"
+import (
+	"bytes"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"testing"
+)
 
 // Each piece of work is done once, and a panic reaches the caller, in whichever goroutine it was.
 func TestShareWork(t *testing.T) {
@@ -27,4 +33,23 @@ func TestShareWork(t *testing.T) {
 			})
 		}()
 	}
+}
+
+// A panic beside the caller reaches the caller, who has none of its own.
+func TestShareWorkPanicsBeside(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	var both sync.WaitGroup
+	both.Add(2)
+	defer func() {
+		if r := recover(); r != "beside" {
+			t.Errorf("%v", r)
+		}
+	}()
+	shareWork(2, func(int) {
+		both.Done()
+		both.Wait() // each goroutine has one piece
+		if bytes.Contains(debug.Stack(), []byte("sync.(*WaitGroup).Go")) {
+			panic("beside")
+		}
+	})
 }
