@@ -26,8 +26,8 @@ type View struct {
 	Body  *Element `json:"body"`
 }
 
-// Render returns an error that wraps ErrFilter if the filter is wrong. The rest of the error's
-// text describes the mistake.
+// ErrFilter tells that the filter is wrong. Render returns an error that wraps it; the rest of the
+// error's text describes the mistake.
 var ErrFilter = errors.New("the address has a filter that is not understood")
 
 // ViewNames are the names of the views. Each name is also a path of the page. The questions have
