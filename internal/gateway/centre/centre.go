@@ -171,7 +171,12 @@ func ReadSettings(folder string) (Settings, error) {
 			_, err = config.ReadSecret(path)
 		}
 		if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok {
-			err = fmt.Errorf("unknown keys:\n%s", unknown.String())
+			var keys []string // without their lines, because a line may contain a password
+			for i := range unknown.Errors {
+				line, _ := unknown.Errors[i].Position()
+				keys = append(keys, fmt.Sprintf("%q in line %d", strings.Join(unknown.Errors[i].Key(), "."), line))
+			}
+			err = fmt.Errorf("unknown: %s; docs/gateway.md has each key with its form", strings.Join(keys, ", "))
 		} else if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := wrong.Position() // the error does not show the line, because the line may contain a password
 			err = fmt.Errorf("line %d, sign %d: %w; a text stands in quotes, and docs/gateway.md has each key with its form", line, column, err)

@@ -344,7 +344,7 @@ func TestSettingsOfCheckpoints(t *testing.T) {
 		"witness = \"ftp://w.example\"":             "is not an address",
 		"witness = \"https://u:p@w.example\"":       "is not an address",
 		"witness = \"https://w.example/log?a=b\"":   "is not an address",
-		"withness = \"https://w.example\"":          "unknown keys",
+		"withness = \"https://w.example\"":          "unknown: ",
 		"seconds = 5\nfile = \"/elsewhere/x.json\"": "",
 	} {
 		dir := t.TempDir()

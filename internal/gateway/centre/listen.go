@@ -59,8 +59,12 @@ func (s *Settings) checkListen() error {
 		}
 	}
 	for name, address := range map[string]string{"listen.address": s.Listen.Address, "listen.operator": s.Listen.Operator} {
-		if _, _, err := net.SplitHostPort(address); err != nil && address != "" && (name == "listen.address" || address != "off") {
-			return fmt.Errorf("%s: %q is not ADDRESS:PORT", name, address)
+		_, port, err := net.SplitHostPort(address)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil && address != "" && (name == "listen.address" || address != "off") {
+			return fmt.Errorf("%s: %q is not ADDRESS:PORT", name, redact.MaskAddress(address))
 		}
 	}
 	if s.Listen.BehindProxy && !isLoopback(s.Listen.PublicAddress()) {

@@ -109,6 +109,11 @@ func TestSettingsErrorHidesPasswords(t *testing.T) {
 		"[checkpoints]\nwitness = %q",
 		"[checkpoints]\ngit = %q",
 		"database = %q",
+		"databse = %q",
+		"database = %q\nunknown = 1",
+		"[oidc]\nclient_secret = %q",
+		"[listen]\naddress = %q",
+		"[listen]\noperator = %q",
 	} {
 		for _, address := range []string{
 			"https://ann:secret@host.example", "https://secret@host.example/%", "https://ann:se/secret#x@host.example", "https://ann:secret @host.example",
@@ -129,6 +134,7 @@ func TestSettingsErrorSaysWhere(t *testing.T) {
 		"database = \"postgres://u:secret@h/n\"\nurl = \n":                         "line 2, sign ",
 		"database = \"postgres://u:secret@h/n\"\n[[workload]]\nclaims = { a = 7 }": "line 3, sign ",
 		"[[workload]]\nroles = \"secret\"":                                         "a text stands in quotes",
+		"[slack]\ntoken = \"secret\"\nteam = \"T\"\n[x]\ny = 1":                    `unknown: "slack.token" in line 2, "x" in line 4`,
 	} {
 		writeFile(t, dir+"/"+SettingsFile, text)
 		if _, err := ReadSettings(dir); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
