@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -303,7 +304,8 @@ func startPooler(t *testing.T, program, mode, behind string) string {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended; ended <- nil })
 	for {
-		if _, err := os.Stat(filepath.Join(dir, ".s.PGSQL.5432")); err == nil {
+		if conn, err := net.Dial("unix", filepath.Join(dir, ".s.PGSQL.5432")); err == nil { // the socket is there before the pooler listens at it
+			_ = conn.Close()
 			return "postgres://postgres@/postgres?host=" + url.QueryEscape(dir)
 		}
 		select {
