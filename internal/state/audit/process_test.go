@@ -206,6 +206,15 @@ func TestLedgerLineThatEndsAnywhere(t *testing.T) {
 		if r := verify(t, dir); !r.IsIntact() || len(r.Notes) == 0 {
 			t.Fatalf("cut at %d of %d: %+v", end, len(whole), r)
 		}
+		if end == len(whole)-1 {
+			for _, c := range "\v J}" { // a changed LF is no torn line
+				replace(t, path, fmt.Append(whole[:end:end], string(c)))
+				if r := verify(t, dir); r.IsIntact() {
+					t.Fatalf("LF became %q, and nothing was found", c)
+				}
+			}
+			replace(t, path, whole[:end])
+		}
 		if err := openLog(t, dir, Options{}).Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -171,7 +171,14 @@ func (s *scanner) digestRest() (int, string) {
 // whole line would hide more, so this hides nothing.
 func (s *scanner) endsTorn() bool {
 	tail, start := s.buf[s.at:], fmt.Appendf(nil, `{"seq":%d,`, s.chain.next)
-	return s.gap.sum == nil && (bytes.HasPrefix(tail, start) || bytes.HasPrefix(start, tail))
+	if s.gap.sum != nil || !bytes.HasPrefix(tail, start) && !bytes.HasPrefix(start, tail) {
+		return false
+	}
+	if p, good := parseLink(tail); good { // only its LF is missing
+		return string(p.prev) == string(s.chain.prev[:])
+	}
+	var line json.RawMessage
+	return errors.Is(json.NewDecoder(bytes.NewReader(tail)).Decode(&line), io.ErrUnexpectedEOF)
 }
 
 // addRest adds the data of r, which cannot be read as lines, to the rest after the last good line.
