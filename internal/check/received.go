@@ -67,8 +67,8 @@ func (fx *Fixture) inspectResult(p *policy.Policy) (*reply.Message, error) {
 func (fx *Fixture) listMember() string { return strings.TrimSuffix(fx.Method, "/list") }
 
 // alterResult returns, as JSON, the altered result or entry for the client. If a person must
-// release the reply, this is what the client gets after the release. The error tells why the client
-// gets nothing.
+// release the reply, the client gets the altered result after the release. The error is the reason
+// why the client gets nothing.
 func (fx *Fixture) alterResult(alters []policy.Alteration, p *policy.Policy, server string) ([]byte, error) {
 	m, err := fx.inspectResult(p)
 	if err != nil {

@@ -169,7 +169,7 @@ type Inspection struct {
 	Looked   []string // the kinds that were searched for in the whole reply; nil when nothing, or only a part, was searched
 	Sent     []byte   // the altered bytes to send; nil: the reply is sent unchanged
 	Altered  []string // alterations for the owner, such as "redact secret"
-	Why      string   // for the owner: the part of the rules that could not be carried out; "" if there is none
+	Why      string   // for the owner: which part of the rules could not be carried out; "" if all were
 }
 
 // Inspector finds secrets and other kinds in a message before any byte of the message is forwarded.

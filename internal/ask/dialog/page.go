@@ -162,7 +162,7 @@ const (
 	SureSession = "allow it this session"
 )
 
-// findChoice returns the first choice c for which accepts(c) is true; nil if there is none.
+// findChoice returns the first choice that the function accepts. It returns nil if the function accepts no choice.
 func (p *Page) findChoice(accepts func(*Choice) bool) *Choice {
 	for _, list := range [][]Choice{p.Choices, p.Others} {
 		for i := range list {

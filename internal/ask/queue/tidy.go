@@ -46,7 +46,7 @@ func (q *Queue) tidyIn(d time.Duration) {
 		if err != nil {
 			// Perhaps another process tidies up at the same time. A random wait avoids the next
 			// collision.
-			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // nobody gains by guessing the wait
+			q.tidyIn(soon + rand.N(5*soon)) //nolint:gosec // the wait is no secret
 		}
 	})
 }

@@ -43,7 +43,7 @@ action = "allow"
 method = "**"
 `
 
-// ErrStopped says that a trial was stopped before its end.
+// ErrStopped is the error of a trial that was stopped before its end.
 var ErrStopped = errors.New("the trial of its fixtures was stopped")
 
 // Outcome is the result of a trial.

@@ -137,9 +137,9 @@ func namesActor(r *policy.Source, a actor) bool {
 	return matchesAny(r.Names, []string{a.tool}) && (r.Servers == nil || matchesAny(r.Servers, []string{a.server}))
 }
 
-// reportActor adds a finding at the rule in the parameter at. The finding says that one rule (the parameter
-// allows) lets an agent use the actor's tool in the place where the approvers of another rule (the parameter
-// asks) are asked. The call c shows this.
+// reportActor adds a finding about two rules: one lets an agent use the actor's tool in the place where the
+// approvers of the other are asked. The parameters allows and asks are these rules, the parameter at is the
+// rule that gets the finding, and the call c is an example.
 func (l *linter) reportActor(at, allows, asks *policy.Source, a actor, c *policy.Call) {
 	says := placeTexts[a.place]
 	tool, fix := a.tool, says.fix

@@ -132,8 +132,8 @@ func onlyTries(s *policy.Source) bool {
 	})
 }
 
-// shutBelow returns a rule below s that denies, or asks about, some of the same calls because of
-// their folder; nil if there is none. It ignores rules about files in any folder (**/.env),
+// shutBelow looks for a rule below s that denies some of the same calls, or asks about them, because of
+// their folder. It returns nil if it finds no such rule. It ignores rules about files in any folder (**/.env),
 // because the order of rules matters for these files in all folders of the list.
 func (w *widener) shutBelow(s *policy.Source) *policy.Source {
 	for j := s.Index + 1; j < len(w.sources); j++ {

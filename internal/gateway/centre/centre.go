@@ -332,7 +332,7 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// keepKey returns the key of all hashes, and makes it if there is none yet. If several centres can use one
+// keepKey returns the key of all hashes. It makes the key if the centre does not have one yet. If several centres can use one
 // database, all of them must have the same key.
 func keepKey(ctx context.Context, db store.Store, s *Settings, path string, key []byte) ([]byte, error) {
 	shared := s.Database != ""

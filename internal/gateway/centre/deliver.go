@@ -97,7 +97,7 @@ func (c *Centre) deliver(ctx context.Context, way message.Way, d store.Delivery,
 	switch {
 	case d.Told == told, now.Before(d.Next):
 		return nil
-	case d.Told == "" && state != enrolment.QuestionPending: // no message was sent, and nobody needs one now
+	case d.Told == "" && state != enrolment.QuestionPending: // no message was sent, and the question needs no message any more
 		next.Open = false
 		return c.replaceDelivery(ctx, d, next)
 	}

@@ -82,7 +82,7 @@ func (t strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	isBusy := slices.Contains(busyCodes, answer.StatusCode)
-	isPage := answer.StatusCode/100 == 2 && strings.HasPrefix(strings.ToLower(answer.Header.Get("Content-Type")), "text/html")
+	isPage := answer.StatusCode/100 == 2 && egress.IsWebPage(answer)
 	if !isBusy && !isPage && answer.StatusCode/100 != 3 {
 		return answer, nil
 	}

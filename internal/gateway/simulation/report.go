@@ -115,7 +115,7 @@ type Example struct {
 type Report struct {
 	Candidate string    `json:"candidate"`
 	Counter   uint64    `json:"counter,omitempty"`         // counter of the candidate, if it is a bundle
-	Present   uint64    `json:"present_counter,omitempty"` // counter of the newest bundle; 0 if there is none
+	Present   uint64    `json:"present_counter,omitempty"` // counter of the newest bundle; 0 without a bundle
 	Since     time.Time `json:"since"`
 	Laptops   int       `json:"laptops"` // number of laptops with records since the time in Since
 	Decisions int       `json:"decisions"`

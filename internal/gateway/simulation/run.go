@@ -82,7 +82,7 @@ func Run(ctx context.Context, db Store, candidate *Candidate, o Options) (*Repor
 	return s.report, s.findPages(ctx)
 }
 
-// loadPresent loads the newest bundle. If there is none, it loads a policy without rules.
+// loadPresent loads the newest bundle. If the team has no bundle, it loads a policy without rules.
 func (s *simulator) loadPresent(ctx context.Context) error {
 	b, err := s.db.FindNewestBundle(ctx)
 	if errors.Is(err, store.ErrNone) {

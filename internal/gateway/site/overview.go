@@ -120,7 +120,7 @@ type labelPart struct {
 	X, Width int
 }
 
-// labelMeanings tell what a session has seen that has a label.
+// labelMeanings says, for each label, what a session with this label has seen.
 var labelMeanings = map[policy.Seen]string{
 	policy.Untrusted: "what anybody may have written", policy.PrivateData: "what is not for everybody", policy.Secret: "what must not leave",
 }

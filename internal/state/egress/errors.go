@@ -171,6 +171,12 @@ func (by *route) checkAnswer(resp *http.Response) error {
 	return nil
 }
 
+// IsWebPage reports whether a web page answers. To a program that expects no page this is no answer, but for
+// example the sign-in page of a proxy, also with the code 200.
+func IsWebPage(resp *http.Response) bool {
+	return strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/html")
+}
+
 // settingsName returns the path of config.toml.
 func (t *trust) settingsName() string {
 	if t.file == "" {

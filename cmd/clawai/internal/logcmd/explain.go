@@ -333,7 +333,7 @@ func (r *comparison) askedText() string {
 	return "which is asked now with the layers above it"
 }
 
-// renderComparison returns a text that says whether the decision now is the same as then.
+// renderComparison compares the decision now with the decision then, as a text.
 func (r *comparison) renderComparison() string {
 	switch {
 	case r.Why != "":

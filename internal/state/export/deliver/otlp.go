@@ -136,7 +136,7 @@ func (o *OTLP) post(ctx context.Context, body []byte) (wait time.Duration, err e
 		if err != nil {
 			return 0, err
 		}
-		if strings.HasPrefix(strings.ToLower(resp.Header.Get("Content-Type")), "text/html") { // such as the sign-in page of a proxy
+		if egress.IsWebPage(resp) {
 			return 0, lasting{errors.New("a web page answers and not a receiver of OTLP; correct the address in OTEL_EXPORTER_OTLP_ENDPOINT")}
 		}
 		return 0, readRefusal(text)
