@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -48,7 +49,9 @@ func (t *turn) lookMeanwhile() *passage {
 		case <-p.asked:
 			later.Stop()
 		}
-		_, p.err = t.readConversation(whole())
+		look := *t // a copy whose context stays when the client hangs up: the service has the request, so it is recorded to its end
+		look.ctx = context.WithoutCancel(t.ctx)
+		_, p.err = look.readConversation(whole())
 	}()
 	return p
 }

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -451,6 +452,32 @@ func TestHeardCallsOfAClientThatLeaves(t *testing.T) {
 		s.near.Config.Handler.ServeHTTP(leavingClient{httptest.NewRecorder(), leave, fails}, req)
 		if n := s.record.count(isDecision); n != len(calls) {
 			t.Errorf("the write fails %v: %d calls are recorded of %d", fails, n, len(calls))
+		}
+	}
+}
+
+// TestResultsOfAClientThatLeaves: a client that has read the whole reply ends and hangs up, while its last request is
+// looked at. The service has that request, so each result in it is recorded and labels the session.
+func TestResultsOfAClientThatLeaves(t *testing.T) {
+	const n = 16
+	var request strings.Builder
+	request.WriteString(`{"messages":[{"role":"user","content":[`)
+	for i := range n {
+		_, _ = fmt.Fprintf(&request, `%.*s{"type":"tool_result","tool_use_id":"c%d","content":"page %[3]d"}`, min(i, 1), ",", i)
+	}
+	request.WriteString(`]}]}`)
+	for _, header := range []http.Header{{}, {"Content-Encoding": {"gzip"}}} {
+		for _, judge := range []bool{false, true} {
+			s := newSite(t, "claude-code", judge, nil)
+			s.reply = answerWith(t, textEvent, "", true)
+			ctx, leave := context.WithCancel(t.Context())
+			body := encode(t, header.Get("Content-Encoding"), []byte(request.String()))
+			req := httptest.NewRequestWithContext(ctx, http.MethodPost, strings.TrimPrefix(s.url, s.near.URL)+"/v1/messages", bytes.NewReader(body))
+			req.Host, req.Header = "localhost", header.Clone()
+			s.near.Config.Handler.ServeHTTP(leavingClient{httptest.NewRecorder(), leave, false}, req)
+			if got := s.record.count(func(ev *event.Event) bool { return ev.Kind == event.Outcome }); got != n || s.kept.count() == 0 {
+				t.Errorf("%v, judge %v: %d of %d results are recorded, %d labels", header, judge, got, n, s.kept.count())
+			}
 		}
 	}
 }

@@ -139,7 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "clawai: "+why, status)
 		return
 	}
-	t := &turn{Server: s, api: modelapi.FindAPI(r.URL.Path), session: SessionOf(r.Header), agent: firstHeader(r.Header, agentHeaders), peer: r.RemoteAddr}
+	t := &turn{Server: s, api: modelapi.FindAPI(r.URL.Path), session: SessionOf(r.Header), agent: firstHeader(r.Header, agentHeaders), peer: r.RemoteAddr, begin: http.NewResponseController(w)}
 	if r.Method != http.MethodPost {
 		t.api = modelapi.NoAPI
 	}
@@ -154,7 +154,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.answerError(w, err)
 		return
 	}
-	t.begin = http.NewResponseController(w)
 	// The request must be judged and recorded before its handler ends, because the session may be
 	// closed after that. This is so even if net/http/httputil panics to abort the reply.
 	defer func() { _ = t.awaitLook() }()
