@@ -96,6 +96,7 @@ func runServeOnce(t *testing.T, dir string) (code int, said string) {
 // was, and no byte and no record is lost or there twice.
 func TestKillsWhileALaptopShips(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	dir := t.TempDir()
 	_, public, err := bundle.NewKey("team.example")
 	if err != nil {

@@ -234,6 +234,7 @@ func (l *load) killSome(t *testing.T) {
 // people answer: what was acknowledged is there, and nothing is there twice. CLAWAI_SOAK=full kills a hundred times.
 func TestKillsUnderLoad(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	kills := 5
 	if os.Getenv("CLAWAI_SOAK") == "full" {
 		kills = 100

@@ -249,6 +249,7 @@ func (c *counter) await(t *testing.T, name string) {
 // one decision, one use. An approval that somebody denies in time is not used. A webhook is told of each state once.
 func TestReplicasDecideOnce(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	heard := counter{}
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var e struct {
@@ -327,6 +328,7 @@ func TestReplicasDecideOnce(t *testing.T) {
 // ends it, and both centres give laptops the same bundle.
 func TestReplicasActivateOnce(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	w := newTeam(t, 2, "[[role]]\nname = \"admin\"\ngroups = [\"oncall\"]\n[bundles]\npeople = 2\n")
 	grant := w.enrol()
 	people := make([]person, 20)
@@ -383,6 +385,7 @@ func TestReplicasActivateOnce(t *testing.T) {
 // into it: its centre would tell all laptops that they were revoked.
 func TestCentresShareAKey(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	text := fmt.Appendf(nil, "database = %q\n", postgrestest.Start(t).Address("postgres"))
 	var dirs [2]string
 	for i := range dirs {
