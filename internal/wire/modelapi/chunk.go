@@ -18,6 +18,9 @@ func checkPiece(chunk, choice, delta *object, c *chatCall) error {
 	if c.args.Kind() == jsonscan.Object { // some clients convert the object to a text that is not JSON
 		return errors.New("a piece of arguments is an object")
 	}
+	if c.kind == `""` {
+		return errors.New("a piece of a call has an empty type")
+	}
 	for _, part := range []struct {
 		*object
 		texts []string

@@ -412,6 +412,7 @@ type chatCall struct {
 	numbered bool           // the service has sent the index
 	args     jsonscan.Value // the arguments or the text, as a string or an object of the service
 	place    jsonscan.Value // the name in the message's text
+	kind     jsonscan.Value // the type of the tool, as the service sent it; "" if it sent none
 }
 
 // visitChatCalls visits the calls in a message of Chat Completions, or in a part of a message.
@@ -437,7 +438,7 @@ func visitChatCalls(o *object, visit func(c *chatCall) error) error {
 		if err := one.checkTexts("id", "type"); err != nil {
 			return err
 		}
-		c.ID = one.text("id")
+		c.ID, c.kind = one.text("id"), one.value("type")
 		if kind := one.text("type"); kind != "" && kind != member {
 			return fmt.Errorf("a call of the kind %s is a %s", shorten(kind), member)
 		}

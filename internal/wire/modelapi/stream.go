@@ -54,6 +54,7 @@ type partialCall struct {
 	pieces   strings.Builder // pieces of the arguments as they are written in the reply
 	begun    bool            // at least one piece of the arguments has come
 	done     bool            // Responses: the service has sent the complete call
+	prefixed bool            // Responses: the call began with something else than an empty text for the pieces
 	repeated bool            // Responses: the end of the reply has repeated the call
 }
 
@@ -275,6 +276,9 @@ func (s *Stream) closeCall(g *partialCall) {
 	}
 	if s.api == Responses && g.begun && !g.done { // the end of the call is missing, but a client may still run the call
 		*g.call = g.joined(*g.call)
+		if g.prefixed {
+			g.call.Bad = "its arguments do not begin as an empty text, and some clients put the pieces behind that beginning"
+		}
 	}
 	if s.api == Chat {
 		g.call.Text = g.text()
@@ -521,7 +525,13 @@ func (s *Stream) readItem(at string, item *object, stage itemStage) error {
 		if s.findOpen(at) != nil {
 			return fmt.Errorf("item %s begins twice", shorten(at))
 		}
-		_, err := s.openCall(at, c, item.value("name"))
+		if s.misplaced { // refused, because some clients count the items and others use the index
+			return fmt.Errorf("item %s, a call, is not the one with that number", shorten(at))
+		}
+		g, err := s.openCall(at, c, item.value("name"))
+		if err == nil {
+			g.prefixed = item.firstOf("arguments", "input") != `""`
+		}
 		return err
 	case stage == itemRepeated:
 		for _, known := range s.all {

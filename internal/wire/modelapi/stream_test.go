@@ -95,11 +95,14 @@ var ambiguousStreams = map[string][]stream{
 		{Messages, `message_start {"type":"message_start","message":{"content":[{"type":"text"},` + use("a", "Bash") + `]}}` + "\n" + block("1", use("b", "Read"))},
 		{Messages, withBash + `message_start {"type":"message_start","message":{"content":[]}}`},
 		{Responses, item("added", "0", function("a", "f", `""`)) + item("done", "0", function("a", "f", `""`)) + item("added", "0", function("b", "g", `""`)) + args("delta", "0", evil)},
+		{Responses, item("added", "0", function("a", "f", `""`)) + item("done", "0", function("a", "f", `""`)) + item("added", "0", function("b", "g", `""`)) + item("done", "0", function("b", "g", evil))},
+		{Responses, item("added", "0", `{"type":"message"}`) + item("added", "0.0", function("b", "g", `""`)) + item("done", "0.0", function("b", "g", evil))},
 		{Responses, item("added", "1", function("a", "f", `""`)) + args("delta", "1", evil)},
 		{Responses, item("added", "0.0", function("a", "f", `""`)) + args("delta", "0.0", evil)},
 		{Responses, item("added", `"0"`, function("a", "f", `""`)) + args("delta", `"0"`, evil)},
 		{Responses, item("added", "0", function("a", "f", `""`)) + args("delta", "1", evil)},
 		{Responses, item("added", "0", function("a", "f", `""`)) + item("added", "0", function("b", "g", `""`))},
+		{Chat, chunk(chatPiece("0", `"a"`, `"Bash"`, `""`)) + chunk(`{"index":0,"id":"","type":"","function":{"name":"","arguments":`+evil+`}}`)},
 		{Chat, chunk(chatPiece("10e-1", `"a"`, `"Bash"`, evil))},
 		{Chat, chunk(chatPiece(`"0"`, `"a"`, `"Bash"`, evil))},
 		{Chat, ` {"choices":[{"index":1,"delta":{"tool_calls":[` + chatPiece("0", `"a"`, `"Bash"`, evil) + `]}}]}`},
@@ -270,6 +273,21 @@ func TestCallsBesideAnUnreadableOne(t *testing.T) {
 		calls, err := readAll(Chat, text)
 		if err != nil || len(calls) != 2 || calls[0].Bad == "" || calls[1].Bad == "" {
 			t.Errorf("%v %s of\n%s", err, describeCalls(calls), text)
+		}
+	}
+}
+
+// Some clients put the pieces behind what stood in the call's beginning.
+func TestPiecesBehindABeginning(t *testing.T) {
+	for _, begin := range []string{`null`, `{"a":""}`, `"{}"`, `1`, `["x"]`} {
+		added := item("added", "0", function("a", "f", begin))
+		calls, err := readAll(Responses, added+args("delta", "0", evil))
+		if err == nil && (len(calls) != 1 || calls[0].Bad == "") {
+			t.Errorf("%s cut: %v", begin, describeCalls(calls))
+		}
+		calls, err = readAll(Responses, added+args("delta", "0", evil)+item("done", "0", function("a", "f", evil)))
+		if got := describeCalls(calls); err == nil && got != `f {"command":"x"}` {
+			t.Errorf("%s whole: %s", begin, got)
 		}
 	}
 }
