@@ -216,7 +216,7 @@ var listing = regexp.MustCompile(`([0-9a-z]{10})-\d+ .*tools/list .* done in`)
 
 // listed waits until so many proxies have been asked for their servers' tools.
 func (s *agentSite) listed(proxies int) {
-	end := time.Now().Add(3 * time.Minute)
+	end := time.Now().Add(patience)
 	for asked := map[string]bool{}; len(asked) < proxies; time.Sleep(20 * time.Millisecond) {
 		out, err := s.run(clawai, "log")
 		if err != nil || time.Now().After(end) {

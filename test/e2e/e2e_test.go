@@ -64,6 +64,20 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// patience is how long a test waits for what must happen by itself. A busy machine is late, so the time decides nothing
+// but when a test gives up.
+const patience = 3 * time.Minute
+
+// await waits until ok says yes.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
 // site is one place to run in: a HOME with a policy and a folder of files.
 type site struct {
 	t    *testing.T
@@ -74,8 +88,8 @@ type site struct {
 func newSite(t *testing.T, policy string) site {
 	t.Helper()
 	home := t.TempDir()
-	t.Cleanup(func() { deserted(t, home) }) // before its folder is removed
 	s := site{t: t, home: home}
+	t.Cleanup(s.deserted) // before its folder is removed
 	s.write(".config/clawai/policy.toml", policy)
 	s.write("projects/notes.md", "# Notes\n")
 	for _, v := range os.Environ() {
@@ -90,18 +104,15 @@ func newSite(t *testing.T, policy string) site {
 // deserted waits for the last process that was started with this HOME: one that
 // is still closing its queue would write into a folder that is being removed, and
 // one that stays has outlived its client.
-func deserted(t *testing.T, home string) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		left := living(t, home)
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Errorf("still running after the test: %q", left)
+func (s site) deserted() {
+	s.t.Helper()
+	var left []string
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if left = living(s.t, s.home); len(left) == 0 {
 			return
 		}
 	}
+	s.t.Errorf("still running after their client: %q", left)
 }
 
 // living are the command lines of the processes whose HOME this is.
