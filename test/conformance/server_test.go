@@ -46,7 +46,7 @@ func TestServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			only := fmt.Sprintf("[upstream.server]\ncommand = %q\nbare = true\n", everythingServer) // the suite knows no prefix
+			only := fmt.Sprintf("[hub]\nlist_wait = \"1m\"\n[upstream.server]\ncommand = %q\nbare = true\n", everythingServer) // the suite knows no prefix
 			if err := os.WriteFile(filepath.Join(dir, "config", "config.toml"), []byte(only), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -354,17 +354,9 @@ func TestModelFlow(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.id, func(t *testing.T) {
 			t.Parallel()
-			var s agentSite
 			var told []string
 			model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
-			sessions := 0
-			model.before = func(n int) {
-				if n == 0 {
-					sessions++
-					s.listed(3 * sessions)
-				}
-			}
-			s = flowSite(t, a, serve(t, model))
+			s := flowSite(t, a, serve(t, model))
 			s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
 			page := scripted.Turn{Tool: s.shell, Args: s.args("curl -s http://127.0.0.1:9/page || true")}
 			for _, through := range []bool{false, true} {

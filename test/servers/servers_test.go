@@ -255,7 +255,7 @@ func (h *home) config() string {
 	for i, w := range h.command {
 		words[i] = fmt.Sprintf("%q", w)
 	}
-	return "[upstream.one]\nbare = true\ncommand = [" + strings.Join(words, ", ") + "]\n\n[hub]\nprefix_descriptions = false\nlist_wait = \"20s\"\n"
+	return "[upstream.one]\nbare = true\ncommand = [" + strings.Join(words, ", ") + "]\n\n[hub]\nprefix_descriptions = false\nlist_wait = \"1m\"\n"
 }
 
 func (h *home) hub() answers { return h.lines(h.run(h.config(), "hub")) }
