@@ -64,7 +64,7 @@ X-Other = 'one'
 		config: `{
   // Servers elsewhere
   "mcpServers": {
-    "everything": { "url": "URL", "type": "http", "headers": { "X-Key": "$E2E_KEY" }, "timeout": 30000 }
+    "everything": { "url": "URL", "type": "http", "headers": { "X-Key": "$E2E_KEY" }, "timeout": 170000 }
   }
 }
 `,
