@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/testing/exectest"
 	"github.com/clawai/clawai/proxy/model"
 )
 
@@ -365,12 +366,7 @@ func TestLeaveOfUntakenRequest(t *testing.T) {
 // A service that cannot be reached, or cuts the connection, takes nothing of a request: the client has its error
 // at once.
 func TestUnreachableService(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	address := "127.0.0.1:" + exectest.ReservePort(t)
 	s := newSite(t, "claude-code", true, func(o *model.Options) { o.Upstream, _ = url.Parse("http://" + address) })
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // serverRuns are the suite's runs against a server, each with the way the SDK's
@@ -44,7 +46,7 @@ func TestServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			only := fmt.Sprintf("[upstream.server]\ncommand = %q\nbare = true\n", everythingServer) // the suite knows no prefix
+			only := fmt.Sprintf("[hub]\nlist_wait = \"1m\"\n[upstream.server]\ncommand = %q\nbare = true\n", everythingServer) // the suite knows no prefix
 			if err := os.WriteFile(filepath.Join(dir, "config", "config.toml"), []byte(only), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -164,12 +166,7 @@ func start(t *testing.T, cmd *exec.Cmd) {
 // free is an address nobody listens at.
 func free(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strings.Replace(l.Addr().String(), "127.0.0.1", "localhost", 1)
+	return "localhost:" + exectest.ReservePort(t)
 }
 
 // await returns when somebody listens.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 const agentRules = `
@@ -83,9 +85,7 @@ var slowFault = []agentStep{{name: "slow", row: "it takes longer than the client
 func hookSays(line string) func(s *agentSite) (undo func()) {
 	return func(s *agentSite) func() {
 		back := s.moved("bin/clawai-hook")
-		if err := os.WriteFile(s.path("bin/clawai-hook"), []byte("#!/bin/sh\ncat >/dev/null\n"+line+"\n"), 0o700); err != nil {
-			s.t.Error(err)
-		}
+		exectest.Write(s.t, s.path("bin/clawai-hook"), []byte("#!/bin/sh\ncat >/dev/null\n"+line+"\n"))
 		return func() {
 			s.remove("bin/clawai-hook")
 			back()

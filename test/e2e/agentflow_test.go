@@ -59,17 +59,9 @@ func TestAgentFlow(t *testing.T) {
 		for _, hooks := range []bool{true, false} {
 			t.Run(a.id+" "+map[bool]string{true: "with a hook", false: "without a hook"}[hooks], func(t *testing.T) {
 				t.Parallel()
-				var s agentSite
 				var told []string
-				sessions := 0
 				model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
-				model.before = func(n int) {
-					if n == 0 { // clients ask the model before they know what all servers have
-						sessions++
-						s.listed(3 * sessions)
-					}
-				}
-				s = flowSite(t, a, serve(t, model))
+				s := flowSite(t, a, serve(t, model))
 				if !hooks {
 					s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
 				}
@@ -100,18 +92,12 @@ func TestAgentCleared(t *testing.T) {
 }
 
 func agentCleared(t *testing.T, hooks bool) {
-	var s agentSite
 	var told []string
 	model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
-	model.before = func(n int) {
-		if n == 0 {
-			s.listed(3)
-		}
-	}
 	a := claude
 	a.command = append(slices.DeleteFunc(slices.Clone(a.command), func(word string) bool { return word == "go on" }),
 		"--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-	s = flowSite(t, a, serve(t, model))
+	s := flowSite(t, a, serve(t, model))
 	if !hooks {
 		s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
 	}
@@ -212,50 +198,64 @@ func asJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-var listing = regexp.MustCompile(`([0-9a-z]{10})-\d+ .*tools/list .* done in`)
-
-// listed waits until so many proxies have been asked for their servers' tools.
-func (s *agentSite) listed(proxies int) {
-	end := time.Now().Add(3 * time.Minute)
-	for asked := map[string]bool{}; len(asked) < proxies; time.Sleep(20 * time.Millisecond) {
-		out, err := s.run(clawai, "log")
-		if err != nil || time.Now().After(end) {
-			s.t.Errorf("not all servers were asked for their tools: %v\n%s", err, out)
-			return
-		}
-		for _, line := range listing.FindAllStringSubmatch(out, -1) {
-			asked[line[1]] = true
-		}
-	}
-}
-
 // models are scripted models, one after the other at one address.
 type models struct {
 	before func(n int)
 	after  func(n int, answer string)
 	now    atomic.Pointer[scripted.Model]
+	lacks  atomic.Pointer[[]string]       // the servers' tools that the turns call, until the client has told the model of all
 	child  atomic.Pointer[scripted.Model] // of an agent that the agent has started
 	helper string                         // the tool by which it did
 }
 
-// begin has these turns asked for next.
+// begin has these turns asked for next. A client asks its model before it knows what its servers have, so the first turn,
+// which does nothing, comes again until the client tells the model of all tools that the turns call.
 func (m *models) begin(turns ...scripted.Turn) {
-	m.now.Store(&scripted.Model{Turns: turns, Before: m.before, After: m.after})
+	var tools []string
+	for _, turn := range turns {
+		if strings.HasPrefix(turn.Tool, "mcp_") {
+			tools = append(tools, turn.Tool)
+		}
+	}
+	m.lacks.Store(&tools)
+	model := &scripted.Model{Turns: turns}
+	again, end := 0, time.Now().Add(patience)
+	model.Before = func(n int) {
+		if n == again+1 && len(*m.lacks.Load()) > 0 && time.Now().Before(end) {
+			model.Turns = slices.Insert(model.Turns, n, model.Turns[0])
+			again++
+		} else if m.before != nil {
+			m.before(max(n-again, 0))
+		}
+	}
+	model.After = func(n int, answer string) {
+		if m.after != nil && (n == 0 || n > again) {
+			m.after(max(n-again, 0), answer)
+		}
+	}
+	m.now.Store(model)
 }
 
 func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if lacks := m.lacks.Load(); lacks != nil && !slices.ContainsFunc(*lacks, func(tool string) bool { return !tells(string(body), tool) }) {
+		m.lacks.Store(new([]string))
+	}
 	model := m.now.Load()
-	if child := m.child.Load(); child != nil {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if m.ofChild(body) {
-			model = child
-		}
+	if child := m.child.Load(); child != nil && m.ofChild(body) {
+		model = child
 	}
 	model.ServeHTTP(w, r)
+}
+
+// tells says that a request tells the model of a server's tool, by its whole name or by that of a group and its own.
+func tells(body, tool string) bool {
+	server, name, _ := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
+	return strings.Contains(body, tool) || strings.Contains(body, `"mcp__`+server+`"`) && strings.Contains(body, `"name":"`+name+`"`)
 }
 
 // ofChild says that a conversation begins with an errand: that of the one who gave it has the

@@ -17,22 +17,17 @@ func TestAgentHub(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.id, func(t *testing.T) {
 			t.Parallel()
-			var s agentSite
 			var told []string
 			model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
-			model.before = func(n int) {
-				if n == 0 {
-					s.listed(1)
-				}
-			}
 			if i := slices.Index(a.command, "mcp__web"); i >= 0 {
 				a.command = slices.Clone(a.command)
 				a.command[i] = "mcp__hub"
 			}
-			s = newAgentSite(t, a, serve(t, model), "[[rule]]\naction = \"deny\"\nserver = \"mail\"\ntool = \"note\"\nargs.words = \"secret*\"\ndescription = \"No secrets by mail\"\n"+allowAll)
+			s := newAgentSite(t, a, serve(t, model), "[[rule]]\naction = \"deny\"\nserver = \"mail\"\ntool = \"note\"\nargs.words = \"secret*\"\ndescription = \"No secrets by mail\"\n"+allowAll)
 			s.servers("web", "mail")
 			file := map[string]string{"claude-code": ".claude.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json"}[a.id]
 			before := string(s.read(file))
+			s.write(".config/clawai/config.toml", "[hub]\nlist_wait = \"1m\"\n") // a client need not ask again for what a busy machine lists late
 			s.must(filepath.Join(s.bin, "clawai"), "wrap", "--hub", a.id, "--yes")
 			note := func(server, words string) scripted.Turn {
 				turn := s.note("hub", words)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/clawai/clawai/internal/scripted"
 )
@@ -55,8 +56,9 @@ func withoutHops(h http.Header) http.Header {
 // recorder keeps what a handler is asked and answers.
 type recorder struct {
 	http.Handler
-	mu  sync.Mutex
-	all []noted
+	open sync.RWMutex // each request holds it for reading until its handler has ended
+	mu   sync.Mutex   // guards all
+	all  []*noted
 }
 
 type sentWriter struct {
@@ -80,28 +82,44 @@ func (w *sentWriter) Write(p []byte) (int, error) {
 func (w *sentWriter) Flush() { w.ResponseWriter.(http.Flusher).Flush() }
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.open.RLock()
+	defer r.open.RUnlock()
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return
 	}
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	n := noted{Method: req.Method, Path: req.URL.String(), Header: withoutHops(req.Header), Body: string(body)}
+	n := &noted{Method: req.Method, Path: req.URL.String(), Header: withoutHops(req.Header), Body: string(body)}
+	r.mu.Lock()
+	r.all = append(r.all, n)
+	r.mu.Unlock()
 	out := &sentWriter{ResponseWriter: w, status: http.StatusOK}
 	r.Handler.ServeHTTP(out, req)
 	n.Status, n.Reply, n.Sent = out.status, withoutHops(w.Header()), out.sent.String()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, n)
+}
+
+// requests waits until each request has its answer: a client ends when it has read the last byte, and the handler
+// that has written it ends later. It returns them in the order in which they came.
+func (r *recorder) requests() (all []noted) {
+	r.open.Lock()
+	defer r.open.Unlock()
+	for _, n := range r.all {
+		all = append(all, *n)
+	}
+	return all
 }
 
 // bodies returns the bodies of all requests.
 func (r *recorder) bodies() (all []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, n := range r.all {
+	for _, n := range r.requests() {
 		all = append(all, n.Body)
 	}
 	return all
+}
+
+// byContent orders requests: those that a client makes together come to each side in an order of their own.
+func byContent(a, b noted) int {
+	return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Body, b.Body))
 }
 
 // modelSite is an agent without hooks, whose model is reached through clawai.
@@ -169,10 +187,13 @@ func TestModelEars(t *testing.T) {
 			if err != nil || len(near) < 4 || model.CountAsked() != 4 {
 				t.Fatalf("%d requests, %d turns: %v", len(near), model.CountAsked(), err)
 			}
-			for i := range upstream.all { // the address that stands in Codex's settings has a path
-				upstream.all[i].Path = strings.Replace(upstream.all[i].Path, "/v1/responses", "/responses", 1)
+			far := upstream.requests()
+			for i := range far { // the address that stands in Codex's settings has a path
+				far[i].Path = strings.Replace(far[i].Path, "/v1/responses", "/responses", 1)
 			}
-			if diff := cmp.Diff(near, upstream.all); diff != "" {
+			slices.SortStableFunc(near, byContent)
+			slices.SortStableFunc(far, byContent)
+			if diff := gocmp.Diff(near, far); diff != "" {
 				t.Errorf("what the client wrote and read is not what the service read and wrote (-client +service):\n%.4000s", diff)
 			}
 			for _, file := range []string{"allowed-a", "denied-b", "allowed-c", "allowed-d"} {
@@ -318,7 +339,7 @@ func tapModel(file string, words []string) int {
 	cmd := exec.Command(words[program], append(words[:program:program], words[program+1:]...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr
 	err := cmd.Run()
-	text, failed := json.Marshal(tap.all)
+	text, failed := json.Marshal(tap.requests())
 	if err != nil || failed != nil || os.WriteFile(file, text, 0o600) != nil {
 		fmt.Fprintln(os.Stderr, "tap:", err, failed)
 		return 1
@@ -333,17 +354,9 @@ func TestModelFlow(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.id, func(t *testing.T) {
 			t.Parallel()
-			var s agentSite
 			var told []string
 			model := &models{after: func(_ int, answer string) { told = append(told, answer) }}
-			sessions := 0
-			model.before = func(n int) {
-				if n == 0 {
-					sessions++
-					s.listed(3 * sessions)
-				}
-			}
-			s = flowSite(t, a, serve(t, model))
+			s := flowSite(t, a, serve(t, model))
 			s.must(filepath.Join(s.bin, "clawai"), "unwrap", "--hooks", a.id, "--yes")
 			page := scripted.Turn{Tool: s.shell, Args: s.args("curl -s http://127.0.0.1:9/page || true")}
 			for _, through := range []bool{false, true} {

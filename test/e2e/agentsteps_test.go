@@ -137,7 +137,7 @@ func (m *models) send(s *agentSite, files []string) {
 // back waits for an agent of the agent, which some let go on by itself, and tells what it did.
 func (m *models) back(s *agentSite, files []string) {
 	child := m.child.Load()
-	for end := time.Now().Add(time.Minute); child.CountAsked() <= len(files) && !s.stops; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); child.CountAsked() <= len(files) && !s.stops; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.t.Errorf("an agent of %s was asked %d of %d calls", s.id, child.CountAsked(), len(files))
 			return

@@ -18,6 +18,9 @@ const context = await browser.newContext({
 })
 const seen = { console: [], errors: [], urls: [], pages: 0, dialogs: 0, downloads: 0 }
 let page
+// How long what must happen may take. A busy machine is late.
+const patience = 180_000
+context.setDefaultTimeout(patience)
 
 function watch(opened) {
   seen.pages++
@@ -45,7 +48,7 @@ const focus = () => page.evaluate(() => {
 async function drawn() {
   for (let n = 0; ; n++) {
     const now = await focus()
-    if (now.tag === 'body' || (now.outline && now.inView) || n === 20) return now
+    if (now.tag === 'body' || (now.outline && now.inView) || n === 200) return now
     await page.waitForTimeout(50)
   }
 }
@@ -106,7 +109,7 @@ const commands = {
     const found = await page.waitForFunction(([selector, text, gone]) => {
       const found = [...document.querySelectorAll(selector)].find((e) => e.getClientRects().length && e.innerText.includes(text))
       return gone ? !found : found && { text: found.innerText }
-    }, [selector, text, gone], { timeout: 15_000 })
+    }, [selector, text, gone], { timeout: patience })
     return (await found.jsonValue()).text
   },
   // How long a press right now would be too soon: what the page counts from when it is

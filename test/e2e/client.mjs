@@ -48,6 +48,14 @@ const transport = () => {
   return args[0] === 'sse' ? new SSEClientTransport(address) : new StreamableHTTPClientTransport(address)
 }
 await client.connect(transport())
+// The SDK forgets who wants to hear of progress when the result is in the same chunk of the pipe, as it is where the machine
+// is busy. So this is seen before the SDK. Each once: over HTTP the SDK takes streams up that have ended, and is told again.
+const progress = new Map()
+const { onmessage } = client.transport
+client.transport.onmessage = (message, extra) => {
+  if (message.method === 'notifications/progress') progress.set(message.params.progress, message.params)
+  return onmessage(message, extra)
+}
 see('server', client.getServerVersion())
 see('capabilities', client.getServerCapabilities())
 
@@ -81,13 +89,8 @@ const stories = {
     await attempt('elicit', () => call('trigger-elicitation-request'))
     await attempt('roots', () => call('get-roots-list'))
 
-    const progress = []
-    await attempt('progress', () => call('trigger-long-running-operation', { duration: 1, steps: 4 },
-      { onprogress: (p) => progress.push(p) }))
-    // Not the last: the SDK forgets the handler when the result is in the same
-    // chunk of the pipe, proxy or not. The taps see that frame too.
-    // Each once: over HTTP the SDK takes streams up that have ended, and is told again.
-    see('progress seen', [...new Map(progress.map((p) => [p.progress, p])).values()].slice(0, 3))
+    await attempt('progress', () => call('trigger-long-running-operation', { duration: 1, steps: 4 }, { onprogress: () => {} }))
+    see('progress seen', [...progress.values()].map(({ progress, total }) => ({ progress, total })))
 
     await attempt('cancel', async () => {
       const stop = new AbortController()

@@ -38,13 +38,14 @@ func TestRealClients(t *testing.T) {
 			c.start(s)
 			c.reached(s)
 			s.must(clawai, "log", "verify")
+			starts := s.must(clawai, "log", "--kind", "start", "--json")
 
 			s.must(clawai, "unwrap", "filesystem", "--client", c.id, "--file", path, "--yes")
 			if now := s.read(c.file); !bytes.Equal(now, bare) {
 				t.Errorf("unwrap left another file.\nbefore:\n%s\nafter:\n%s", bare, now)
 			}
 			c.start(s)
-			if out := s.must(clawai, "log", "--kind", "start", "--json"); strings.Count(out, "\n") != 1 {
+			if out := s.must(clawai, "log", "--kind", "start", "--json"); out != starts || strings.Count(out, "\n") != 1 && c.gaveUp == "" {
 				t.Errorf("the proxy ran once, and not without its wrapper:\n%s", out)
 			}
 		})
@@ -100,18 +101,21 @@ func (c realClient) start(s site) {
 	if i := slices.Index(args, "FILE"); i >= 0 {
 		args[i] = filepath.Join(s.home, c.file)
 	}
-	cmd := exec.CommandContext(s.t.Context(), program, args...)
-	cmd.Dir, cmd.Env = s.projects(), s.env
-	cmd.WaitDelay = time.Minute
 	var out []byte
-	if c.stdin == nil {
-		out, err = cmd.CombinedOutput()
-	} else {
-		out, err = talk(cmd, c.stdin)
+	for again := true; again; again = c.gaveUp != "" && strings.Contains(string(out), c.gaveUp) {
+		cmd := exec.CommandContext(s.t.Context(), program, args...)
+		cmd.Dir, cmd.Env = s.projects(), s.env
+		cmd.WaitDelay = time.Minute
+		if c.stdin == nil {
+			out, err = cmd.CombinedOutput()
+		} else {
+			out, err = talk(cmd, c.stdin)
+		}
 	}
 	if err != nil || !want.Match(out) {
 		s.t.Fatalf("%s did not reach the server: %v\n%s", c.name, err, out)
 	}
+	s.deserted() // a client ends before the proxies that it started, and they write the record to the end
 }
 
 // talk gives the command one entry of lines after each line that it answers.

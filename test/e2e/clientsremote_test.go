@@ -5,7 +5,6 @@ package e2e
 import (
 	"bufio"
 	"bytes"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,9 +12,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // A remoteClient is a realClient whose file holds a remote entry; URL is put in.
@@ -64,7 +64,7 @@ X-Other = 'one'
 		config: `{
   // Servers elsewhere
   "mcpServers": {
-    "everything": { "url": "URL", "type": "http", "headers": { "X-Key": "$E2E_KEY" }, "timeout": 30000 }
+    "everything": { "url": "URL", "type": "http", "headers": { "X-Key": "$E2E_KEY" }, "timeout": 170000 }
   }
 }
 `,
@@ -149,18 +149,13 @@ func TestRealClientsRemote(t *testing.T) {
 // everything is the reference server behind a door that asks for the key.
 func everything(t *testing.T) string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	_ = free.Close()
+	port := exectest.ReservePort(t)
 	server, err := filepath.Abs("node_modules/@modelcontextprotocol/server-everything/dist/index.js")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "node", server, "streamableHttp")
-	cmd.Env = append(cmd.Environ(), "PORT="+strconv.Itoa(port))
+	cmd.Env = append(cmd.Environ(), "PORT="+port)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -168,15 +163,19 @@ func everything(t *testing.T) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() && !strings.Contains(lines.Text(), "listening") {
+	lines, listens := bufio.NewScanner(stderr), false
+	for !listens {
+		if !lines.Scan() {
+			t.Fatal("the reference server ended before it listened")
+		}
+		listens = strings.Contains(lines.Text(), "listening")
 	}
 	go func() {
 		for lines.Scan() { // or its writes would block
 		}
 	}()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "127.0.0.1:" + strconv.Itoa(port)})
+	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "127.0.0.1:" + port})
 	pass.FlushInterval = -1
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Key") != remoteKey && r.Header.Get("Authorization") != "Bearer "+remoteKey {

@@ -260,7 +260,7 @@ func TestDashboardShowsHostileText(t *testing.T) {
 	for _, path := range []string{"/overview", "/calls", "/sessions", "/timeline?session=" + url.QueryEscape("session:"+evil), "/rules", "/servers", "/answers", "/calls?text=" + url.QueryEscape(evil), "/calls?" + url.QueryEscape(evil) + "=1"} {
 		b.do(nil, "goto", map[string]any{"url": d.origin + path})
 		b.wait("#view", "")
-		eventually(t, path+" is shown", func() bool { return b.text("#view") != "" })
+		await(t, path+" is shown", func() bool { return b.text("#view") != "" })
 		name, _, _ := strings.Cut(path, "?")
 		b.do(nil, "run", map[string]any{"script": `document.querySelectorAll('#view details').forEach((one) => { one.open = true })`})
 		text := strings.ReplaceAll(b.text("#view"), "\t", " ") // a browser tells the cells of a table apart by tabs

@@ -96,7 +96,7 @@ type wants struct {
 func (d *desk) ask(change func(*queue.Request)) wants {
 	d.t.Helper()
 	r := queue.Request{
-		Deadline: time.Now().Add(45 * time.Second), Server: "files", Client: "test-client 1.0", Project: "/home/ana/projects/garden",
+		Deadline: time.Now().Add(10 * time.Minute), Server: "files", Client: "test-client 1.0", Project: "/home/ana/projects/garden",
 		Calls: []policy.Call{{Server: "files", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{"read_file"}, Args: []byte(`{"path":"/home/ana/projects/garden/notes.md"}`)}},
 		Rule:  policy.Rule{Pos: policy.Position{File: "policy.toml", Line: 12}, Description: "Ask before files are read"},
 		Risk:  "routine", Lasting: true,
@@ -122,7 +122,7 @@ func (w wants) settle(s queue.Status, a queue.Answer, outcome string) {
 // answer is what the page gave, and tells what became of the call.
 func (w wants) answer(outcome string) queue.Answer {
 	w.d.t.Helper()
-	ctx, cancel := context.WithTimeout(w.d.t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(w.d.t.Context(), patience)
 	defer cancel()
 	a, err := w.Wait(ctx)
 	if err != nil {

@@ -4,8 +4,8 @@
 //   node elicit.mjs legacy|modern HOW TOOL -- COMMAND ARGS...
 //
 // HOW is once, session, deny, decline, cancel (after a second's thought), fast
-// (once, at once), slow (once, after six seconds), dropped (never) or off (the
-// client shows no forms).
+// (once, at once), slow (once, when the form was taken back, or where that is never
+// said after six seconds), dropped (never) or off (the client shows no forms).
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -28,10 +28,10 @@ if (how !== 'off') {
   client.setRequestHandler('elicitation/create', async ({ params }, ctx) => {
     see('form', params)
     if (params.requestedSchema.properties.name) return { action: 'accept', content: { name: 'Ada' } }
-    ctx.mcpReq.signal?.addEventListener('abort', () => see('taken back', true))
+    const back = new Promise((tell) => ctx.mcpReq.signal?.addEventListener('abort', () => tell(see('taken back', true))))
     switch (how) {
       case 'fast': return { action: 'accept', content: { answer: 'once' } }
-      case 'slow': await wait(6000); return { action: 'accept', content: { answer: 'once' } }
+      case 'slow': await (era === 'legacy' ? back : wait(6000)); return { action: 'accept', content: { answer: 'once' } }
       case 'dropped': await wait(600_000, undefined, { ref: false }); break
       case 'decline':
       case 'cancel': await wait(1000); return { action: how }
@@ -46,8 +46,8 @@ const attempt = async (words) => {
   try {
     // In the modern era no request is open, and no time limit runs, while the
     // user looks at a form.
-    const patience = wait(8000).then(() => { throw new Error('gave up') })
-    see('result', await Promise.race([client.callTool({ name: tool, arguments: { words } }, { timeout: 5000 }), patience]))
+    const patience = wait(how === 'dropped' ? 8000 : 170_000, undefined, { ref: false }).then(() => { throw new Error('gave up') })
+    see('result', await Promise.race([client.callTool({ name: tool, arguments: { words } }, { timeout: 170_000 }), patience]))
   } catch (error) {
     see('error', error.message)
   }

@@ -59,7 +59,7 @@ func (w *watched) screen() []byte {
 
 func (w *watched) wait(text string) {
 	w.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !bytes.Contains(w.screen(), []byte(text)); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); !bytes.Contains(w.screen(), []byte(text)); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			screen := w.screen()
 			w.t.Fatalf("the program never drew %q; last:\n%q", text, screen[max(0, len(screen)-500):])

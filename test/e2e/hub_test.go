@@ -32,6 +32,9 @@ tool = "*"
 		return filepath.Join(here, "node_modules/@modelcontextprotocol", name, "dist/index.js")
 	}
 	s.write(".config/clawai/config.toml", fmt.Sprintf(`
+[hub]
+list_wait = "1m"
+
 [upstream.files]
 command = ["node", %q]
 args = ["$HOME/projects"]

@@ -22,9 +22,13 @@ type mcpdo struct {
 
 const mcpdoProgram = "node_modules/@modelcontextprotocol/inspector/clients/mcpdo/build/mcp-bin.js"
 
-func newMcpdo(t *testing.T, s site, server []string) mcpdo {
+func newMcpdo(t *testing.T, s site, servers map[string][]string) mcpdo {
 	t.Helper()
-	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"notes": map[string]any{"command": server[0], "args": server[1:]}}})
+	entries := map[string]any{}
+	for name, server := range servers {
+		entries[name] = map[string]any{"command": server[0], "args": server[1:]}
+	}
+	config, err := json.Marshal(map[string]any{"mcpServers": entries})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +49,10 @@ func newMcpdo(t *testing.T, s site, server []string) mcpdo {
 			t.Errorf("the daemon did not stop: %v\n%s", err, out)
 		}
 	})
-	if out, err := m.run("--config", filepath.Join(s.home, "mcpdo.json"), "connect", "notes", "--cwd", here(t)); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for name := range servers {
+		if out, err := m.run("--config", filepath.Join(s.home, "mcpdo.json"), "connect", name, "--cwd", here(t)); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	return m
 }
@@ -56,10 +62,10 @@ func (m mcpdo) run(args ...string) (string, error) {
 	return m.s.run(append([]string{"node", mcpdoProgram, "--plain", "--format", "json"}, args...)...)
 }
 
-// note calls the tool and gives the id of the form that it is answered with.
-func (m mcpdo) note(words string) (form string) {
+// note calls the tool of a server and gives the id of the form that it is answered with.
+func (m mcpdo) note(server, words string) (form string) {
 	m.t.Helper()
-	out, err := m.run("--connection", "notes", "tools/call", "note", "words:="+words)
+	out, err := m.run("--connection", server, "tools/call", "note", "words:="+words)
 	var pending struct {
 		ElicitationPending struct{ ElicitationID, Message string }
 	}
@@ -73,10 +79,10 @@ func (m mcpdo) note(words string) (form string) {
 }
 
 // respond answers at a person's pace: what comes sooner counts as a program's.
-func (m mcpdo) respond(form, answer string) string {
+func (m mcpdo) respond(server, form, answer string) string {
 	m.t.Helper()
 	time.Sleep(500 * time.Millisecond)
-	out, _ := m.run("--connection", "notes", "elicitation/respond", form, answer)
+	out, _ := m.run("--connection", server, "elicitation/respond", form, answer)
 	return out
 }
 
@@ -85,10 +91,15 @@ func (m mcpdo) respond(form, answer string) string {
 func TestTheInspectorsForm(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, askAboutNotes)
-	s.write(".config/clawai/config.toml", "[ask]\norder = [\"elicitation\"]\nnobody = \"deny\"\ntimeout = \"6s\"\n")
+	s.write(".config/clawai/config.toml", "[ask]\norder = [\"elicitation\"]\nnobody = \"deny\"\n")
 	file := filepath.Join(s.home, "notes.txt")
-	server := []string{clawai, "proxy", "--server", "notes", "--", "node", "note-server.mjs", file}
-	m := newMcpdo(t, s, server)
+	server := []string{clawai, "proxy", "--server", "notes", "--ask-timeout", "5m", "--", "node", "note-server.mjs", file}
+	hurried := []string{clawai, "proxy", "--server", "hurried", "--ask-timeout", "20s", "--", "node", "note-server.mjs", file}
+	m := newMcpdo(t, s, map[string][]string{"notes": server, "hurried": hurried})
+	respond := func(words, answer string) string {
+		t.Helper()
+		return m.respond("notes", m.note("notes", words), answer)
+	}
 	done := func(want string) {
 		t.Helper()
 		if raw, err := os.ReadFile(file); string(raw) != want && (want != "" || !os.IsNotExist(err)) {
@@ -96,20 +107,20 @@ func TestTheInspectorsForm(t *testing.T) {
 		}
 	}
 
-	if out := m.respond(m.note("declined"), "--decline"); !strings.Contains(out, "denied_by_person") {
+	if out := respond("declined", "--decline"); !strings.Contains(out, "denied_by_person") {
 		t.Errorf("declined: %s", out)
 	}
-	if out := m.respond(m.note("cancelled"), "--cancel"); !strings.Contains(out, "nobody_to_ask") {
+	if out := respond("cancelled", "--cancel"); !strings.Contains(out, "nobody_to_ask") {
 		t.Errorf("cancelled: %s", out)
 	}
-	if out := m.respond(m.note("denied"), "answer:=deny"); !strings.Contains(out, "denied_by_person") {
+	if out := respond("denied", "answer:=deny"); !strings.Contains(out, "denied_by_person") {
 		t.Errorf("denied: %s", out)
 	}
 	done("")
-	if out := m.respond(m.note("once"), "answer:=once"); !strings.Contains(out, "noted once") {
+	if out := respond("once", "answer:=once"); !strings.Contains(out, "noted once") {
 		t.Errorf("allowed once: %s", out)
 	}
-	if out := m.respond(m.note("session"), "answer:=session"); !strings.Contains(out, "noted session") {
+	if out := respond("session", "answer:=session"); !strings.Contains(out, "noted session") {
 		t.Errorf("allowed for the session: %s", out)
 	}
 	if out, err := m.run("--connection", "notes", "tools/call", "note", "words:=session"); err != nil || !strings.Contains(out, "noted session") {
@@ -118,9 +129,9 @@ func TestTheInspectorsForm(t *testing.T) {
 	done("once\nsession\nsession\n")
 
 	// Nobody answers the form; then somebody does, too late.
-	late := m.note("late")
+	late := m.note("hurried", "late")
 	s.awaits("no answer within")
-	if out := m.respond(late, "answer:=once"); strings.Contains(out, "noted") {
+	if out := m.respond("hurried", late, "answer:=once"); strings.Contains(out, "noted") {
 		t.Errorf("answered late: %s", out)
 	}
 	done("once\nsession\nsession\n")

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -12,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/internal/scripted"
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // ledClients are the clients whose address stands in a file that wrap edits, with that file.
@@ -143,12 +142,7 @@ func TestModelHabits(t *testing.T) {
 // freeAddress returns an address at which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", exectest.ReservePort(t))
 }
 
 // serveWrapped starts clawai llm-proxy --wrapped, and returns what stops it.
@@ -179,11 +173,7 @@ func (s *agentSite) serveWrapped(clawai string, options ...string) (stop func())
 		}
 	}
 	s.t.Cleanup(stop)
-	for end := time.Now().Add(time.Minute); !strings.Contains(string(s.read("proxy.out")), "your clients at"); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatal(fmt.Errorf("it does not start: %s", string(s.read("proxy.out"))))
-		}
-	}
+	await(s.t, "clawai llm-proxy serves", func() bool { return strings.Contains(string(s.read("proxy.out")), "your clients at") })
 	return stop
 }
 

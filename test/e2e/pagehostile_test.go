@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/testing/viewtest"
@@ -36,7 +35,7 @@ func TestPageLink(t *testing.T) {
 	stranger.wait("#why", "opened by the link")
 	stranger.quiet(d.origin)
 	b.do(nil, "close", nil)
-	eventually(t, "nobody attends", func() bool { kinds, err := d.q.Answerers(); return err == nil && len(kinds) == 0 })
+	await(t, "nobody attends", func() bool { kinds, err := d.q.Answerers(); return err == nil && len(kinds) == 0 })
 }
 
 // TestPageFromElsewhere holds that a page of another port of this machine, in the
@@ -127,15 +126,6 @@ func TestPageWithOthersCookies(t *testing.T) {
 	b.press("Enter")
 	if a := w.answer("denied"); a.Channel != "web" {
 		t.Errorf("answered %+v", a)
-	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
 	}
 }
 

@@ -240,7 +240,7 @@ func (s site) members() map[string][]string {
 func sameLists(t *testing.T, method string, direct map[string]*speaker, hub *speaker) {
 	t.Helper()
 	member, name := listings[method][0], listings[method][1]
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		want := []any{}
 		for _, id := range members {
 			for _, one := range direct[id].list(method, member) {
@@ -597,7 +597,7 @@ func (p *speaker) next(what string) (message map[string]any) {
 		if err := read.Decode(&message); err != nil {
 			p.t.Fatalf("%v: %s", err, line)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		p.t.Fatalf("nothing more comes for %s", what)
 	}
 	called, _ := message["method"].(string)

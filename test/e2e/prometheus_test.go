@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -51,15 +50,10 @@ func TestPrometheus(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := in.Addr().String()
-	_ = in.Close()
+	web := freeAddress(t)
 	s.starts(nil, "prometheus", "--config.file="+filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+web, "--log.level=error")
 	last := ""
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		resp, err := http.Get("http://" + web + "/api/v1/query?query=" + url.QueryEscape(`sum(clawai_decisions_total{job="clawai",server="s",decision="allow",method="tools/call"})`))
 		if err != nil {
 			last = err.Error()

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bufio"
-	"fmt"
 	"net"
 	"os/exec"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // remoteServer is a server from npm that speaks HTTP.
@@ -99,7 +100,7 @@ func (s site) starts(env []string, argv ...string) *bufio.Reader {
 	}
 	s.t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		kill := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
 		_ = cmd.Wait()
 	})
@@ -109,26 +110,20 @@ func (s site) starts(env []string, argv ...string) *bufio.Reader {
 // serves starts a server at a free port, and gives its address once it listens.
 func (s site) serves(r remoteServer) (address string) {
 	s.t.Helper()
-	in, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	port := fmt.Sprint(in.Addr().(*net.TCPAddr).Port)
-	_ = in.Close()
+	port := exectest.ReservePort(s.t)
 	argv := []string{}
 	for _, a := range r.command {
 		argv = append(argv, strings.ReplaceAll(a, "PORT", port))
 	}
 	s.starts([]string{"PORT=" + port}, argv...)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if c, err := net.Dial("tcp", "localhost:"+port); err == nil {
+	await(s.t, r.name+" listens", func() bool {
+		c, err := net.Dial("tcp", "localhost:"+port)
+		if err == nil {
 			_ = c.Close()
-			return "http://localhost:" + port + r.path
 		}
-		if time.Now().After(end) {
-			s.t.Fatalf("%s does not listen", r.name)
-		}
-	}
+		return err == nil
+	})
+	return "http://localhost:" + port + r.path
 }
 
 // listens starts the reverse proxy in front of what of names.

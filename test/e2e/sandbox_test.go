@@ -155,7 +155,7 @@ func (s site) converse(argv, calls []string) string {
 		select {
 		case answer := <-answers:
 			all += answer + "\n"
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			s.t.Fatalf("no answer to %s: %s", params, complaints.String())
 		}
 	}

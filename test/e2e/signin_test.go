@@ -34,7 +34,7 @@ func newVisitor(t *testing.T) visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return visitor{t, &http.Client{Jar: jar, Timeout: 20 * time.Second}}
+	return visitor{t, &http.Client{Jar: jar, Timeout: patience}}
 }
 
 var (

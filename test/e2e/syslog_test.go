@@ -9,13 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/testing/exectest"
 	"github.com/clawai/clawai/internal/testing/tlstest"
 )
 
@@ -40,12 +39,7 @@ func TestSyslogIsReadByRsyslog(t *testing.T) {
 	ca := tlstest.WriteFile(t, dir, "ca.pem", authority.PEM)
 	tlstest.WriteFile(t, dir, "server.pem", cert)
 	tlstest.WriteFile(t, dir, "server.key", key)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	_ = l.Close()
+	port := exectest.ReservePort(t)
 	conf := tlstest.WriteFile(t, dir, "rsyslog.conf", fmt.Appendf(nil, rsyslogConf, dir, port))
 	server := exec.Command(rsyslogd, "-n", "-f", conf, "-i", filepath.Join(dir, "pid"))
 	server.Stdout, server.Stderr = os.Stderr, os.Stderr
@@ -56,7 +50,7 @@ func TestSyslogIsReadByRsyslog(t *testing.T) {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}()
-	awaitTrue(t, "rsyslogd listens", func() bool {
+	await(t, "rsyslogd listens", func() bool {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = conn.Close()
@@ -93,7 +87,7 @@ func TestSyslogIsReadByRsyslog(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		var lines []string
-		awaitTrue(t, "rsyslogd has written all", func() bool {
+		await(t, "rsyslogd has written all", func() bool {
 			text, _ := os.ReadFile(filepath.Join(dir, "out"))
 			lines = strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 			return len(lines) >= read+many && strings.HasSuffix(string(text), "\n")
@@ -132,14 +126,5 @@ func TestSyslogIsReadByRsyslog(t *testing.T) {
 			}
 		}
 		read += many
-	}
-}
-
-func awaitTrue(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
-		}
 	}
 }

@@ -36,9 +36,6 @@ func gateway() string { return filepath.Join(filepath.Dir(clawai), "clawai-gatew
 // gateway.toml.
 func startTeam(t *testing.T, s site, more ...string) *team {
 	t.Helper()
-	if out, err := exec.Command("go", "build", "-o", filepath.Dir(clawai), "../../cmd/clawai-gateway").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -205,16 +202,6 @@ func call(t *testing.T, session *mcp.ClientSession, tool string) string {
 		}
 	}
 	return text
-}
-
-// await waits for something that happens by itself. A poll comes at least every 25 seconds.
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s does not happen", what)
-		}
-	}
 }
 
 const (

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,12 +26,7 @@ func (s *site) beginPublicCentre() (origin, issuer, settings string) {
 	s.write("tls/authority.pem", string(authority.PEM))
 	s.write("secret", "a secret of the client\n")
 	s.env = append(s.env, "SSL_CERT_FILE="+filepath.Join(s.home, "tls/authority.pem"))
-	free, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := freeAddress(s.t)
 	origin = "https://" + address
 	line, err := s.starts(nil, "node", "team-oidc.mjs", origin+"/oidc/callback").ReadString('\n')
 	issuer = strings.TrimSpace(line)

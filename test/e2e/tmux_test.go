@@ -60,7 +60,7 @@ func (w tmux) screen() string { w.t.Helper(); return w.do("capture-pane", "-p") 
 // wait returns the screen once it shows all of the texts.
 func (w tmux) wait(texts ...string) string {
 	w.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		screen := w.screen()
 		missing := ""
 		for _, text := range texts {

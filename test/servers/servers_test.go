@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/clawai/clawai/internal/testing/exectest"
 )
 
 // asTheHub is an answer without what is the hub's own (docs/hub.md): how it introduces itself,
@@ -253,7 +255,7 @@ func (h *home) config() string {
 	for i, w := range h.command {
 		words[i] = fmt.Sprintf("%q", w)
 	}
-	return "[upstream.one]\nbare = true\ncommand = [" + strings.Join(words, ", ") + "]\n\n[hub]\nprefix_descriptions = false\nlist_wait = \"20s\"\n"
+	return "[upstream.one]\nbare = true\ncommand = [" + strings.Join(words, ", ") + "]\n\n[hub]\nprefix_descriptions = false\nlist_wait = \"1m\"\n"
 }
 
 func (h *home) hub() answers { return h.lines(h.run(h.config(), "hub")) }
@@ -296,21 +298,18 @@ func (h *home) bridgeHub() answers {
 
 // overHTTP is the Go SDK's server at an address of its own.
 func (h *home) overHTTP() string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	l := listener.Addr().String()
-	_ = listener.Close()
+	l := net.JoinHostPort("127.0.0.1", exectest.ReservePort(h.t))
 	h.start(exec.Command(h.command[0], "-http", l))
-	for range 100 {
-		if resp, err := http.Get("http://" + l); err == nil {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		resp, err := http.Get("http://" + l)
+		if err == nil {
 			_ = resp.Body.Close()
-			break
+			return "http://" + l + "/"
 		}
-		time.Sleep(50 * time.Millisecond)
+		if time.Now().After(end) {
+			h.t.Fatalf("the server does not listen: %v", err)
+		}
 	}
-	return "http://" + l + "/"
 }
 
 func (h *home) bridge() answers {

@@ -1,7 +1,6 @@
 package pinning
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,28 +79,22 @@ func TestOneServerHoldsUpNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = lock.Close() }()
-	waits := make(chan error)
+	waits := make(chan error, 1)
 	go func() {
 		_, err := s.JudgeEntries("slow", policy.PinFirst, pin.Tool, [][]byte{[]byte(find)}, Page{Last: true})
 		waits <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // the other waits for five
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if got := lists(t, s, policy.PinFirst, find); got != "same" {
-			t.Error(got)
-		}
-		if why := s.BlockReason("notes", policy.PinFirst, pin.Tool, "find"); why != "" {
-			t.Error(why)
-		}
-	}()
+	if got := lists(t, s, policy.PinFirst, find); got != "same" {
+		t.Error(got)
+	}
+	if why := s.BlockReason("notes", policy.PinFirst, pin.Tool, "find"); why != "" {
+		t.Error(why)
+	}
 	select {
-	case <-done:
-	case <-ctx.Done():
-		t.Error("it waits for the other")
+	case err := <-waits: // it gives up after five seconds
+		t.Fatalf("it waits for the other, which ended with: %v", err)
+	default:
 	}
 	if err := <-waits; err == nil {
 		t.Error("the slow one was written")

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
 	"github.com/clawai/clawai/internal/state/oauth"
+	"github.com/clawai/clawai/internal/testing/exectest"
 	"github.com/clawai/clawai/internal/testing/oauthtest"
 	"github.com/clawai/clawai/internal/testing/slow"
 )
@@ -41,16 +40,9 @@ func newOwner(t *testing.T, k oauthtest.ProviderKind) *owner {
 	return o
 }
 
-// fixCallback registers one address at the provider. Its port is below those that the system gives
-// to other programs, which could take it before the sign-in does.
+// fixCallback registers one address at the provider.
 func (o *owner) fixCallback() {
-	for o.callback == "" {
-		port := 10_000 + rand.IntN(20_000)
-		if free, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			o.callback = fmt.Sprintf("localhost:%d", port)
-			_ = free.Close()
-		}
-	}
+	o.callback = "localhost:" + exectest.ReservePort(o.t)
 	o.Change(func(s *oauthtest.Played) { s.Callback = "http://" + o.callback + "/callback" })
 }
 

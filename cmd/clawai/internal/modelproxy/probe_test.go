@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/modelproxy"
+	"github.com/clawai/clawai/internal/testing/exectest"
 	"github.com/clawai/clawai/wrap"
 )
 
@@ -97,14 +97,7 @@ func forward(t *testing.T, w http.ResponseWriter, r *http.Request, to *wrap.Mode
 
 // Nobody at the address is not a stranger there, and whoever stops asking gets an answer at once.
 func TestProbeOfNobody(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	routes := &wrap.ModelRoutes{Listen: l.Addr().String(), Secret: secret}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	routes := &wrap.ModelRoutes{Listen: "127.0.0.1:" + exectest.ReservePort(t), Secret: secret}
 	if judge, err := modelproxy.Probe(context.Background(), routes); judge != "" || err == nil || errors.Is(err, modelproxy.ErrStranger) {
 		t.Errorf("%q, %v", judge, err)
 	}
