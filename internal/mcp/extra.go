@@ -26,8 +26,8 @@ var coveredFields = [...]fieldSet{
 // treated like an unknown key.
 var metaKinds = map[string]func(jsonscan.Value) kind{
 	"progressToken": tokenKind,
-	"traceparent":   markKind,
-	"tracestate":    markKind,
+	"traceparent":   identifierKind,
+	"tracestate":    identifierKind,
 
 	MetaPrefix + "protocolVersion":    ownKind,
 	MetaPrefix + "clientInfo":         ownKind,
@@ -71,10 +71,10 @@ func ownKind(jsonscan.Value) kind { return protocolPart }
 // other value.
 func markKind(v jsonscan.Value) kind {
 	if v.Kind() != jsonscan.Object {
-		return kindOfMark(v)
+		return identifierKind(v)
 	}
 	for key, inner := range v.Members() {
-		if k := min(kindOfMark(key), kindOfMark(inner)); k != messagePart {
+		if k := min(identifierKind(key), identifierKind(inner)); k != messagePart {
 			return k
 		}
 	}
@@ -85,7 +85,8 @@ func markKind(v jsonscan.Value) kind {
 // are shorter.
 const longestMark = 128
 
-func kindOfMark(v jsonscan.Value) kind {
+// identifierKind returns messagePart only for an identifier.
+func identifierKind(v jsonscan.Value) kind {
 	switch v.Kind() {
 	case jsonscan.Number, jsonscan.Boolean:
 		return messagePart

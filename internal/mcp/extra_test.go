@@ -53,6 +53,7 @@ func TestExtraIsWhatTheCallDoesNotTell(t *testing.T) {
 		{"tools/call", `{"name":"n","_meta":{"x-codex-turn-metadata":{"turn id":"0199"}}}`, `{"_meta":{"x-codex-turn-metadata":{"turn id":"0199"}}}`, 0},
 		{"tools/call", `{"name":"n","_meta":{"x-codex-turn-metadata":{"w":{"a":1}}}}`, `{"_meta":{"x-codex-turn-metadata":{"w":{"a":1}}}}`, 0},
 		{"tools/call", `{"name":"n","_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","tracestate":"a=b,c=d"}}`, ``, 0},
+		{"tools/call", `{"name":"n","_meta":{"traceparent":{"cmd":"rm"},"tracestate":{"a":"b"},"progressToken":1}}`, `{"_meta":{"traceparent":{"cmd":"rm"},"tracestate":{"a":"b"}}}`, 0},
 		{"tools/call", `{"name":"n","_meta":{"baggage":"a=b"}}`, `{"_meta":{"baggage":"a=b"}}`, 0},
 		{"tools/call", `{"name":"n","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/clientCapabilities":{}}}`, ``, 0},
 		{"tools/call", `{"name":"n","_meta":{"io.modelcontextprotocol/other":1,"a/b":2},"x":3}`, `{"_meta":{"io.modelcontextprotocol/other":1,"a/b":2},"x":3}`, 0},

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// setProcessAttributes puts the child into its own process group. If this process dies, this kernel
-// cannot kill the child. Only the watchdog and the end of stdin stop the child then.
-func setProcessAttributes(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+// setProcessAttributes puts the child into a process group, or into its own if the id is 0. If this
+// process dies, this kernel cannot kill the child. Only the watchdog and the end of stdin stop the child then.
+func setProcessAttributes(cmd *exec.Cmd, group int) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 }

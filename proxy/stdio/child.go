@@ -65,7 +65,9 @@ func (c *Child) Done() <-chan struct{} { return c.done }
 func (c *Child) Close(ctx context.Context) error {
 	c.once.Do(func() {
 		c.in.closeEnd()
-		if !c.waitExit(ctx) || !c.waitGroupGone(graceShort) {
+		ended := c.waitExit(ctx)
+		c.group.expelWatchdog()
+		if !ended || !c.waitGroupGone(graceShort) {
 			c.forced = c.ExitCode() < 0
 			c.group.terminateGroup()
 			if !c.waitGone(graceTerm) {

@@ -4,31 +4,72 @@ package stdio
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
-// group is the process group of the child. It contains all descendants of the child that did not
-// change their group.
+// group is the process group of the child, or both of them: the group that its watchdog leads and in
+// which the child was started, and the group that the child leads. A child that was started in a
+// watchdog's group leads one only if it makes one itself. The groups contain all descendants of the
+// child that did not change their group.
 type group struct {
-	id       int
+	ids      []int
 	watchdog *Watchdog
 }
 
-func (g *group) adoptProcess(p *os.Process, w *Watchdog) error {
-	g.id = p.Pid             // because of Setpgid, the child is the leader of the group
+// prepareGroup makes the command start in a group that w watches, or another watchdog if w has a
+// child already or is nil.
+func (g *group) prepareGroup(cmd *exec.Cmd, w *Watchdog) {
 	if w == nil || w.taken { // a cage may need a second attempt to start
 		w = StartWatchdog()
 	}
 	g.watchdog = w
-	w.watchGroup(g.id)
+	joined := w.group()
+	if joined != 0 {
+		g.ids = append(g.ids, joined)
+	}
+	setProcessAttributes(cmd, joined)
+}
+
+// abandonGroup is called instead of adoptProcess if the command could not be started. The caller
+// still has w.
+func (g *group) abandonGroup(w *Watchdog) {
+	if g.watchdog != w {
+		g.watchdog.Stop()
+	}
+}
+
+func (g *group) adoptProcess(p *os.Process) error {
+	g.ids = append(g.ids, p.Pid)
+	g.watchdog.watchChild(p.Pid)
 	return nil
 }
 
-func (g *group) terminateGroup() { _ = syscall.Kill(-g.id, syscall.SIGTERM) }
+// expelWatchdog lets another watchdog watch the group from outside, so that the group is empty when
+// the child and its descendants are gone.
+func (g *group) expelWatchdog() {
+	outside := StartWatchdog()
+	for _, id := range g.ids {
+		outside.watchGroup(id)
+	}
+	outside.group() // it runs
+	g.watchdog.Stop()
+	g.watchdog = outside
+}
 
-func (g *group) killGroup() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
+// signalGroup reports whether there was a process to signal.
+func (g *group) signalGroup(s syscall.Signal) (found bool) {
+	for _, id := range g.ids {
+		found = syscall.Kill(-id, s) == nil || found
+	}
+	return found
+}
 
-func (g *group) isAlive() bool { return syscall.Kill(-g.id, 0) == nil }
+func (g *group) terminateGroup() { g.signalGroup(syscall.SIGTERM) }
+
+func (g *group) killGroup() { g.signalGroup(syscall.SIGKILL) }
+
+func (g *group) isAlive() bool { return g.signalGroup(0) }
 
 func (g *group) releaseGroup() { g.watchdog.Stop() }
 

@@ -51,6 +51,9 @@ func play(r string) {
 		child.Stdout = os.Stdout
 		fmt.Println(os.Getpid())
 		_ = child.Run()
+	case "wrapper": // as timeout: a family in a group of its own
+		leadGroup()
+		play("family")
 	case "orphans": // ends with its input, and leaves a process behind
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), role+"=deaf")

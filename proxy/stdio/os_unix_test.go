@@ -23,6 +23,12 @@ func killSelf() {
 	select {}
 }
 
+func leadGroup() {
+	if err := syscall.Setpgid(0, 0); err != nil {
+		panic(err)
+	}
+}
+
 // running does not count a zombie that its new parent has not reaped.
 func running(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -23,6 +23,8 @@ func killSelf() {
 	select {}
 }
 
+func leadGroup() {} // Windows has none
+
 func running(pid int) bool {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {

@@ -122,16 +122,17 @@ func (c *Child) runProcess(w *Watchdog, started chan<- error) {
 	defer close(c.reaped)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	setProcessAttributes(c.cmd)
+	c.group.prepareGroup(c.cmd, w)
 	err := c.cmd.Start()
 	c.closeChildEnds()
 	if err != nil {
+		c.group.abandonGroup(w)
 		c.in.closeEnd()
 		c.out.closeEnd()
 		started <- err
 		return
 	}
-	if err := c.group.adoptProcess(c.cmd.Process, w); err != nil {
+	if err := c.group.adoptProcess(c.cmd.Process); err != nil {
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
 		c.in.closeEnd()

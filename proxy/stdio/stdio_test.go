@@ -64,7 +64,7 @@ func TestExitIsReported(t *testing.T) {
 
 func TestCloseEndsWhoeverWillNotGo(t *testing.T) {
 	slow.Test(t)
-	for role, n := range map[string]int{"echo": 0, "deaf": 1, "family": 2} {
+	for role, n := range map[string]int{"echo": 0, "deaf": 1, "family": 2, "wrapper": 2} {
 		t.Run(role, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			c := start(t, role)
@@ -122,7 +122,7 @@ func TestCloseFreesAWriterThatIsStuck(t *testing.T) {
 // neither the server nor what it started.
 func TestKilledOwnerLeavesNobody(t *testing.T) {
 	slow.Test(t)
-	for play, n := range map[string]int{"owner:deaf": 1, "owner:family": 2, "early owner:family": 2} {
+	for play, n := range map[string]int{"owner:deaf": 1, "owner:family": 2, "early owner:family": 2, "owner:wrapper": 2} {
 		t.Run(play, func(t *testing.T) {
 			owner := exec.Command(os.Args[0])
 			owner.Env = append(os.Environ(), role+"="+play)

@@ -20,7 +20,7 @@ type group struct {
 	job windows.Handle
 }
 
-func (g *group) adoptProcess(p *os.Process, _ *Watchdog) error {
+func (g *group) adoptProcess(p *os.Process) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return os.NewSyscallError("CreateJobObject", err)
@@ -65,6 +65,12 @@ func resumeProcess(process windows.Handle) error {
 	return nil
 }
 
+// abandonGroup does nothing, because a job is made only for a process.
+func (g *group) abandonGroup(*Watchdog) {}
+
+// expelWatchdog does nothing, because a job needs no watchdog.
+func (g *group) expelWatchdog() {}
+
 // terminateGroup does nothing. On Windows a process without a window cannot be asked to end, and
 // stdin is closed already.
 func (g *group) terminateGroup() {}
@@ -76,10 +82,10 @@ func (g *group) isAlive() bool { return false }
 
 func (g *group) releaseGroup() { _ = windows.CloseHandle(g.job) }
 
-// setProcessAttributes also puts the child into its own process group. So only this process gets a
+// prepareGroup also puts the child into its own process group. So only this process gets a
 // Ctrl-C, and it then closes the child's input. Otherwise a batch file in the group would get it
 // too, and would ask whether to end.
-func setProcessAttributes(cmd *exec.Cmd) {
+func (g *group) prepareGroup(cmd *exec.Cmd, _ *Watchdog) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP}
 }
 

@@ -2,12 +2,15 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/internal/text/redact"
+	"github.com/clawai/clawai/internal/wire/frame"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/reading"
 )
@@ -21,13 +24,26 @@ type Missing struct {
 	last  string   // if open: the name of the last recorded member
 	seen  []string // if open: the names of all recorded members
 	large bool     // the message was so large that judging a missing value could take too much work
+	tool  builtin.Tool
 }
 
 // gap is a value in the arguments that is unknown.
 type gap struct {
-	path []string // names of the members on the path to the value; an element of a list has the path of the list
-	why  Why
+	path   []string // names of the members on the path to the value; an element of a list has the path of the list
+	shared string   // the name by which rules may name the first member too; "" if there is none
+	why    Why
 }
+
+// namings returns the paths by which rules may name the value.
+func (g *gap) namings() [][]string {
+	if g.shared == "" {
+		return [][]string{g.path}
+	}
+	return [][]string{g.path, append([]string{g.shared}, g.path[1:]...)}
+}
+
+// isSameName reports whether the judge takes both names of arguments for one.
+func isSameName(a, b string) bool { return reading.FoldCase(a) == reading.FoldCase(b) }
 
 const (
 	// maxGaps is the maximum number of gaps. If there are more, all arguments count as missing.
@@ -45,7 +61,7 @@ func (m *Missing) readEntry(e *event.Entry) Why {
 			m.names = why
 		}
 	}
-	m.large = e.Bytes > largeFrame
+	m.large, m.tool = e.Bytes > largeFrame, toolOf(e)
 	if len(e.Args) == 0 {
 		return ""
 	}
@@ -58,6 +74,19 @@ func (m *Missing) readEntry(e *event.Entry) Why {
 		return m.cutOff(e.Args)
 	}
 	return ""
+}
+
+// toolOf returns the built-in tool of a record; the zero Tool if it is none.
+func toolOf(e *event.Entry) (t builtin.Tool) {
+	if e.Method != builtin.Method {
+		return t
+	}
+	for _, name := range e.Names {
+		if t = builtin.FindTool(e.Server, name); t.Class != "" {
+			break
+		}
+	}
+	return t
 }
 
 // readValue reads one JSON value. It returns false if there is none.
@@ -95,7 +124,11 @@ func (m *Missing) noteGap(at []string, why Why) {
 	switch {
 	case why == "":
 	case len(m.gaps) < maxGaps:
-		m.gaps = append(m.gaps, gap{at, why})
+		g := gap{path: at, why: why}
+		if len(at) > 0 {
+			g.shared = m.tool.SharedName(at[0])
+		}
+		m.gaps = append(m.gaps, g)
 	default:
 		m.gaps[0] = gap{why: why}
 	}
@@ -213,10 +246,7 @@ func findsOf(e *event.Entry) []string {
 // "" if enough is known.
 func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	for _, g := range m.gaps {
-		named := slices.ContainsFunc(s.ArgumentPaths(), func(path []string) bool {
-			return len(path) <= len(g.path) && slices.Equal(path, g.path[:len(path)])
-		}) || len(g.path) > 0 && slices.Contains(s.Further.Names, g.path[0])
-		if named {
+		if namesExactly(s, &g) {
 			continue
 		}
 		if len(g.path) == 0 || s.Further.Only {
@@ -225,6 +255,9 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 		// This argument is not named in the rule. Its value matters only if its name does not
 		// already decide whether it is suspicious.
 		name := g.path[len(g.path)-1]
+		if len(g.path) == 1 {
+			name = cmp.Or(g.shared, name)
+		}
 		if reading.SuspectReason(name, "x") == "" && reading.SuspectReason(name, "/x") != "" {
 			return g.why
 		}
@@ -235,6 +268,16 @@ func (m *Missing) whyOthersUnknown(s *policy.Source) Why {
 	return ""
 }
 
+// namesExactly reports whether a rule names the argument of a gap, in the case that the call has. To
+// the judge, an argument in another case is not named.
+func namesExactly(s *policy.Source, g *gap) bool {
+	return slices.ContainsFunc(g.namings(), func(of []string) bool {
+		return len(of) > 0 && slices.Contains(s.Further.Names, of[0]) || slices.ContainsFunc(s.ArgumentPaths(), func(path []string) bool {
+			return len(path) <= len(of) && slices.Equal(path, of[:len(path)])
+		})
+	})
+}
+
 // matchesAnyText reports whether a rule about sampling or elicitation matches every text. It
 // returns false for other subjects, because their names may be refused or have several readings.
 func matchesAnyText(s *policy.Source) bool {
@@ -243,23 +286,34 @@ func matchesAnyText(s *policy.Source) bool {
 
 // whyPathUnknown returns why the values for a condition are unknown; "" if they are known. path is
 // the path of the condition's argument. A condition looks at the member with this path and at
-// everything inside it. So a gap matters if it is at this place, inside it, or around it. The names
-// in the path of a gap are compared without regard to case.
+// everything inside it. So a gap matters if it is at this place, inside it, or around it.
 func (m *Missing) whyPathUnknown(path []string) Why {
 	if policy.EveryArgument(path) {
 		path = nil
 	}
 	for _, g := range m.gaps {
-		n := min(len(path), len(g.path))
-		if slices.EqualFunc(path[:n], g.path[:n], strings.EqualFold) {
-			return g.why
+		for _, of := range g.namings() {
+			n := min(len(path), len(of))
+			if slices.EqualFunc(path[:n], of[:n], isSameName) {
+				return g.why
+			}
 		}
 	}
-	// A message with two members of the same name is refused before the rules, even if the names
-	// differ in case. So a member that is missing in the record has another name than every
-	// recorded member.
-	if m.open && (len(path) == 0 || strings.EqualFold(path[0], m.last) || !slices.Contains(m.seen, path[0])) {
+	if m.open && (len(path) == 0 || m.mayFollow(path[0])) {
 		return LeftOut
 	}
 	return ""
+}
+
+// mayFollow reports whether a member that rules name by this name may be in the part of the
+// arguments that the record lacks. The frame's reader refuses a message with two members whose
+// names fold together. So a name of which the record has the whole member cannot follow. The judge
+// also takes ß for ss, and the frame's reader does not.
+func (m *Missing) mayFollow(name string) bool {
+	if isSameName(name, m.last) || isSameName(name, m.tool.SharedName(m.last)) || strings.Contains(reading.FoldCase(name), "ss") {
+		return true
+	}
+	return slices.ContainsFunc(append(m.tool.OwnNames(name), name), func(own string) bool {
+		return !slices.ContainsFunc(m.seen, func(seen string) bool { return frame.FoldsTo(seen, own) })
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/clawai/clawai/internal/check/replay"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/text/builtin"
 	"github.com/clawai/clawai/internal/text/redact"
 	"github.com/clawai/clawai/policy"
 
@@ -42,6 +43,12 @@ func toolCall(was, name, args string) *event.Event {
 		Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: []string{name},
 		Args: []byte(args), Bytes: len(args) + 100, Policy: was, Decision: was, Stage: "policy",
 	}
+}
+
+func builtinCall(was, tool, class, args string) *event.Event {
+	ev := toolCall(was, tool, args)
+	ev.Server, ev.Method, ev.Names = "claude-code", builtin.Method, []string{tool, class}
+	return ev
 }
 
 func judgeOf(t testing.TB, src string) *replay.Judge {
@@ -107,6 +114,11 @@ func TestCompare(t *testing.T) {
 		{"a secret in an object", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.env = \"*\"\n", toolCall("allow", "run", `{"env":{"TOKEN":"abcdefgh"}}`), replay.NotJudged, replay.Redacted},
 		{"a secret beside what a rule looks at", "[[rule]]\naction = \"allow\"\ntool = \"*\"\nargs.env.MODE = \"fast\"\n", toolCall("allow", "run", `{"env":{"TOKEN":"abcdefgh","MODE":"fast"}}`), replay.Unchanged, ""},
 		{"in another case", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.Password = \"a*\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n", toolCall("allow", "run", `{"password":"abcdefgh"}`), replay.NotJudged, replay.Redacted},
+		{"in another spelling that folds", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.strasse = \"/x\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n", toolCall("allow", "run", `{"Straße":"/`+long+`"}`), replay.NotJudged, replay.Cut},
+		{"a built-in tool's own name for a path", keysShut, builtinCall("allow", "Read", "read", `{"file_path":"/`+long+`"}`), replay.NotJudged, replay.Cut},
+		{"a built-in tool's own name for a path, whole", keysShut, builtinCall("allow", "Read", "read", `{"file_path":"/home/user/.ssh/id"}`), replay.NewlyDenied, ""},
+		{"in another case before the cut", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.PATH = \"/x\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n", toolCall("allow", "write", many), replay.Unchanged, ""},
+		{"what folds only for the judge, after the cut", "[[rule]]\naction = \"deny\"\ntool = \"*\"\nargs.class = \"/x\"\n[[rule]]\naction = \"allow\"\ntool = \"*\"\n", toolCall("allow", "write", strings.Replace(many, "path", "class", 1)), replay.NotJudged, replay.LeftOut},
 		{"what stands before the cut", keysShut, toolCall("allow", "write", many), replay.NotJudged, replay.LeftOut},
 		{"what stands before the cut, and any further", keysShut + "args_open = true\n", toolCall("allow", "write", many), replay.Unchanged, ""},
 		{"a secret that may be a decoy", keysShut, toolCall("allow", "write", `{"path":"/home/user/p/a","env":{"DATABASE":"postgres://u:geheim-1@h/x"}}`), replay.NotJudged, replay.Redacted},
@@ -278,9 +290,17 @@ func TestRedactedIsNeverGuessed(t *testing.T) {
 				args[name] = json.RawMessage(values[r.IntN(len(values))])
 			}
 		}
+		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{[]string{"read", "write"}[r.IntN(2)]}}
+		if r.IntN(2) == 0 {
+			call.Server, call.Method, call.Names = "claude-code", builtin.Method, []string{"Read", "read"}
+			if path, ok := args["path"]; ok {
+				delete(args, "path")
+				args["file_path"] = path
+			}
+		}
 		raw, _ := json.Marshal(args)
-		call := policy.Call{Server: "s", Method: "tools/call", Subject: policy.ToolSubject, Names: []string{[]string{"read", "write"}[r.IntN(2)]}, Args: raw}
-		e := event.Entry{Event: event.Event{Kind: event.Decision, Server: "s", Method: "tools/call", Subject: "tool", Names: call.Names,
+		call.Args = raw
+		e := event.Entry{Event: event.Event{Kind: event.Decision, Server: call.Server, Method: call.Method, Subject: "tool", Names: call.Names,
 			Args: redact.ScrubJSON(raw), Policy: "allow", Bytes: len(raw)}}
 		j := judgeOf(t, src.String())
 		x := j.CompareEntry(&e)

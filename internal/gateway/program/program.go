@@ -53,7 +53,7 @@ type call struct {
 	roles            string // only for the command key-add
 	days, hours      int    // for the commands that make a key of a machine
 	arguments        []string
-	stdout           io.Writer
+	stdout           *prose
 	stderr           io.Writer
 }
 
@@ -93,7 +93,11 @@ var commands = []command{
 
 // Run runs a command line without the program's name, and returns the exit code.
 func Run(words []string, version string, stdout, stderr io.Writer) int {
-	err := runCommand(words, version, stdout, stderr)
+	out := newProse(stdout)
+	err := runCommand(words, version, out, stderr)
+	if lost := out.finishLine(); err == nil {
+		err = lost
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -111,7 +115,7 @@ func Run(words []string, version string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-func runCommand(words []string, version string, stdout, stderr io.Writer) error {
+func runCommand(words []string, version string, stdout *prose, stderr io.Writer) error {
 	if len(words) == 0 {
 		return usagef("which command? See: clawai-gateway --help")
 	}
@@ -131,7 +135,7 @@ func runCommand(words []string, version string, stdout, stderr io.Writer) error 
 }
 
 // start reads the options of a command and runs it.
-func (c *command) start(words []string, version string, stdout, stderr io.Writer) error {
+func (c *command) start(words []string, version string, stdout *prose, stderr io.Writer) error {
 	is := &call{version: version, stdout: stdout, stderr: stderr}
 	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)

@@ -31,7 +31,7 @@ func TestReady(t *testing.T) {
 	write(t, filepath.Join(dir, centre.SettingsFile), fmt.Appendf(nil, "[listen]\noperator = %q\n", strings.TrimPrefix(s.URL, "http://")))
 	ask := func() (string, error) {
 		var out strings.Builder
-		err := runReady(&call{dir: dir, stdout: &out})
+		err := runReady(&call{dir: dir, stdout: newProse(&out)})
 		return out.String(), err
 	}
 	if out, err := ask(); err != nil || out != "ready\n" {

@@ -40,7 +40,7 @@ func runSimulate(c *call) error {
 		return usagef("no laptop has shipped a decision since %s, so nothing was judged; try a longer --since", c.since)
 	}
 	if c.json {
-		e := json.NewEncoder(c.stdout)
+		e := json.NewEncoder(c.stdout.w)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
 		err = e.Encode(r)

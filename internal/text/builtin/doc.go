@@ -42,6 +42,22 @@ func (t Tool) SharedName(own string) string {
 	return ""
 }
 
+// OwnNames returns the names that the tool uses for an argument that its class names so, in any case.
+func (t Tool) OwnNames(shared string) (own []string) {
+	if t.row == nil {
+		return nil
+	}
+	if t.row.contract && strings.EqualFold(shared, "path") {
+		own = append(own, placesArgument)
+	}
+	for pair := range strings.FieldsSeq(t.row.args) {
+		if from, to, _ := strings.Cut(pair, ">"); strings.EqualFold(to, shared) {
+			own = append(own, from)
+		}
+	}
+	return own
+}
+
 // KnowsArgument reports whether rules see all files and commands in an argument. That is so if the
 // argument never names a file or a command, or if CompleteArguments copies the names into an
 // argument that rules read.

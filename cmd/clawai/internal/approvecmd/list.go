@@ -68,7 +68,7 @@ func printHistory(c *cli.Context, q console.Queue, dirs config.Folders, color bo
 		if r.Answer.Reply.Allows() {
 			sgr = "32"
 		}
-		for _, line := range cmdline.WrapWords(console.StatusText(*r), max(0, cmdline.ScreenWidth(c.App.Writer)-len(below))) {
+		for _, line := range view.WrapWords(console.StatusText(*r), max(0, cmdline.ScreenWidth(c.App.Writer)-len(below))) {
 			if _, err := fmt.Fprintf(c.App.Writer, "%s%s\n", below, cmdline.Paint(color, sgr, line)); err != nil {
 				return err
 			}

@@ -372,7 +372,7 @@ func writeOutcome(b *strings.Builder, word, meaning string, all []verdict) {
 	}
 	for _, act := range acts {
 		fmt.Fprintf(b, "  %s\n", view.Cut(act, 78))
-		for _, line := range cmdline.WrapWords(strings.Join(names[act], ", "), 74) {
+		for _, line := range view.WrapWords(strings.Join(names[act], ", "), 74) {
 			fmt.Fprintf(b, "    %s\n", line)
 		}
 	}

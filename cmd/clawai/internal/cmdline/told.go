@@ -73,7 +73,7 @@ func (p prose) Write(text []byte) (int, error) {
 			// Text from a file may have tabs, and a terminal shows a tab wider than one column.
 			line = strings.ReplaceAll(line, "\t", "    ")
 		}
-		parts := strings.Split(FoldLines(ShortenHome(line, p.home), p.width), "\n")
+		parts := strings.Split(view.FoldLines(ShortenHome(line, p.home), p.width), "\n")
 		lines[i] = strings.Join(paintMarks(parts, p.brushes), "\n")
 	}
 	if _, err := io.WriteString(p.w, strings.Join(lines, "\n")); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/logcmd"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/internal/session/base"
 	"github.com/clawai/clawai/internal/state/access"
 	"github.com/clawai/clawai/internal/state/audit"
@@ -122,7 +123,7 @@ func checkPolicy(p *machine) []finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return []finding{{Health: broken, Text: "there is no policy at " + path + ", so no server is started",
-			Fix: "clawai init"}}
+			Fix: firstPolicy()}}
 	case err != nil:
 		return []finding{{Health: broken, Text: strings.TrimPrefix(err.Error(), "policy ") + "; no server is started with it",
 			Fix: policyFix(err)}}
@@ -136,6 +137,16 @@ func checkPolicy(p *machine) []finding {
 		all = append(all, finding{Health: healthy, Text: fmt.Sprintf("it keeps an older text of %s, as it was pinned; to see what this clawai's would change: clawai policy update", strings.Join(older, ", "))})
 	}
 	return all
+}
+
+// firstPolicy returns the command that writes a policy here. If the clients' files cannot be looked
+// at, another check says so.
+func firstPolicy() string {
+	f, err := wrapcmd.FindServers()
+	if err != nil {
+		return "clawai init"
+	}
+	return f.FirstPolicyCommand()
 }
 
 // policyFix returns the advice to the owner of a policy that does not load.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/leaks"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/text/term"
 )
 
@@ -73,7 +74,7 @@ func (p *printer) printRow(h health, check, text string) {
 		room = max(p.width-indent-1, 30)
 	}
 	first := cmdline.Paint(p.color, healthColors[h], cmdline.Pad(string(h), healthCells)) + "  " + cmdline.Pad(check, p.names) + "  "
-	for _, line := range cmdline.WrapWords(text, room) {
+	for _, line := range view.WrapWords(text, room) {
 		fmt.Fprintln(&p.out, first+line)
 		first = strings.Repeat(" ", indent)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/policyfile"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/policy/glob"
@@ -350,7 +351,7 @@ func (g *ruleList) writeText(w io.Writer, width int) {
 
 // writeWrapped writes a text after a margin. If the text needs more lines, their margin is spaces.
 func writeWrapped(w io.Writer, margin, text string, width int) {
-	for i, line := range cmdline.WrapWords(text, max(20, width-len(margin))) {
+	for i, line := range view.WrapWords(text, max(20, width-len(margin))) {
 		if i == 1 {
 			margin = strings.Repeat(" ", max(len(margin), 2))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
+	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/text/term"
 	"github.com/clawai/clawai/wrap"
 	"github.com/clawai/clawai/wrap/client"
@@ -82,7 +83,7 @@ func (p *statusPrinter) printHooks(h HookStatus) {
 		if text == "" {
 			continue
 		}
-		for _, line := range cmdline.WrapWords(term.VisibleText(text), max(0, p.width-5)) {
+		for _, line := range view.WrapWords(term.VisibleText(text), max(0, p.width-5)) {
 			fmt.Fprintln(&p.out, "    "+line)
 		}
 	}

@@ -40,13 +40,35 @@ func (r *initRun) pickTargets() error {
 func (r *initRun) pendingTargets(mode initMode) []wrap.Target {
 	judge := r.Judge
 	judge.Observe = mode == modeObserve
-	var all []wrap.Target
-	for _, t := range wrap.SelectTargets(r.Places, r.selection) {
-		if judge.ChangesTarget(wrap.Wrap, t) {
-			all = append(all, t)
-		}
+	return r.bareTargets(judge, r.selection)
+}
+
+// bareTargets returns the servers that wrap would change as judge says.
+func (f *Found) bareTargets(judge wrap.Planner, s wrap.Selection) []wrap.Target {
+	return slices.DeleteFunc(wrap.SelectTargets(f.Places, s), func(t wrap.Target) bool { return !judge.ChangesTarget(wrap.Wrap, t) })
+}
+
+// The commands that write a first policy.
+const (
+	initServers = "clawai init"
+	initHooks   = "clawai init --hooks"
+	initProfile = "clawai policy init --profile "
+)
+
+// FirstPolicyCommand returns the command that writes a policy on this machine, if there is none. init
+// writes one only if it has something to put clawai in front of.
+func (f *Found) FirstPolicyCommand() string {
+	if len(f.bareTargets(f.Judge, wrap.Selection{})) > 0 {
+		return initServers
 	}
-	return all
+	hooks, err := f.FindHooks()
+	if err != nil {
+		return initProfile + "NAME; clawai policy init --list shows the names"
+	}
+	if changes, _ := f.Judge.PlanHooks(wrap.Wrap, hooks, nil); len(changes) > 0 {
+		return initHooks
+	}
+	return initProfile + "NAME; clawai policy init --list shows the names"
 }
 
 const modeQuestion = `

@@ -117,7 +117,7 @@ func (r *initRun) finishRun(changes []wrap.Change, failed, refused []error) erro
 		fmt.Fprintln(r.prose, "No server to put clawai in front of (see: clawai status).")
 		r.tellUnhooked()
 		if len(r.hooked) > 0 {
-			fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web). To judge them: clawai init --hooks\n", strings.Join(r.hooked, ", "))
+			fmt.Fprintf(r.prose, "Not judged: the tools built into %s (shell, editor, web). To judge them: %s\n", strings.Join(r.hooked, ", "), initHooks)
 		}
 		return r.tellErrors(refused)
 	case r.dryRun:

@@ -164,7 +164,7 @@ func (p *statusPrinter) printRow(name, state, color, why string) {
 		room = max(p.width-indent-1, 20)
 	}
 	first := "    " + cmdline.Pad(cmdline.CutMiddle(name, p.names), p.names) + "  " + p.paint(color, cmdline.Pad(state, p.states)) + "  "
-	for _, line := range cmdline.WrapWords(why, room) {
+	for _, line := range view.WrapWords(why, room) {
 		if line == "" {
 			first = strings.TrimRight(strings.TrimSuffix(first, "  "), " ")
 		}
@@ -219,7 +219,7 @@ func (p *statusPrinter) printSummary(doc *Status) {
 
 // printParagraph prints a text. The lines after the first are indented by two more columns.
 func (p *statusPrinter) printParagraph(indent, text string) {
-	for i, line := range cmdline.WrapWords(text, max(0, p.width-len(indent)-3)) {
+	for i, line := range view.WrapWords(text, max(0, p.width-len(indent)-3)) {
 		if i > 0 {
 			line = "  " + line
 		}

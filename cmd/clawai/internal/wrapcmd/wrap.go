@@ -261,9 +261,9 @@ func (r *wrapRun) missingPolicyText() string {
 // firstRules returns advice on how to create a policy.
 func (r *wrapRun) firstRules() string {
 	if r.hooks {
-		return "clawai init --hooks writes one, or: clawai policy init --profile coding-agent"
+		return initHooks + " writes one, or: " + initProfile + "coding-agent"
 	}
-	return "clawai init writes one, or: clawai policy init --profile filesystem"
+	return initServers + " writes one, or: " + initProfile + "filesystem"
 }
 
 // offerPolicy asks the person whether to write a policy. If the person agrees, it prepares the

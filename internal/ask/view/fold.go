@@ -1,10 +1,12 @@
-package cmdline
+package view
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/clawai/clawai/internal/ask/view"
 )
+
+// commandAt is the start of a command after a colon.
+var commandAt = regexp.MustCompile(`: clawai(?:-gateway)? `)
 
 // FoldLines breaks every line that is wider than n characters on the screen, at its spaces. If the
 // line is a row of a table, the rest continues below the last cell that begins in the left half of
@@ -17,7 +19,7 @@ func FoldLines(text string, n int) string {
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if view.Width(line) > n {
+		if Width(line) > n {
 			lines[i] = foldLine(line, n)
 		}
 	}
@@ -29,24 +31,52 @@ func foldLine(line string, n int) string {
 	margin := start + 2
 	for at := range line {
 		before := line[:at]
-		if view.Width(before) > n/2 {
+		if Width(before) > n/2 {
 			break
 		}
 		if at > start && (strings.HasSuffix(before, "  ") || strings.HasSuffix(before, " | ")) {
-			start, margin = at, view.Width(before)
+			start, margin = at, Width(before)
 		}
 	}
-	text, command, ok := strings.Cut(line[start:], ": clawai ")
+	text, command := line[start:], ""
+	if at := commandAt.FindStringIndex(text); at != nil {
+		text, command = text[:at[0]], text[at[0]+len(": "):]
+	}
 	var words []string
 	for word := range strings.SplitSeq(text, " ") {
-		if view.Width(word) > n-margin { // JSON has no spaces, so spaces are added where the line may break
+		if Width(word) > n-margin { // JSON has no spaces, so spaces are added where the line may break
 			word = strings.ReplaceAll(word, `,"`, `, "`)
 		}
 		words = append(words, strings.Split(word, " ")...)
 	}
-	if ok {
+	if command != "" {
 		words[len(words)-1] += ":"
-		words = append(words, "clawai "+command)
+		words = append(words, command)
 	}
 	return line[:start] + strings.Join(wrapWords(words, n-margin), "\n"+strings.Repeat(" ", margin))
+}
+
+// WrapWords breaks a text at its spaces into lines of at most n columns. A longer word gets its own
+// line. If n is 0, the text stays one line.
+func WrapWords(s string, n int) []string {
+	if n <= 0 {
+		return []string{s}
+	}
+	return wrapWords(strings.Split(s, " "), n)
+}
+
+func wrapWords(words []string, n int) (lines []string) {
+	line := ""
+	for _, word := range words {
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) > n:
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }

@@ -1,4 +1,4 @@
-package cmdline
+package view
 
 import (
 	"strings"
@@ -19,6 +19,7 @@ func TestFold(t *testing.T) {
 		{24, "   fix | move the rule above it, or away  \n", "   fix | move the rule\n         above it, or\n         away  \n"},
 		{24, "ok     allow  a long line's last  column\n", "ok     allow  a long\n       line's last\n       column\n"},
 		{20, "  Or sign in now: clawai auth login https://example.org/mcp\n", "  Or sign in now:\n    clawai auth login https://example.org/mcp\n"},
+		{20, "see all of it: clawai-gateway laptops --dir DIR\n", "see all of it:\n  clawai-gateway laptops --dir DIR\n"},
 		{12, "a https://example.org/mcp b\n", "a\n  https://example.org/mcp\n  b\n"},
 		{12, "日本語 日本語 日本語", "日本語\n  日本語\n  日本語"},
 		{30, "Write this? Nothing was written so far. [y/N] ", "Write this? Nothing was\n  written so far. [y/N] "},
