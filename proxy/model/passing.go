@@ -49,11 +49,17 @@ func (t *turn) lookMeanwhile() *passage {
 		case <-p.asked:
 			later.Stop()
 		}
-		look := *t // a copy whose context stays when the client hangs up: the service has the request, so it is recorded to its end
-		look.ctx = context.WithoutCancel(t.ctx)
-		_, p.err = look.readConversation(whole())
+		_, p.err = t.outliveClient().readConversation(whole()) // the service has the request
 	}()
 	return p
+}
+
+// outliveClient returns a copy of the turn whose context stays when the client hangs up. It is for what has
+// crossed already, which is recorded and labels the session to its end.
+func (t *turn) outliveClient() *turn {
+	on := *t
+	on.ctx = context.WithoutCancel(t.ctx)
+	return &on
 }
 
 // awaitLook waits until the request is judged. After that all its labels are set, so that a call in
