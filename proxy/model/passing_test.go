@@ -238,7 +238,7 @@ func TestTurnsAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := s.record.count(isUnread); n != 0 {
+		if n := s.record.count(func(ev *event.Event) bool { return isUnread(ev) && !isPartial(ev) }); n != 0 {
 			t.Errorf("%d requests were not read", n)
 		}
 		plain.CloseIdleConnections()
@@ -493,3 +493,27 @@ func TestResultsOfAClientThatLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestPartOfARequestOfAClientThatLeaves: a client hangs up while its request is forwarded. The service has a part of it,
+// so that is recorded.
+func TestPartOfARequestOfAClientThatLeaves(t *testing.T) {
+	s := newSite(t, "claude-code", false, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	body := io.MultiReader(strings.NewReader(`{"messages":[{"role":"user","content":"`+strings.Repeat("x", 1<<20)), readerFunc(func([]byte) (int, error) {
+		leave()
+		return 0, io.ErrUnexpectedEOF
+	}))
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, strings.TrimPrefix(s.url, s.near.URL)+"/v1/messages", body)
+	req.Host, req.ContentLength = "localhost", 2<<20
+	s.near.Config.Handler.ServeHTTP(httptest.NewRecorder(), req)
+	if n := s.record.count(isPartial); n != 1 {
+		t.Errorf("%d records say that the service has a part of a request", n)
+	}
+}
+
+// isPartial tells the record of a request that the service has a part of.
+func isPartial(ev *event.Event) bool { return strings.Contains(ev.Reason, "did not take whole") }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
