@@ -55,11 +55,12 @@ type Options struct {
 // ErrServerEnded means that the server ended by itself.
 var ErrServerEnded = errors.New("the server ended")
 
-// drainGrace is the time to read the rest of an ended server's output. answerGrace is the time to
-// write the last answers to a client that does not read.
+// drainGrace is the time to read the rest of an ended server's output. answerPatience is the time to
+// write the last answers to a client that reads slowly, and answerGrace is the time after a signal.
 const (
-	drainGrace  = 300 * time.Millisecond
-	answerGrace = 200 * time.Millisecond
+	drainGrace     = 300 * time.Millisecond
+	answerPatience = 10 * time.Second
+	answerGrace    = 200 * time.Millisecond
 )
 
 // session is one client and one server, with the messages in flight between them.
@@ -140,7 +141,10 @@ func (s *session) endSession(ctx context.Context, cause error, stopAsking func()
 		s.failPending(cause)
 		_ = toClient.DrainQueue()
 	}()
-	WaitFor(last, answerGrace)
+	AwaitLast(ctx, last)
+	if lost := toClient.DescribeLoss(); lost != nil {
+		s.recordEvent(lost)
+	}
 	if c, ok := s.o.ClientIn.(io.Closer); ok {
 		_ = c.Close()
 		<-client.ended
@@ -171,6 +175,18 @@ func WaitFor(ch <-chan struct{}, d time.Duration) {
 	select {
 	case <-ch:
 	case <-time.After(d):
+	}
+}
+
+// AwaitLast waits until last is closed, which says that the last answers are written. A client that
+// reads slowly still gets them. The wait is short after the end of ctx, because a client that
+// signals this process kills it soon, and it is bounded, because a client may not read at all.
+func AwaitLast(ctx context.Context, last <-chan struct{}) {
+	select {
+	case <-last:
+	case <-ctx.Done():
+		WaitFor(last, answerGrace)
+	case <-time.After(answerPatience):
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
@@ -295,6 +297,7 @@ func TestWithoutARecordNothingCrosses(t *testing.T) {
 func TestAClientThatDoesNotReadDelaysNoEnd(t *testing.T) {
 	slow.Test(t)
 	w := newHarness(t)
+	w.server.send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 900<<10) + `"}}`)
 	go func() { // more than the pipe and the queue hold
 		for range 300 {
 			_, _ = w.server.out.WriteString(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 16<<10) + "\"}}\n")
@@ -305,6 +308,27 @@ func TestAClientThatDoesNotReadDelaysNoEnd(t *testing.T) {
 	w.cancel()
 	_ = w.end()             // fails when there is none
 	_ = w.client.in.Close() // lets the writer go, for the leak check
+	w.record.has(t, event.Dropped, gate.CodeForwardFailed)
+}
+
+// TestASlowClientGetsTheLastAnswer: the server ends as soon as it has answered, and the client reads later.
+func TestASlowClientGetsTheLastAnswer(t *testing.T) {
+	slow.Test(t)
+	w := newHarness(t)
+	long := `{"jsonrpc":"2.0","id":1,"result":{"x":"` + strings.Repeat("x", 900<<10) + `"}}` // more than the pipe holds
+	w.client.send(tool("1", "ok"))
+	w.server.wants(tool("1", "ok"))
+	w.server.send(long)
+	_ = w.server.out.Close()
+	close(w.upstream.done)
+	time.Sleep(1500 * time.Millisecond) // longer than the proxy waits after a signal
+	w.client.wants(long)
+	if err := w.end(); !errors.Is(err, proxy.ErrServerEnded) {
+		t.Errorf("Run returned %v", err)
+	}
+	if slices.ContainsFunc(w.record.events, func(ev event.Event) bool { return ev.Code == gate.CodeForwardFailed }) {
+		t.Error("the answer is recorded as lost")
+	}
 }
 
 // faulty is a stream that panics once it has been read from.

@@ -1,8 +1,13 @@
 package proxy
 
 import (
+	"fmt"
 	"io"
 	"sync"
+
+	"github.com/clawai/clawai/internal/event"
+	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/mcp"
 )
 
 const (
@@ -22,6 +27,7 @@ type Writer struct {
 	chunks [][]byte  // queued lines in order; later lines are in tail
 	tail   []byte    // small lines that come after chunks
 	queued int       // bytes in chunks and tail
+	taken  int       // bytes of the present write, and of a write that failed
 	spare  []byte    // buffer for the next tail
 	busy   bool      // a sender is writing
 	err    error
@@ -95,6 +101,22 @@ func (o *Writer) DrainQueue() error {
 	return o.err
 }
 
+// DescribeLoss returns the record of the lines that the client has not read, or nil if there are
+// none. It is for the Writer to the client at the end of a session: until then such lines count as
+// passed on.
+func (o *Writer) DescribeLoss() *event.Event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := o.queued + o.taken
+	if n == 0 {
+		return nil
+	}
+	return &event.Event{
+		Kind: event.Dropped, Code: gate.CodeForwardFailed, Direction: mcp.ServerToClient.String(), Bytes: n,
+		Reason: fmt.Sprintf("the client has not read the last %d bytes that were passed on to it, or only a part of them", n),
+	}
+}
+
 // writeQueue writes until the queue is empty. The caller holds the lock, and writeQueue unlocks it
 // during the system calls.
 func (o *Writer) writeQueue() {
@@ -102,11 +124,13 @@ func (o *Writer) writeQueue() {
 	for o.queued > 0 && o.err == nil {
 		chunks, tail := o.chunks, o.tail
 		o.chunks, o.tail, o.spare = nil, o.spare[:0], nil
-		o.queued = 0
+		o.queued, o.taken = 0, o.queued
 		o.mu.Unlock()
 		err := o.writeChunks(chunks, tail)
 		o.mu.Lock()
-		if o.err = err; err != nil { // closed only once, because nothing is written after an error
+		if o.err = err; err == nil {
+			o.taken = 0
+		} else { // closed only once, because nothing is written after an error
 			close(o.broken)
 		}
 		if cap(tail) <= keepLimit {

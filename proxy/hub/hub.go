@@ -66,7 +66,6 @@ type Server struct {
 // Time limits of a session.
 const (
 	defaultTimeout = 30 * time.Second
-	answerGrace    = 200 * time.Millisecond  // for the last answers to a client that does not read
 	lastGrace      = 1500 * time.Millisecond // for requests in flight after the end of the client's input
 )
 
@@ -132,7 +131,7 @@ func Run(ctx context.Context, o Options) error {
 	stop()
 	h.closeServers(ctx)
 	h.tasks.Wait()
-	h.finishClient()
+	h.finishClient(ctx)
 	if c, ok := o.ClientIn.(io.Closer); ok {
 		_ = c.Close()
 		<-ended
@@ -191,8 +190,9 @@ func (h *hub) closeServers(ctx context.Context) {
 	closing.Wait()
 }
 
-// finishClient closes the gate and answers the open requests with an error.
-func (h *hub) finishClient() {
+// finishClient closes the gate and answers the open requests with an error. It records what the
+// client did not read.
+func (h *hub) finishClient(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -209,9 +209,9 @@ func (h *hub) finishClient() {
 		}
 		_ = h.out.DrainQueue()
 	}()
-	select {
-	case <-done:
-	case <-time.After(answerGrace):
+	proxy.AwaitLast(ctx, done)
+	if lost := h.out.DescribeLoss(); lost != nil {
+		_ = h.o.Gate.NoteEvents(lost)
 	}
 }
 

@@ -19,6 +19,7 @@ type passage struct {
 	gone  chan func() []byte // gets a function that returns the forwarded request, or nil if the request was not forwarded completely
 	asked chan struct{}      // closed when a goroutine waits for the judgement
 	ask   sync.Once
+	begun atomic.Bool   // a byte of the request was read, which the service may have
 	whole atomic.Bool   // the request was read to its end
 	ended chan struct{} // closed when the judgement is over and err is set
 	err   error
@@ -49,11 +50,17 @@ func (t *turn) lookMeanwhile() *passage {
 		case <-p.asked:
 			later.Stop()
 		}
-		look := *t // a copy whose context stays when the client hangs up: the service has the request, so it is recorded to its end
-		look.ctx = context.WithoutCancel(t.ctx)
-		_, p.err = look.readConversation(whole())
+		_, p.err = t.outliveClient().readConversation(whole()) // the service has the request
 	}()
 	return p
+}
+
+// outliveClient returns a copy of the turn whose context stays when the client hangs up. It is for what has
+// crossed already, which is recorded and labels the session to its end.
+func (t *turn) outliveClient() *turn {
+	on := *t
+	on.ctx = context.WithoutCancel(t.ctx)
+	return &on
 }
 
 // awaitLook waits until the request is judged. After that all its labels are set, so that a call in
@@ -73,10 +80,20 @@ func (t *turn) awaitWhole() error {
 	err := t.awaitLook()
 	if errors.Is(err, errPartial) {
 		p := t.passing
-		p.doubt.Do(func() { p.lost = t.distrustRequest("a request that the service did not take whole", nil) })
+		p.doubt.Do(func() { p.lost = t.distrustRequest(partialWords, nil) })
 		return p.lost
 	}
 	return err
+}
+
+const partialWords = "a request that the service did not take whole"
+
+// endLook waits until the request is judged and recorded. A part of a request that the service may have got is
+// recorded too. It gives no labels: a reply in which it could count has passed awaitWhole.
+func (t *turn) endLook() {
+	if err := t.awaitLook(); errors.Is(err, errPartial) && t.passing.begun.Load() {
+		t.passing.doubt.Do(func() { t.noteUnread("client", partialWords, 0) })
+	}
 }
 
 // passingBody is the body of a request that is forwarded while it is still coming from the client.
@@ -150,6 +167,9 @@ func (b *passingBody) readPart(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.keepPart(p[:n])
+	if n > 0 {
+		b.passing.begun.Store(true)
+	}
 	if b.left -= int64(n); b.left == 0 {
 		b.late.Stop()
 		b.passing.whole.Store(true)

@@ -239,7 +239,7 @@ func TestTurnsAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := s.record.count(isUnread); n != 0 {
+		if n := s.record.count(func(ev *event.Event) bool { return isUnread(ev) && !isPartial(ev) }); n != 0 {
 			t.Errorf("%d requests were not read", n)
 		}
 		plain.CloseIdleConnections()
@@ -427,18 +427,30 @@ func (c leavingClient) Write(p []byte) (int, error) {
 	return c.ResponseRecorder.Write(p)
 }
 
+// isHostedResult tells the result of a tool that the service ran.
+func isHostedResult(ev *event.Event) bool {
+	return ev.Kind == event.Outcome && strings.Contains(string(ev.ID), "srvtoolu")
+}
+
 // TestHeardCallsOfAClientThatLeaves: a client may run all calls of a reply that it has read, so each is recorded,
-// also if it hangs up at once.
+// also if it hangs up at once. So is each result of the service's own tools.
 func TestHeardCallsOfAClientThatLeaves(t *testing.T) {
-	var calls []asked
-	for i := range 8 {
-		calls = append(calls, services[0].touch(fmt.Sprint("allowed", i)))
+	reply := &stream{}
+	reply.emit("message_start", object{"message": object{"id": "msg_1", "role": "assistant", "content": []any{}}})
+	const n = 8 // results of the service's own tools, and then calls
+	for i := range 2 * n {
+		block := object{"type": "web_search_tool_result", "tool_use_id": fmt.Sprintf("srvtoolu_%d", i), "content": []any{object{"type": "web_search_result", "title": fmt.Sprint(i)}}}
+		if i >= n {
+			block = object{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", i), "name": "Bash", "input": object{"command": "ls"}}
+		}
+		reply.emit("content_block_start", object{"index": i, "content_block": block})
+		reply.emit("content_block_stop", object{"index": i})
 	}
 	for _, fails := range []bool{false, true} {
 		s := newSite(t, "claude-code", false, nil)
 		s.reply = func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, services[0].streamed(calls, false))
+			_, _ = io.WriteString(w, reply.String())
 			w.(http.Flusher).Flush()
 			<-r.Context().Done() // the end of the reply does not come with its calls
 		}
@@ -446,8 +458,8 @@ func TestHeardCallsOfAClientThatLeaves(t *testing.T) {
 		req := httptest.NewRequestWithContext(ctx, http.MethodPost, strings.TrimPrefix(s.url, s.near.URL)+"/v1/messages", strings.NewReader(results["messages"]))
 		req.Host = "localhost"
 		s.near.Config.Handler.ServeHTTP(leavingClient{httptest.NewRecorder(), leave, fails}, req)
-		if n := s.record.count(isDecision); n != len(calls) {
-			t.Errorf("the write fails %v: %d calls are recorded of %d", fails, n, len(calls))
+		if calls, hosted := s.record.count(isDecision), s.record.count(isHostedResult); calls != n || hosted != n {
+			t.Errorf("the write fails %v: %d calls are recorded of %d, and %d results of the service's own tools of %[3]d", fails, calls, n, hosted)
 		}
 	}
 }
@@ -477,3 +489,27 @@ func TestResultsOfAClientThatLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestPartOfARequestOfAClientThatLeaves: a client hangs up while its request is forwarded. The service has a part of it,
+// so that is recorded.
+func TestPartOfARequestOfAClientThatLeaves(t *testing.T) {
+	s := newSite(t, "claude-code", false, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	body := io.MultiReader(strings.NewReader(`{"messages":[{"role":"user","content":"`+strings.Repeat("x", 1<<20)), readerFunc(func([]byte) (int, error) {
+		leave()
+		return 0, io.ErrUnexpectedEOF
+	}))
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, strings.TrimPrefix(s.url, s.near.URL)+"/v1/messages", body)
+	req.Host, req.ContentLength = "localhost", 2<<20
+	s.near.Config.Handler.ServeHTTP(httptest.NewRecorder(), req)
+	if n := s.record.count(isPartial); n != 1 {
+		t.Errorf("%d records say that the service has a part of a request", n)
+	}
+}
+
+// isPartial tells the record of a request that the service has a part of.
+func isPartial(ev *event.Event) bool { return strings.Contains(ev.Reason, "did not take whole") }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -199,7 +198,7 @@ func (t *turn) hearBody(body io.ReadCloser, coding string, streamed bool) io.Rea
 	h := &hearing{ReadCloser: body, copy: to, ended: make(chan struct{}), turn: t, asks: !streamed || !isPlain(coding)}
 	go func() {
 		defer close(h.ended)
-		err := t.readCopy(from, coding, streamed)
+		err := t.outliveClient().readCopy(from, coding, streamed) // the client may have the reply
 		if err != nil {
 			t.noteUnread("server", "a reply: "+err.Error(), 0)
 		}
@@ -306,12 +305,11 @@ func (t *turn) readCopy(from io.Reader, coding string, streamed bool) error {
 }
 
 // hearStep passes a part of the copied reply to the gate. The gate's decisions are only recorded,
-// because the client already has the part and may run its calls. They are recorded even if the
-// client has hung up since.
+// because the client already has the part and may run its calls.
 func (t *turn) hearStep(step *modelapi.Step, raw []byte) error {
 	if err := t.takeStep(step); err != nil {
 		return err
 	}
-	_, err := t.judgeCalls(context.WithoutCancel(t.ctx), step.Calls, raw)
+	_, err := t.judgeCalls(t.ctx, step.Calls, raw)
 	return err
 }

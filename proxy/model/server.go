@@ -156,7 +156,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// The request must be judged and recorded before its handler ends, because the session may be
 	// closed after that. This is so even if net/http/httputil panics to abort the reply.
-	defer func() { _ = t.awaitLook() }()
+	defer t.endLook()
 	if b, is := r.Body.(*passingBody); is {
 		defer b.endBody()
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -371,4 +373,46 @@ func TestWhoIsNoApproverReadsNoArguments(t *testing.T) {
 	if centre.QuestionLife > time.Hour {
 		t.Error("an approval outlives a session")
 	}
+}
+
+// leave sends a request whose sender leaves before it is handled.
+func (w *world) leave(r *http.Request) {
+	w.t.Helper()
+	ctx, left := context.WithCancel(w.t.Context())
+	left()
+	r = r.WithContext(ctx)
+	r.RemoteAddr = "127.0.0.1:1"
+	if r.Header.Get("Authorization") == "" {
+		for _, c := range w.browser.Jar.Cookies(r.URL) {
+			r.AddCookie(c)
+		}
+	}
+	w.site.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// TestAnswersOfThoseWhoLeave: an approver who closes the page after the click has answered, and a laptop that ends
+// after it has withdrawn its question has withdrawn it. A laptop that leaves while it uses an approval keeps it.
+func TestAnswersOfThoseWhoLeave(t *testing.T) {
+	w := newWorld(t)
+	token := w.enrol("laptop").Token
+	form := w.as("ana")
+	mine := func(method, path string) *http.Request {
+		r := w.request(method, enrolment.QuestionsPath+"/"+path, "")
+		r.Header.Set("Authorization", "Bearer "+token)
+		return r
+	}
+	is := func(id, want string) {
+		t.Helper()
+		if _, got := w.stateOf(token, id, ""); got.State != want {
+			t.Errorf("the question is %s, want %s", got.State, want)
+		}
+	}
+	a := askWhat("1", 1, "role:oncall")
+	allowed, withdrawn := w.ask(token, a), w.ask(token, askWhat("2", 1, "role:oncall"))
+	w.leave(w.formRequest("/answer", "form", form, "question", allowed.ID, "digest", a.Digest, "answer", "allow", "words", ""))
+	is(allowed.ID, enrolment.QuestionApproved)
+	w.leave(mine("DELETE", withdrawn.ID))
+	is(withdrawn.ID, enrolment.QuestionCancelled)
+	w.leave(mine("POST", allowed.ID+usePath))
+	is(allowed.ID, enrolment.QuestionApproved)
 }

@@ -130,6 +130,11 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer, a browser would send a form without the Origin header
+	if isChange(r) {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(r.Context()), changeTime)
+		defer stop()
+		r = r.WithContext(ctx)
+	}
 	if r.URL.Path == slackPath {
 		s.serveSlack(w, r)
 		return
@@ -141,6 +146,16 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.servePage(w, r); err != nil {
 		s.writePageError(w, r, err)
 	}
+}
+
+// changeTime is the maximum time for a change whose sender has left.
+const changeTime = 30 * time.Second
+
+// isChange reports whether a request changes something and goes on if its sender leaves: an approver who
+// closes the page after "allow" has answered. A simulation changes nothing. An approval that is used after
+// its laptop has left would be lost. What a laptop or a machine puts, it puts again.
+func isChange(r *http.Request) bool {
+	return (r.Method == http.MethodPost || r.Method == http.MethodDelete) && r.URL.Path != simulatePath && !strings.HasSuffix(r.URL.Path, usePath)
 }
 
 // refuse returns a refusal with a text for a person.

@@ -145,10 +145,14 @@ func (rh *requestHandler) answerSink() proxy.Sink {
 	return rh.waiter
 }
 
-// answerMissing answers a request with an error if the server has not answered it.
+// answerMissing answers a request with an error if the server has not answered it. The error passes
+// the gate, so that the record has it, also if the client has hung up.
 func (rh *requestHandler) answerMissing(why string) {
 	if rh.frame.Kind != frame.Request {
 		return
+	}
+	if rh.from.AwaitsAnswer(rh.frame.ID) {
+		rh.clientStream(rh.answerSink()).HandleLines(rh.agent.in.ctx, mcp.UnreachedAnswer(rh.frame.ID, why))
 	}
 	if line := rh.from.FailRequest(rh.frame.ID, why); line != nil {
 		_ = rh.answerSink().Add(line)

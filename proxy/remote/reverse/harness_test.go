@@ -75,6 +75,13 @@ func (r *record) has(code string) bool {
 	return slices.ContainsFunc(r.events, func(ev event.Event) bool { return ev.Code == code })
 }
 
+// hasAbout is has for the message with this id.
+func (r *record) hasAbout(id, code string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.events, func(ev event.Event) bool { return ev.Code == code && string(ev.ID) == id })
+}
+
 // comes waits for what another goroutine brings about.
 func (w *harness) comes(what string, there func() bool) {
 	w.t.Helper()

@@ -101,7 +101,7 @@ func TestAQuestionOutlivesItsStream(t *testing.T) {
 			}
 			if tt.reply == gate.AllowOnce { // recorded when Forward has returned, and the server was told before
 				w.comes("the record", func() bool { return w.record.has(gate.CodeForwardFailed) })
-			} else if w.record.has(gate.CodeForwardFailed) {
+			} else if w.record.hasAbout("7", gate.CodeForwardFailed) { // the answer to the client's call may be lost
 				t.Error("recorded as lost")
 			}
 		})

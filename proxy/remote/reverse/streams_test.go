@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/policy"
 	"github.com/clawai/clawai/proxy/remote/reverse"
@@ -407,5 +410,44 @@ func TestARequestIsNoAnswer(t *testing.T) {
 	}})
 	if got := says(w.post(call(1, "ok"))); strings.Count(got, "data: ") != 2 || !strings.Contains(got, "roots/list") {
 		t.Error(got)
+	}
+}
+
+// TestACutStreamIsOnRecord: a stream ends before the answer of its call, because the server ends it or because the
+// client hangs up. What became of the call is on record, with the decision's record.
+func TestACutStreamIsOnRecord(t *testing.T) {
+	for name, message := range map[string]string{"sessions": call(1, "ok"), "modern": modernCall("1", "ok", "", "")} {
+		for _, hangs := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, hangs), func(t *testing.T) {
+				w := newHarness(t, &server{serve: func(w http.ResponseWriter, r *http.Request, _ string) {
+					w.Header().Set("Content-Type", "text/event-stream")
+					fmt.Fprint(w, ": begun\n\n")
+					w.(http.Flusher).Flush()
+					if hangs {
+						<-r.Context().Done()
+					}
+				}})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				resp, err := http.DefaultClient.Do(w.request(ctx, message))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if hangs {
+					_, _ = io.ReadFull(resp.Body, make([]byte, 1))
+					cancel()
+				} else if got := says(resp); !strings.Contains(got, "the stream ended before the answer") {
+					t.Error(got)
+				}
+				_ = resp.Body.Close()
+				w.comes("what became of the call", func() bool {
+					w.record.mu.Lock()
+					defer w.record.mu.Unlock()
+					return slices.ContainsFunc(w.record.events, func(ev event.Event) bool {
+						return (ev.Kind == event.Outcome || ev.Kind == event.Dropped) && string(ev.ID) == "1"
+					})
+				})
+			})
+		}
 	}
 }
