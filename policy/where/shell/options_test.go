@@ -27,6 +27,7 @@ func TestOptions(t *testing.T) {
 			git log **; git log -n 5; git log --format --output=x; git log -U --output=x; git log -n --output=x --output=y
 			head **; head -n -5 x; head -!
 			uniq **; uniq -f 1 x; uniq -f 1 x y; uniq -c - y
+			file **; file -b x; file -p x; file --preserve-date x; file -bp x
 			date **; date +%s; date 01010000; date -u 01010000`,
 		"dashdash": `sort **; sort -r -k 2 -- -x; sort -r -- -o x y; sort x -o y
 			npm test -- **; npm test -- --watch; npm test --watch=x -- --y; npm test --script-shell=x --
