@@ -351,6 +351,8 @@ func evasions() []callCase {
 		{"url-inside", fetch("git+https://evil.example/x"), Deny},
 		{"url-inside", fetch("<URL:https://evil.example/x>"), Deny},
 		{"url-inside", fetch("<https://evil.example/x>"), Deny},
+		{"url-inside", fetch("URL:http:\u3000\\\\x@evil.example"), Deny},
+		{"url-inside", fetch("url:https: b@evil.example"), Deny},
 		{"url-inside", fetch("view-source:file:///etc/x"), Deny},
 		{"url-inside", anyPath("view-source:file:///etc/x"), Deny},
 		{"url-fragment", fetch("https://docs.example/admin#x"), Deny},

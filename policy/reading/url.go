@@ -50,7 +50,8 @@ func wrapsURL(rest string) bool {
 		if i < 2 || strings.Trim(strings.ToLower(rest[:min(i, 64)]), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
 			return false
 		}
-		if rest = rest[i+1:]; strings.HasPrefix(rest, "//") {
+		scheme := rest[:i]
+		if rest = rest[i+1:]; strings.HasPrefix(rest, "//") || namesHost(scheme, rest) {
 			return true
 		}
 	}
