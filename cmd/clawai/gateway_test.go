@@ -70,14 +70,21 @@ func gatewayInScript(ts *testscript.TestScript, neg bool, args []string) {
 		if len(args) != 4 {
 			ts.Fatalf("usage: gateway shows DIR PATH REGEXP")
 		}
-		status, body := newCentreBrowser(ts, dir).get(args[2])
-		if status != http.StatusOK {
-			ts.Fatalf("%s: %d\n%s", args[2], status, body)
-		}
-		found, err := regexp.MatchString(args[3], body)
+		wanted, err := regexp.Compile(args[3])
 		ts.Check(err)
-		if found == neg {
-			ts.Fatalf("%s: %q shown: %v\n%s", args[2], args[3], found, body)
+		// What a laptop tells the centre at its end comes to the page when the centre has taken it.
+		for browser, end := newCentreBrowser(ts, dir), time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+			status, body := browser.get(args[2])
+			if status != http.StatusOK {
+				ts.Fatalf("%s: %d\n%s", args[2], status, body)
+			}
+			found := wanted.MatchString(body)
+			if found != neg {
+				return
+			}
+			if neg || time.Now().After(end) {
+				ts.Fatalf("%s: %q shown: %v\n%s", args[2], args[3], found, body)
+			}
 		}
 	default:
 		ts.Fatalf("gateway does not know %q", what)

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -592,7 +593,7 @@ func (p *speaker) next(what string) (message map[string]any) {
 		if !ok {
 			p.t.Fatalf("it ended before it answered %s", what)
 		}
-		read := json.NewDecoder(strings.NewReader(times.ReplaceAllString(line, "NOW")))
+		read := json.NewDecoder(strings.NewReader(withoutTimes(line)))
 		read.UseNumber()
 		if err := read.Decode(&message); err != nil {
 			p.t.Fatalf("%v: %s", err, line)
@@ -676,6 +677,20 @@ func listened(method string, params map[string]any) map[string]any {
 
 // times are those in what server-everything says.
 var times = regexp.MustCompile(`\d{1,2}:\d\d:\d\d( [AP]M)?|\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+
+var blobs = regexp.MustCompile(`"blob":"([^"]*)"`)
+
+// withoutTimes has NOW in place of each time, also of those within blobs.
+func withoutTimes(line string) string {
+	line = blobs.ReplaceAllStringFunc(line, func(member string) string {
+		text, err := base64.StdEncoding.DecodeString(blobs.FindStringSubmatch(member)[1])
+		if err != nil {
+			return member // it is compared as it came
+		}
+		return `"blob":"` + base64.StdEncoding.EncodeToString(times.ReplaceAll(text, []byte("NOW"))) + `"`
+	})
+	return times.ReplaceAllString(line, "NOW")
+}
 
 // reply answers a request.
 func (p *speaker) reply(id any, method string) {
