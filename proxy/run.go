@@ -178,9 +178,10 @@ func WaitFor(ch <-chan struct{}, d time.Duration) {
 	}
 }
 
-// AwaitLast waits until last is closed, which says that the last answers are written. A client that
-// reads slowly still gets them. The wait is short after the end of ctx, because a client that
-// signals this process kills it soon, and it is bounded, because a client may not read at all.
+// AwaitLast waits until last is closed. The caller closes last when the last answers are written. So
+// a client that reads slowly still gets them. AwaitLast waits at most answerPatience, because a client
+// may not read at all. After the end of ctx it waits only answerGrace, because a client that has sent
+// a signal to this process kills it soon.
 func AwaitLast(ctx context.Context, last <-chan struct{}) {
 	select {
 	case <-last:

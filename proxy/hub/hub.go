@@ -211,7 +211,7 @@ func (h *hub) finishClient(ctx context.Context) {
 	}()
 	proxy.AwaitLast(ctx, done)
 	if lost := h.out.DescribeLoss(); lost != nil {
-		_ = h.o.Gate.NoteEvents(lost)
+		_ = h.o.Gate.NoteEvents(lost) // the error is ignored, because the session ends and no call follows
 	}
 }
 

@@ -55,8 +55,8 @@ func (t *turn) lookMeanwhile() *passage {
 	return p
 }
 
-// outliveClient returns a copy of the turn whose context stays when the client hangs up. It is for what has
-// crossed already, which is recorded and labels the session to its end.
+// outliveClient returns a copy of the turn whose context does not end when the client hangs up. It is for
+// messages that the service or the client already has: they are recorded and label the session in any case.
 func (t *turn) outliveClient() *turn {
 	on := *t
 	on.ctx = context.WithoutCancel(t.ctx)

@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// group is the process group of the child, or both of them: the group that its watchdog leads and in
-// which the child was started, and the group that the child leads. A child that was started in a
-// watchdog's group leads one only if it makes one itself. The groups contain all descendants of the
-// child that did not change their group.
+// group holds the process groups that may contain the child and its descendants. These are the group
+// that the watchdog leads and in which the child starts, and the group that the child leads if it makes
+// one itself. Without a watchdog the child always leads a group. A descendant that changes its group
+// is in neither.
 type group struct {
 	ids      []int
 	watchdog *Watchdog
 }
 
-// prepareGroup makes the command start in a group that w watches, or another watchdog if w has a
-// child already or is nil.
+// prepareGroup makes the command start in the group of the watchdog w. If w already has a child or is
+// nil, it starts another watchdog.
 func (g *group) prepareGroup(cmd *exec.Cmd, w *Watchdog) {
 	if w == nil || w.taken { // a cage may need a second attempt to start
 		w = StartWatchdog()
@@ -45,14 +45,14 @@ func (g *group) adoptProcess(p *os.Process) error {
 	return nil
 }
 
-// expelWatchdog lets another watchdog watch the group from outside, so that the group is empty when
-// the child and its descendants are gone.
+// expelWatchdog starts another watchdog outside the group and ends the one inside. After that an empty
+// group means that the child and its descendants have ended.
 func (g *group) expelWatchdog() {
 	outside := StartWatchdog()
 	for _, id := range g.ids {
 		outside.watchGroup(id)
 	}
-	outside.group() // it runs
+	outside.group() // waits until it runs
 	g.watchdog.Stop()
 	g.watchdog = outside
 }

@@ -20,8 +20,8 @@ import (
 type Watchdog struct {
 	pipe  *os.File
 	ready chan struct{} // closed when the shell runs or cannot be started
-	id    int           // of the shell and of its group; 0 if there is none; valid after ready
-	leave func()        // lets the id go, when the group has the child or needs none; may be called again
+	id    int           // id of the shell and of its group; 0 without a shell; valid after ready is closed
+	leave func()        // frees the id; called when the child is in the group or will not come; may be called again
 	done  chan struct{}
 	taken bool // a child has it; used only by the goroutine that starts the child
 	once  sync.Once
@@ -69,7 +69,7 @@ func StartWatchdog() *Watchdog {
 	return w
 }
 
-// group waits until the watchdog runs, and returns the id of its group, or 0 if there is none.
+// group waits until the shell runs. It returns the id of the shell's group, or 0 without a shell.
 func (w *Watchdog) group() int {
 	if w == nil {
 		return 0
@@ -95,7 +95,7 @@ func (w *Watchdog) watchChild(id int) {
 	}
 }
 
-// Stop ends the watchdog itself, and nothing else of its group. It may be called again, and for nil.
+// Stop ends the shell and no other process of its group. It may be called again, and for nil.
 func (w *Watchdog) Stop() {
 	if w == nil {
 		return

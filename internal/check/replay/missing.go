@@ -30,7 +30,7 @@ type Missing struct {
 // gap is a value in the arguments that is unknown.
 type gap struct {
 	path   []string // names of the members on the path to the value; an element of a list has the path of the list
-	shared string   // the name by which rules may name the first member too; "" if there is none
+	shared string   // a second name of the first member, which rules may use too; "" if it has only one
 	why    Why
 }
 
@@ -76,7 +76,8 @@ func (m *Missing) readEntry(e *event.Entry) Why {
 	return ""
 }
 
-// toolOf returns the built-in tool of a record; the zero Tool if it is none.
+// toolOf returns the built-in tool that the recorded call is about. It returns the zero Tool if the
+// call is about another tool.
 func toolOf(e *event.Entry) (t builtin.Tool) {
 	if e.Method != builtin.Method {
 		return t
@@ -307,8 +308,8 @@ func (m *Missing) whyPathUnknown(path []string) Why {
 
 // mayFollow reports whether a member that rules name by this name may be in the part of the
 // arguments that the record lacks. The frame's reader refuses a message with two members whose
-// names fold together. So a name of which the record has the whole member cannot follow. The judge
-// also takes ß for ss, and the frame's reader does not.
+// names differ only in case. So no name can follow that the record already has with its whole value.
+// Names with ss are an exception: to the judge, but not to the frame's reader, ß equals ss.
 func (m *Missing) mayFollow(name string) bool {
 	if isSameName(name, m.last) || isSameName(name, m.tool.SharedName(m.last)) || strings.Contains(reading.FoldCase(name), "ss") {
 		return true

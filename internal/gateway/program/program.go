@@ -103,7 +103,7 @@ func Run(words []string, version string, stdout, stderr io.Writer) int {
 	}
 	if !errors.Is(err, errFailed) {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			fmt.Fprintf(stderr, "clawai-gateway: %s\n", term.VisibleText(line))
+			fmt.Fprintf(newProse(stderr), "clawai-gateway: %s\n", term.VisibleText(line))
 		}
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {

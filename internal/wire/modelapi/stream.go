@@ -54,7 +54,7 @@ type partialCall struct {
 	pieces   strings.Builder // pieces of the arguments as they are written in the reply
 	begun    bool            // at least one piece of the arguments has come
 	done     bool            // Responses: the service has sent the complete call
-	prefixed bool            // Responses: the call began with something else than an empty text for the pieces
+	prefixed bool            // Responses: the arguments did not begin as an empty text
 	repeated bool            // Responses: the end of the reply has repeated the call
 }
 

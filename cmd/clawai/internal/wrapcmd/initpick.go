@@ -55,18 +55,16 @@ const (
 	initProfile = "clawai policy init --profile "
 )
 
-// FirstPolicyCommand returns the command that writes a policy on this machine, if there is none. init
-// writes one only if it has something to put clawai in front of.
+// FirstPolicyCommand returns the command for a machine that has no policy yet. "clawai init" writes a
+// policy only if there is a server or an agent that it can put clawai in front of.
 func (f *Found) FirstPolicyCommand() string {
 	if len(f.bareTargets(f.Judge, wrap.Selection{})) > 0 {
 		return initServers
 	}
-	hooks, err := f.FindHooks()
-	if err != nil {
-		return initProfile + "NAME; clawai policy init --list shows the names"
-	}
-	if changes, _ := f.Judge.PlanHooks(wrap.Wrap, hooks, nil); len(changes) > 0 {
-		return initHooks
+	if hooks, err := f.FindHooks(); err == nil {
+		if changes, _ := f.Judge.PlanHooks(wrap.Wrap, hooks, nil); len(changes) > 0 {
+			return initHooks
+		}
 	}
 	return initProfile + "NAME; clawai policy init --list shows the names"
 }
