@@ -17,15 +17,8 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
-
-// soak is how many times more a long run does: full, else 1 (docs/benchmarks.md).
-func soak(full int) int {
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		return full
-	}
-	return 1
-}
 
 // killed is a proxy that is killed while calls 1, 2, 3 … go through it, some of them at a
 // time. Every fifth is denied. The test is the server: it reads and writes the pipes of a
@@ -49,7 +42,7 @@ const (
 // chain holds, and nothing is missing but the tail. CLAWAI_SOAK=full kills 10,000.
 func TestAProxyKilledAnywhere(t *testing.T) {
 	var kills, early, forwarded atomic.Int64
-	rounds := 5 * soak(200)
+	rounds := slow.Rounds(5, 1000)
 	if testing.Short() {
 		rounds = 1
 	}

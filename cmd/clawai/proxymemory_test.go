@@ -93,7 +93,7 @@ func TestReloadsGiveTheirMemoryBack(t *testing.T) {
 	reload("y")
 	time.Sleep(3 * time.Second)
 	before := r.resident()
-	for i := range 8 * soak(1250) {
+	for i := range slow.Rounds(8, 10_000) {
 		reload("z" + strconv.Itoa(i))
 		if i%1000 == 999 {
 			t.Logf("%d reloads, %d calls", i+1, n)
@@ -124,7 +124,7 @@ func TestACrowdGivesItsMemoryBack(t *testing.T) {
 	crowd(2000)                 // a proxy that has worked: its code is in memory, its tables have been made
 	time.Sleep(4 * time.Second)
 	before := r.resident()
-	crowd(20_000 * soak(5))
+	crowd(slow.Rounds(20_000, 100_000))
 	r.comesBack(before)
 }
 

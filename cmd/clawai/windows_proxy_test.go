@@ -18,6 +18,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // patience is how long anything may take on a machine that is busy.
@@ -145,19 +146,11 @@ func (r *running) kept(kind event.Kind) (all []event.Entry) {
 	return all
 }
 
-// quick is how much a test does in CI; CLAWAI_SOAK=full has it do more.
-func quick(few, many int) int {
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		return many
-	}
-	return few
-}
-
 // TestWindowsSoak: a thousand calls are answered, in order, and recorded.
 func TestWindowsSoak(t *testing.T) {
 	t.Parallel()
 	r := launch(t, t.TempDir(), allowTools)
-	n, together := quick(1000, 100_000), 50
+	n, together := slow.Rounds(1000, 100_000), 50
 	for id := 1; id <= n; id += together {
 		for i := range together {
 			r.call(id+i, "hello")
@@ -180,7 +173,7 @@ func TestWindowsSoak(t *testing.T) {
 // the next one goes on with.
 func TestWindowsKills(t *testing.T) {
 	t.Parallel()
-	dir, n := t.TempDir(), quick(20, 500)
+	dir, n := t.TempDir(), slow.Rounds(20, 500)
 	for range n / 4 {
 		var all []*running
 		for i := range 4 {

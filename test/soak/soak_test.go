@@ -30,13 +30,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const callsEach = 10
 
 func sessions() int {
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		return 1000
-	}
 	if testing.Short() {
 		return 12
 	}
-	return 60
+	return slow.Rounds(60, 1000)
 }
 
 // record counts what the gate writes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/wire/frame"
 )
 
@@ -112,12 +113,8 @@ func lookWays(tb testing.TB, line, method string, wanted Wanted) (remembering, p
 }
 
 // TestGeneratedRepliesHaveTheirFindings: what earlier messages of a session held changes no finding of a later one.
-// CLAWAI_SOAK=full makes it 100,000 replies.
 func TestGeneratedRepliesHaveTheirFindings(t *testing.T) {
-	replies, found := 3_000, 0
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		replies = 100_000
-	}
+	replies, found := slow.Rounds(3_000, 100_000), 0
 	s, sets := newReplySource(t, 1), make([]Wanted, len(wantedSets))
 	for i, words := range wantedSets {
 		var err error

@@ -4,6 +4,7 @@ package slow
 
 import (
 	"flag"
+	"os"
 	"runtime"
 	"strconv"
 	"testing"
@@ -28,4 +29,13 @@ func Waiting() {
 			panic(err)
 		}
 	}
+}
+
+// Rounds returns how many rounds a random search or a long campaign makes: day, or night if
+// CLAWAI_SOAK=full. The night runs every package that calls Rounds.
+func Rounds(day, night int) int {
+	if os.Getenv("CLAWAI_SOAK") == "full" {
+		return night
+	}
+	return day
 }

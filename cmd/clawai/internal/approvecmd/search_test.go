@@ -15,6 +15,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/state/audit"
 	"github.com/clawai/clawai/internal/state/config"
+	"github.com/clawai/clawai/internal/testing/slow"
 )
 
 // writeCalls writes a record of n calls with their replies. One call in 100,000, the first of them,
@@ -54,13 +55,9 @@ func residentKB() int {
 }
 
 // The filter finds calls anywhere in the record, and neither the search nor a record that is played
-// on the screen keeps what it has read. CLAWAI_SOAK is the number of calls, such as 4000000; without
-// it there are a few.
+// on the screen keeps what it has read.
 func TestSearchCalls(t *testing.T) {
-	n := 3_000
-	if calls, err := strconv.Atoi(os.Getenv("CLAWAI_SOAK")); err == nil {
-		n = calls
-	}
+	n := slow.Rounds(3_000, 1_000_000)
 	dirs := config.Folders{State: t.TempDir(), Home: "/home/user"}
 	o := overview.New(dirs, 0)
 	writeCalls(t, o, n)

@@ -337,8 +337,11 @@ func runUndo(c *cli.Context) error {
 	e.say("")
 	printText(cmdline.ProseWriter(c.App.Writer), []byte(plan.Text))
 	e.say("")
-	if plan.Old != nil {
-		e.say("Of all calls: %s", diff.ComparePolicies(plan.Old, plan.New).Summary())
+	if plan.Old != nil && !c.Bool("yes") { // the comparison takes seconds, and --yes asks nothing
+		done := cmdline.ShowProgress("Comparing the answers to all calls")
+		report := diff.ComparePolicies(plan.Old, plan.New)
+		done()
+		e.say("Of all calls: %s", report.Summary())
 	}
 	if err := e.writePlan(plan, "Take it back?", []string{"policy", "undo"}); err != nil {
 		return err
