@@ -42,7 +42,7 @@ const (
 // chain holds, and nothing is missing but the tail. CLAWAI_SOAK=full kills 10,000.
 func TestAProxyKilledAnywhere(t *testing.T) {
 	var kills, early, forwarded atomic.Int64
-	rounds := slow.Rounds(5, 1000)
+	rounds := slow.Rounds(3, 1000)
 	if testing.Short() {
 		rounds = 1
 	}
