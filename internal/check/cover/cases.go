@@ -43,6 +43,7 @@ type testCase struct {
 	kinds    []string // kinds of findings in the reply of the fixture
 	refused  bool     // the proxy refuses the message before the rules, so the answer is always deny
 	expected policy.Action
+	rule     int // index of the rule that decides the calls; -1 if no rule does, or the fixture is not about calls
 }
 
 // casesOf returns the fixtures that expect an answer and whose judged message is of one of the kinds in the
@@ -57,7 +58,7 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 		if fx.Expected == nil || !slices.Contains(on, fx.JudgedMessage()) {
 			continue
 		}
-		c := testCase{fixture: fx, server: o.Server, path: fx.Path, on: fx.JudgedMessage(), expected: *fx.Expected}
+		c := testCase{fixture: fx, server: o.Server, path: fx.Path, on: fx.JudgedMessage(), expected: *fx.Expected, rule: -1}
 		var err error
 		if c.on == policy.OnCall {
 			c.calls, err = fx.ReadCalls(o.Server)
@@ -69,12 +70,34 @@ func casesOf(p *policy.Policy, fixtures []check.Fixture, o Options, on ...policy
 		if wrong := c.describeMismatch(p); wrong != "" {
 			return nil, fmt.Errorf("%s: the policy gives %s; fix that first (clawai policy test)", c.path, wrong)
 		}
+		if c.on == policy.OnCall && !c.refused {
+			if d := p.DecideAll(c.calls); d.Rule != nil {
+				c.rule = d.Rule.Index
+			}
+		}
 		cases = append(cases, c)
 	}
 	if len(cases) == 0 {
 		return nil, fmt.Errorf(`no fixture expects anything; add "expected" to them`)
 	}
 	return cases, nil
+}
+
+// orderCases returns the cases in the order in which they are tried against mutants of a rule. The
+// cases that this rule decides come first, because they notice most of its mutants.
+func orderCases(cases []testCase, rule int) []*testCase {
+	ordered := make([]*testCase, 0, len(cases))
+	for i := range cases {
+		if cases[i].rule == rule {
+			ordered = append(ordered, &cases[i])
+		}
+	}
+	for i := range cases {
+		if cases[i].rule != rule {
+			ordered = append(ordered, &cases[i])
+		}
+	}
+	return ordered
 }
 
 // listReadings returns the calls as the rules judge them. If the fixture is about a reply, a list entry or an

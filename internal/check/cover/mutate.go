@@ -51,11 +51,12 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 		workers.Go(func() {
 			for rule := next.Add(1) - 1; rule < int64(len(d.rules)); rule = next.Add(1) - 1 {
 				var shown []*check.Composed
+				ordered := orderCases(cases, int(rule))
 				for i := range all {
 					if all[i].Rule != int(rule) {
 						continue
 					}
-					out[i], loads[i] = tryMutant(all[i], cases, shown, o)
+					out[i], loads[i] = tryMutant(all[i], ordered, shown, o)
 					if f := out[i].Fixture; f != nil && !slices.Contains(shown, f) {
 						shown = append(shown, f)
 					}
@@ -76,7 +77,7 @@ func Mutate(p *policy.Policy, file string, src []byte, fixtures []check.Fixture,
 // tryMutant looks for a fixture that notices a mutant. The parameter shown holds new fixtures that
 // notice other mutants of the same rule. The result loads is false if the mutant is no valid
 // policy; such a mutant is left out, because an author notices an invalid policy at once.
-func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
+func tryMutant(m Mutant, cases []*testCase, shown []*check.Composed, o Options) (out Outcome, loads bool) {
 	before, err := m.scope.before()
 	if err != nil {
 		return out, false
@@ -86,8 +87,7 @@ func tryMutant(m Mutant, cases []testCase, shown []*check.Composed, o Options) (
 		return out, false
 	}
 	out = Outcome{Mutant: m}
-	for i := range cases {
-		c := &cases[i]
+	for _, c := range cases {
 		if !m.scope.matchesCase(c) {
 			continue
 		}
