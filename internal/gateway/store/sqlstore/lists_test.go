@@ -70,6 +70,7 @@ func checkPlans(t *testing.T, plan func(statement string, values []any) (string,
 }
 
 func TestListsOfSQLiteReadAnIndex(t *testing.T) {
+	t.Parallel()
 	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "gateway.db"), "main")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,8 @@ func TestListsOfSQLiteReadAnIndex(t *testing.T) {
 
 func TestListsOfPostgresReadAnIndex(t *testing.T) {
 	slow.Test(t)
-	s, err := OpenPostgres(t.Context(), postgrestest.Start(t).Address("postgres"), "main")
+	t.Parallel()
+	s, err := OpenPostgres(t.Context(), postgrestest.Start(t, "fsync=off").Address("postgres"), "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestAnOlderDatabaseHasTheSameLists(t *testing.T) {
 		"SQLite": func() (*Store, error) { return OpenSQLite(t.Context(), path, "main") },
 		"PostgreSQL": func() (*Store, error) {
 			if address == "" {
-				address = postgrestest.Start(t).Address("postgres")
+				address = postgrestest.Start(t, "fsync=off").Address("postgres")
 			}
 			return OpenPostgres(t.Context(), address, "main")
 		},
