@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/store"
-	"github.com/clawai/clawai/internal/testing/postgrestest"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
@@ -85,7 +84,7 @@ func TestListsOfSQLiteReadAnIndex(t *testing.T) {
 func TestListsOfPostgresReadAnIndex(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	s, err := OpenPostgres(t.Context(), postgrestest.Start(t, "fsync=off").Address("postgres"), "main")
+	s, err := OpenPostgres(t.Context(), shared.address(t), "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestAnOlderDatabaseHasTheSameLists(t *testing.T) {
 		"SQLite": func() (*Store, error) { return OpenSQLite(t.Context(), path, "main") },
 		"PostgreSQL": func() (*Store, error) {
 			if address == "" {
-				address = postgrestest.Start(t, "fsync=off").Address("postgres")
+				address = shared.address(t)
 			}
 			return OpenPostgres(t.Context(), address, "main")
 		},

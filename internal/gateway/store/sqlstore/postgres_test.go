@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -33,19 +34,53 @@ func openPostgres(t *testing.T, address, org string) *Store {
 	return s
 }
 
+// sharedServer is one server for all tests, because to make a server costs more than most tests. It
+// starts with the first test that wants it.
+type sharedServer struct {
+	once   sync.Once
+	server *postgrestest.Server
+	err    error
+	made   atomic.Int64
+}
+
+var shared sharedServer
+
+// address returns the address of a new database.
+func (s *sharedServer) address(t *testing.T) string {
+	t.Helper()
+	s.once.Do(func() { s.server, s.err = postgrestest.Run(context.Background(), "fsync=off") })
+	if errors.Is(s.err, postgrestest.ErrMissing) && os.Getenv("CLAWAI_TEST_POSTGRES") == "" {
+		t.Skip(s.err)
+	}
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	db, err := sql.Open("pgx", s.server.Address("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	name := fmt.Sprint("centre", s.made.Add(1))
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	return s.server.Address(name)
+}
+
+func (s *sharedServer) stop() error {
+	if s.server == nil {
+		return nil
+	}
+	return s.server.Stop()
+}
+
 func TestPostgresKeepsTheContract(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	server := postgrestest.Start(t, "fsync=off")
-	admin := openPostgres(t, server.Address("postgres"), "admin")
-	var made atomic.Int64
 	storetest.Run(t, func(t *testing.T) func(org string) store.Store {
-		name := fmt.Sprint("centre", made.Add(1))
-		if _, err := admin.db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-			t.Fatal(err)
-		}
+		address := shared.address(t)
 		return func(org string) store.Store {
-			s := openPostgres(t, server.Address(name), org)
+			s := openPostgres(t, address, org)
 			s.watchers.poll = never
 			return s
 		}
@@ -56,7 +91,7 @@ func TestPostgresKeepsTheContract(t *testing.T) {
 func TestCentresStartAtOnce(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	address := postgrestest.Start(t, "fsync=off").Address("postgres")
+	address := shared.address(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -155,7 +190,7 @@ func countListeners(ctx context.Context, t *testing.T, admin *Store) (n int) {
 func TestAStoppedCentreHoldsNoLock(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	address := postgrestest.Start(t, "fsync=off").Address("postgres")
+	address := shared.address(t)
 	stopped, other := openPostgres(t, address, "main"), openPostgres(t, address, "main")
 	storetest.NewMarker(t, other, other)
 	storetest.AddQuestion(t, other, "q")
@@ -177,7 +212,7 @@ func TestAStoppedCentreHoldsNoLock(t *testing.T) {
 func TestALockIsAwaitedNotForEver(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	address := postgrestest.Start(t, "fsync=off").Address("postgres")
+	address := shared.address(t)
 	s := openPostgres(t, address, "main")
 	storetest.NewMarker(t, s, s)
 	storetest.AddQuestion(t, s, "q")

@@ -22,7 +22,12 @@ const never = 24 * time.Hour
 // TestMain lets more tests run at once than there are processors: they wait for servers and locks.
 func TestMain(m *testing.M) {
 	slow.Waiting()
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := shared.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 func TestSQLiteKeepsTheContract(t *testing.T) {
