@@ -112,7 +112,7 @@ func TestFirstToken(t *testing.T) {
 		for i := range before + turns {
 			request := conversation(t, i)
 			for j := range urls {
-				way := (i + j) % len(urls)                                          // the first after a pause is slower
+				way := (i + j) % len(urls)                                              // the first after a pause is slower
 				if d := firstToken(t, urls[way]+"/v1/messages", request); i >= before { // connections are open
 					took[way] = append(took[way], d)
 				}
