@@ -124,6 +124,7 @@ func TestKilledOwnerLeavesNobody(t *testing.T) {
 	slow.Test(t)
 	for play, n := range map[string]int{"owner:deaf": 1, "owner:family": 2, "early owner:family": 2, "owner:wrapper": 2} {
 		t.Run(play, func(t *testing.T) {
+			t.Parallel()
 			owner := exec.Command(os.Args[0])
 			owner.Env = append(os.Environ(), role+"="+play)
 			out, err := owner.StdoutPipe()

@@ -246,6 +246,7 @@ func revokedOnce(t *testing.T, q *queue.Queue, p *queue.Proxy) {
 // Killed at any moment: QUEUE_CRASHES=1000 does it so often.
 func TestKilledAtRandom(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	n := 5
 	if s := os.Getenv("QUEUE_CRASHES"); s != "" {
 		n, _ = strconv.Atoi(s)

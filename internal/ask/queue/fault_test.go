@@ -44,6 +44,7 @@ func init() {
 // meanwhile is ended.
 func TestLocked(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "queue")
 	const patience = 500 * time.Millisecond
 	o := queue.Options{Check: 200 * time.Millisecond, Patience: patience}
@@ -90,6 +91,7 @@ func TestLocked(t *testing.T) {
 // many ends it still has to store.
 func TestCloseWhileLocked(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "queue")
 	const patience, owing = 500 * time.Millisecond, 100
 	q := open(t, dir, queue.Options{Check: 10 * time.Millisecond, Patience: patience})

@@ -19,6 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/queue"
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
 
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	slow.Waiting()
 	goleak.VerifyTestMain(m)
 }
 

@@ -296,6 +296,7 @@ func TestClocksJump(t *testing.T) {
 // A thousand wait at once; one goroutine notices for all.
 func TestThousand(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	p, other, _ := newQueue(t)
 	const n = 1000 / scale
 	tickets := make([]*queue.Ticket, n)

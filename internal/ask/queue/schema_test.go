@@ -104,6 +104,7 @@ func init() {
 // Many find no database at the same moment, and make one.
 func TestMadeAtOnce(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	const processes, inThis = 8, 8
 	for range 3 {
 		dir := filepath.Join(t.TempDir(), "queue")
@@ -163,6 +164,7 @@ func init() {
 // Processes come and go; the last one takes the log away, the next one makes it.
 func TestOpenedAndClosedAtOnce(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	const processes, each = 6, 15
 	dir := filepath.Join(t.TempDir(), "queue")
 	var children []*child

@@ -65,6 +65,7 @@ func holding(t *testing.T, dir string) (files []string) {
 // decide. A moment later they are in no file any more, while others still wait.
 func TestSecretsGo(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for name, end := range map[string]func(*queue.Queue, *queue.Proxy, *queue.Ticket) error{
 		"decide": func(q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
 			_, err := q.Decide(ctx, k.ID(), answer(gate.AllowAlways, "me"))
@@ -219,6 +220,7 @@ func TestKnownValuesGo(t *testing.T) {
 // What is tidied up is so by itself, soon.
 func TestTidiesByItself(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	p, other, dir := newQueue(t)
 	put(t, p, `{"other":"waits"}`)
 	ticket, err := p.Put(ctx, secretive(10))
@@ -239,6 +241,7 @@ func TestTidiesByItself(t *testing.T) {
 // nobody looks.
 func TestKilledProxysSecretsGo(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	p, _, dir := newQueue(t)
 	c := start(t, "secret", dir)
 	c.expect("ready")
@@ -274,6 +277,7 @@ func init() {
 // stay.
 func TestPrune(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for name, o := range map[string]queue.Options{
 		"many": {Keep: 10},
 		"old":  {KeepFor: time.Hour},

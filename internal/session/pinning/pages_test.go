@@ -71,6 +71,7 @@ func TestBytesOfListsAreBounded(t *testing.T) {
 // alone.
 func TestOneServerHoldsUpNoOther(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	dir := state(t)
 	s := client(t, dir, "")
 	lists(t, s, policy.PinFirst, find)

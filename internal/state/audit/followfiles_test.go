@@ -5,6 +5,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,53 +107,56 @@ func TestFollowNoticesAnotherFolder(t *testing.T) {
 // misses none that come later, wherever the end cuts a line.
 func TestFollowTheTail(t *testing.T) {
 	slow.Test(t)
-	dir := filepath.Join(t.TempDir(), "audit")
-	l := openLog(t, dir, Options{})
-	var ids []string
-	for i := range 40 {
-		ev := usual(i)
-		if err := l.Record(ev); err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, ev.Record)
-	}
 	for _, tail := range []int64{1, 60, 301, 302, 303, 1500, 6000, 1 << 20} {
-		var read []string
-		for e, err := range Read(dir, Filter{Kinds: []event.Kind{event.Decision}, Last: 10, Tail: tail}) {
-			if err != nil {
-				t.Fatal(tail, err)
+		t.Run(fmt.Sprint(tail), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "audit")
+			l := openLog(t, dir, Options{})
+			var ids []string
+			for i := range 40 {
+				ev := usual(i)
+				if err := l.Record(ev); err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, ev.Record)
 			}
-			read = append(read, e.Record)
-		}
-		if n := len(read); n > 10 || !slices.Equal(read, ids[len(ids)-n:]) || tail == 1<<20 && n != 10 {
-			t.Errorf("read of %d bytes: %v, not the last of %v", tail, read, ids)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		later := usual(41)
-		written := make(chan error)
-		go func() {
-			time.Sleep(3 * pollEvery)
-			err := l.Record(later)
-			time.Sleep(3 * pollEvery)
-			cancel()
-			written <- err
-		}()
-		var got []string
-		for e, err := range Follow(ctx, dir, Filter{Kinds: []event.Kind{event.Decision}, Last: 10, Tail: tail}) {
-			if err != nil {
-				t.Fatal(tail, err)
+			var read []string
+			for e, err := range Read(dir, Filter{Kinds: []event.Kind{event.Decision}, Last: 10, Tail: tail}) {
+				if err != nil {
+					t.Fatal(tail, err)
+				}
+				read = append(read, e.Record)
 			}
-			got = append(got, e.Record)
-		}
-		if err := <-written; err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, later.Record)
-		if n := len(got); n < 1 || n > 11 || !slices.Equal(got, ids[len(ids)-n:]) {
-			t.Errorf("of %d bytes: %v, not the last of %v", tail, got, ids)
-		}
-		if tail >= 1500 && len(got) < 3 || tail == 1<<20 && len(got) != 11 {
-			t.Errorf("of %d bytes: only %d", tail, len(got))
-		}
+			if n := len(read); n > 10 || !slices.Equal(read, ids[len(ids)-n:]) || tail == 1<<20 && n != 10 {
+				t.Errorf("read of %d bytes: %v, not the last of %v", tail, read, ids)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			later := usual(41)
+			written := make(chan error)
+			go func() {
+				time.Sleep(3 * pollEvery)
+				err := l.Record(later)
+				time.Sleep(3 * pollEvery)
+				cancel()
+				written <- err
+			}()
+			var got []string
+			for e, err := range Follow(ctx, dir, Filter{Kinds: []event.Kind{event.Decision}, Last: 10, Tail: tail}) {
+				if err != nil {
+					t.Fatal(tail, err)
+				}
+				got = append(got, e.Record)
+			}
+			if err := <-written; err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, later.Record)
+			if n := len(got); n < 1 || n > 11 || !slices.Equal(got, ids[len(ids)-n:]) {
+				t.Errorf("of %d bytes: %v, not the last of %v", tail, got, ids)
+			}
+			if tail >= 1500 && len(got) < 3 || tail == 1<<20 && len(got) != 11 {
+				t.Errorf("of %d bytes: only %d", tail, len(got))
+			}
+		})
 	}
 }

@@ -97,6 +97,7 @@ func must(t *testing.T, err error) {
 
 func TestWatchTellsEachChangeOnce(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	dir := folder(t)
 	path := filepath.Join(dir, "policy.toml")
 	write(t, path, good)
@@ -123,6 +124,7 @@ func TestWatchTellsEachChangeOnce(t *testing.T) {
 
 func TestWatchSeesWhatWasChangedBeforeItBegan(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	path := filepath.Join(folder(t), "policy.toml")
 	write(t, path, good)
 	from, err := LoadPolicy(path, "")

@@ -178,13 +178,13 @@ func TestProvidersOfCompanies(t *testing.T) {
 // A sign-in at a server whose authority is not known says so, at once, and so does a renewal.
 func TestSignInNamesTheAuthority(t *testing.T) {
 	slow.Test(t)
-	tlstest.ClearEnvironment(t)
 	authority := tlstest.NewAuthority(t, "Company Root")
 	for _, kind := range oauthtest.Kinds() {
 		if kind.Resource == nil || kind.Fixed || kind.NoTarget {
 			continue // its server and its sign-in are one, or it has rules of its own
 		}
 		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			tlstest.WriteFile(t, dir, "ca.pem", authority.PEM)
 			o := &companyOwner{oauthtest.PlayOn(t, kind, func(h http.Handler) *httptest.Server {

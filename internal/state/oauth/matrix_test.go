@@ -215,6 +215,7 @@ func (o *owner) choosesClient(x *oauth.Options) {
 // the owner chose, and no step is left to guessing.
 func TestWaysToSignIn(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	for _, k := range oauthtest.Kinds() {
 		for name, way := range ways {
 			t.Run(k.Name+"/"+name, func(t *testing.T) {

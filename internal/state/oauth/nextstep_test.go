@@ -61,6 +61,7 @@ func TestNextSteps(t *testing.T) {
 // The refusals of a whole sign-in end with the command that works.
 func TestRefusedSignInsLeadOn(t *testing.T) {
 	slow.Test(t) // it waits for a sign-in to end
+	t.Parallel()
 	t.Run("resource", func(t *testing.T) {
 		o := newOwner(t, oauthtest.FindKind("entra"))
 		x := o.settings()

@@ -308,6 +308,7 @@ func TestA403BeforeMetadataThatStalls(t *testing.T) {
 
 func TestNobodySignsIn(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	w := newWorld(t)
 	c := w.client(t.TempDir(), func(o *oauth.Options) {
 		// The time holds for what is asked before, too, which takes a while on a busy machine.

@@ -171,6 +171,7 @@ func (o *owner) heal() {
 // Thirteen providers, as they are in the wild, and what happens to a sign-in in its life.
 func TestProviders(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	situations := map[string]func(o *owner){
 		"sign-in": func(o *owner) {
 			o.pass(o.process())
@@ -419,6 +420,7 @@ func TestTheSDKKeepsTheSlashOfAnIssuer(t *testing.T) {
 // Whoever waits behind a refresh that fails has its answer, and does not wait as long again.
 func TestCallsShareAnOutage(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	c := o.process()
@@ -605,6 +607,7 @@ func TestAnswersInAnotherForm(t *testing.T) {
 // try anew in its turn, the last one waits longer than its client does.
 func TestProcessesShareAnOutage(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	o := newOwner(t, oauthtest.FindKind("workos"))
 	o.expire()
 	o.pass(o.process())

@@ -197,6 +197,7 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 	account, err := user.Current()
 	must(t, err)
 	home := account.HomeDir
+	inDir, anywhere := resolver(t, vault.Requester{Name: "gh", Command: command, Dir: t.TempDir()}), resolver(t, vault.Requester{Name: "gh", Command: command})
 	for variable, given := range map[string]bool{
 		"PYTHONPATH=/tmp/e": false, "PYTHONWARNINGS=all:0:antigravity.x:0:0": false, "PYTHONHOME=/tmp/e": false, "PYTHONSTARTUP=/tmp/e": false, "PYTHONUSERBASE=/tmp": false,
 		"NODE_OPTIONS=--require /tmp/e.js": false, "NODE_OPTIONS=--max-old-space-size=4096 --import=/tmp/e": false, "NODE_PATH=/tmp/e": false,
@@ -236,14 +237,14 @@ func TestVariablesThatLoadOtherCode(t *testing.T) {
 		"GITHUB_TOKEN=x": true, "GOOGLE_API_KEY=x": true, "GEMINI_API_KEY=x": true, "NVM_DIR=/x": true, "XDG_RUNTIME_DIR=/run/user/1000": true, "TERM=xterm": true, "GIT_AUTHOR_NAME=Ana": true, "LD=1": true,
 	} {
 		name, _, _ := strings.Cut(variable, "=")
-		_, err := resolver(t, vault.Requester{Name: "gh", Command: command, Dir: t.TempDir()}).FillEnv([]string{variable, "X=clawai-vault:key"})
+		_, err := inDir.FillEnv([]string{variable, "X=clawai-vault:key"})
 		if (err == nil) != given {
 			t.Errorf("%s: %v", variable, err)
 		}
 		if err != nil && (!strings.Contains(err.Error(), "beside "+name) || !strings.Contains(err.Error(), "take it out") || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("%s: %v does not say why, and what next", variable, err)
 		}
-		if _, err := resolver(t, vault.Requester{Name: "gh", Command: command}).FillEnv([]string{variable}); err != nil {
+		if _, err := anywhere.FillEnv([]string{variable}); err != nil {
 			t.Errorf("%s without a reference: %v", variable, err)
 		}
 	}

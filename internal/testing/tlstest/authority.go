@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -140,11 +141,25 @@ func NewServer(h http.Handler, set *tls.Config) *httptest.Server {
 	return s
 }
 
-// ClearEnvironment clears the environment variables that name certificate authorities and proxies.
+// variables are the environment variables that name certificate authorities and proxies.
+var variables = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
+
+// ClearEnvironment clears the variables that name certificate authorities and proxies for a test,
+// which then cannot run in parallel.
 func ClearEnvironment(t testing.TB) {
 	t.Helper()
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"} {
+	for _, name := range variables {
 		t.Setenv(name, "")
 		t.Setenv(strings.ToLower(name), "")
+	}
+}
+
+// UnsetEnvironment removes these variables for all tests of a package. The package calls it before
+// its tests run.
+func UnsetEnvironment() {
+	for _, name := range variables {
+		if err := errors.Join(os.Unsetenv(name), os.Unsetenv(strings.ToLower(name))); err != nil {
+			panic(err)
+		}
 	}
 }

@@ -64,7 +64,10 @@ func TestKillsWhileBundlesComeIntoForce(t *testing.T) {
 	l := enrol(t, centre)
 	state := l.folders.State
 	dir := t.TempDir()
-	const bundles = 400
+	bundles := 120
+	if os.Getenv("CLAWAI_SOAK") == "full" {
+		bundles = 400
+	}
 	texts := map[string]bool{}
 	for n := range bundles {
 		text := fmt.Sprintf("packs = [\"words.toml\"]\n[[rule]]\naction = \"deny\"\ntool = \"tool_%d\"\n", n+1)
@@ -114,7 +117,7 @@ func TestKillsWhileBundlesComeIntoForce(t *testing.T) {
 			t.Fatalf("bundle %d is in force, and %s is %v", a.Counter, tool, got)
 		}
 	}
-	if last != bundles || kills < 5 {
+	if last != uint64(bundles) || kills < 5 {
 		t.Errorf("bundle %d is in force at the end, after %d kills", last, kills)
 	}
 }

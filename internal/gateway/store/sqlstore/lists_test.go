@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/clawai/clawai/internal/gateway/store"
-	"github.com/clawai/clawai/internal/testing/postgrestest"
 	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/policy"
 )
@@ -70,6 +69,7 @@ func checkPlans(t *testing.T, plan func(statement string, values []any) (string,
 }
 
 func TestListsOfSQLiteReadAnIndex(t *testing.T) {
+	t.Parallel()
 	s, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "gateway.db"), "main")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,8 @@ func TestListsOfSQLiteReadAnIndex(t *testing.T) {
 
 func TestListsOfPostgresReadAnIndex(t *testing.T) {
 	slow.Test(t)
-	s, err := OpenPostgres(t.Context(), postgrestest.Start(t).Address("postgres"), "main")
+	t.Parallel()
+	s, err := OpenPostgres(t.Context(), shared.address(t), "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestAnOlderDatabaseHasTheSameLists(t *testing.T) {
 		"SQLite": func() (*Store, error) { return OpenSQLite(t.Context(), path, "main") },
 		"PostgreSQL": func() (*Store, error) {
 			if address == "" {
-				address = postgrestest.Start(t).Address("postgres")
+				address = shared.address(t)
 			}
 			return OpenPostgres(t.Context(), address, "main")
 		},

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -33,18 +34,53 @@ func openPostgres(t *testing.T, address, org string) *Store {
 	return s
 }
 
+// sharedServer is one server for all tests, because to make a server costs more than most tests. It
+// starts with the first test that wants it.
+type sharedServer struct {
+	once   sync.Once
+	server *postgrestest.Server
+	err    error
+	made   atomic.Int64
+}
+
+var shared sharedServer
+
+// address returns the address of a new database.
+func (s *sharedServer) address(t *testing.T) string {
+	t.Helper()
+	s.once.Do(func() { s.server, s.err = postgrestest.Run(context.Background(), "fsync=off") })
+	if errors.Is(s.err, postgrestest.ErrMissing) && os.Getenv("CLAWAI_TEST_POSTGRES") == "" {
+		t.Skip(s.err)
+	}
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	db, err := sql.Open("pgx", s.server.Address("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	name := fmt.Sprint("centre", s.made.Add(1))
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	return s.server.Address(name)
+}
+
+func (s *sharedServer) stop() error {
+	if s.server == nil {
+		return nil
+	}
+	return s.server.Stop()
+}
+
 func TestPostgresKeepsTheContract(t *testing.T) {
 	slow.Test(t)
-	server := postgrestest.Start(t)
-	admin := openPostgres(t, server.Address("postgres"), "admin")
-	var made atomic.Int64
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) func(org string) store.Store {
-		name := fmt.Sprint("centre", made.Add(1))
-		if _, err := admin.db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-			t.Fatal(err)
-		}
+		address := shared.address(t)
 		return func(org string) store.Store {
-			s := openPostgres(t, server.Address(name), org)
+			s := openPostgres(t, address, org)
 			s.watchers.poll = never
 			return s
 		}
@@ -54,7 +90,8 @@ func TestPostgresKeepsTheContract(t *testing.T) {
 // Centres that start at once on an empty database all come up.
 func TestCentresStartAtOnce(t *testing.T) {
 	slow.Test(t)
-	address := postgrestest.Start(t).Address("postgres")
+	t.Parallel()
+	address := shared.address(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -75,7 +112,8 @@ func TestCentresStartAtOnce(t *testing.T) {
 // tells of what it missed, and hears again.
 func TestTheListenerComesBack(t *testing.T) {
 	slow.Test(t)
-	server := postgrestest.Start(t)
+	t.Parallel()
+	server := postgrestest.Start(t, "fsync=off")
 	ctx := t.Context()
 	admin := openPostgres(t, server.Address("postgres"), "admin")
 	exec := func(statement string) {
@@ -151,7 +189,8 @@ func countListeners(ctx context.Context, t *testing.T, admin *Store) (n int) {
 // A centre that is stopped within a change, or whose network is lost, does not keep the others from that row.
 func TestAStoppedCentreHoldsNoLock(t *testing.T) {
 	slow.Test(t)
-	address := postgrestest.Start(t).Address("postgres")
+	t.Parallel()
+	address := shared.address(t)
 	stopped, other := openPostgres(t, address, "main"), openPostgres(t, address, "main")
 	storetest.NewMarker(t, other, other)
 	storetest.AddQuestion(t, other, "q")
@@ -172,7 +211,8 @@ func TestAStoppedCentreHoldsNoLock(t *testing.T) {
 // While another one really works on a row, a change gives up after a while, and says why.
 func TestALockIsAwaitedNotForEver(t *testing.T) {
 	slow.Test(t)
-	address := postgrestest.Start(t).Address("postgres")
+	t.Parallel()
+	address := shared.address(t)
 	s := openPostgres(t, address, "main")
 	storetest.NewMarker(t, s, s)
 	storetest.AddQuestion(t, s, "q")
@@ -197,7 +237,8 @@ func TestALockIsAwaitedNotForEver(t *testing.T) {
 // A centre that should not serve beside others says so, and why.
 func TestCheckReady(t *testing.T) {
 	slow.Test(t)
-	server := postgrestest.Start(t)
+	t.Parallel()
+	server := postgrestest.Start(t, "fsync=off")
 	address := server.Address("postgres")
 	s := openPostgres(t, address, "main")
 	shifted := func(by time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(by) } }
@@ -230,7 +271,8 @@ func TestCheckReady(t *testing.T) {
 // A role that may not make tables is told what it needs.
 func TestRoleWithoutRights(t *testing.T) {
 	slow.Test(t)
-	server := postgrestest.Start(t)
+	t.Parallel()
+	server := postgrestest.Start(t, "fsync=off")
 	s := openPostgres(t, server.Address("postgres"), "main")
 	for _, statement := range []string{"CREATE ROLE weak LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"} {
 		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
@@ -247,6 +289,7 @@ func TestRoleWithoutRights(t *testing.T) {
 // prepared statements would hold now and then. One that pools sessions serves.
 func TestPooler(t *testing.T) {
 	slow.Test(t)
+	t.Parallel()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil && os.Getenv("CLAWAI_TEST_POSTGRES") != "" {
 		t.Fatal("pgbouncer is not installed, and CLAWAI_TEST_POSTGRES asks for it")
@@ -254,7 +297,7 @@ func TestPooler(t *testing.T) {
 	if err != nil {
 		t.Skip("pgbouncer is not installed")
 	}
-	server := postgrestest.Start(t)
+	server := postgrestest.Start(t, "fsync=off")
 	behind, err := url.Parse(server.Address("postgres"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,11 +12,23 @@ import (
 
 	"github.com/clawai/clawai/internal/gateway/store"
 	"github.com/clawai/clawai/internal/state/enrolment"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/testing/storetest"
 )
 
 // never is longer than a test runs.
 const never = 24 * time.Hour
+
+// TestMain lets more tests run at once than there are processors: they wait for servers and locks.
+func TestMain(m *testing.M) {
+	slow.Waiting()
+	code := m.Run()
+	if err := shared.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 func TestSQLiteKeepsTheContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func(org string) store.Store {
