@@ -231,14 +231,11 @@ func (l *load) killSome(t *testing.T) {
 }
 
 // However often the server of PostgreSQL and the centre's processes are killed while laptops ship and ask, and
-// people answer: what was acknowledged is there, and nothing is there twice. CLAWAI_SOAK=full kills a hundred times.
+// people answer: what was acknowledged is there, and nothing is there twice.
 func TestKillsUnderLoad(t *testing.T) {
 	slow.Test(t)
 	t.Parallel()
-	kills := 5
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		kills = 100
-	}
+	kills := slow.Rounds(5, 100)
 	// The server's administrator has it say that something is kept before it is on the disk.
 	l := &load{team: newTeam(t, 2, "[checkpoints]\nseconds = 1\n", "synchronous_commit=off", "wal_writer_delay=10s")}
 	l.shareCheckpointKey(t)

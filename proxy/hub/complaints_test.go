@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -143,10 +142,7 @@ var clientRules = map[string]struct {
 // ids are as long as they may be, and when one server is bare.
 func TestRealNames(t *testing.T) {
 	slow.Test(t)
-	starts := 8
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		starts = 1000
-	}
+	starts := slow.Rounds(8, 1000)
 	known, err := servers.LoadCatalogue()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package hub_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -328,11 +327,7 @@ func TestArraysAreTakenApart(t *testing.T) {
 // another: each answer is its asker's, and a cancellation only the call's whose it is.
 func TestInterleaving(t *testing.T) {
 	slow.Test(t)
-	rounds := uint64(2)
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		rounds = 100
-	}
-	for round := range rounds {
+	for round := range uint64(slow.Rounds(2, 100)) { //nolint:gosec // not negative
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			for client := range uint64(3) { // at the same time
 				t.Run(fmt.Sprint(client), func(t *testing.T) {

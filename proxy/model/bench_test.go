@@ -19,6 +19,7 @@ import (
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
 	"github.com/clawai/clawai/internal/session/screening"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/internal/wire/escape"
 	"github.com/clawai/clawai/internal/wire/modelapi"
 	"github.com/clawai/clawai/proxy/hook/client"
@@ -285,10 +286,7 @@ func TestMemoryOfTurns(t *testing.T) {
 	const filled = 1000
 	run(filled) // each turn has 20 calls that are new, so that everything is full now
 	first := measure()
-	turns := turnsMeasured
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		turns = 10_000
-	}
+	turns := slow.Rounds(turnsMeasured, 10_000)
 	run(turns - filled)
 	last := measure()
 	t.Logf("%d KiB after %d turns, %d KiB after %d", first>>10, filled, last>>10, turns)
@@ -297,7 +295,7 @@ func TestMemoryOfTurns(t *testing.T) {
 	}
 }
 
-// turnsMeasured are few, because each takes a millisecond or more. CLAWAI_SOAK=full has more.
+// turnsMeasured are few, because each takes a millisecond or more.
 const turnsMeasured = 2500
 
 // BenchmarkReadRequest is what is looked at in a request before its calls are.

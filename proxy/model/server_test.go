@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/gate"
+	"github.com/clawai/clawai/internal/testing/slow"
 	"github.com/clawai/clawai/proxy/hook/client"
 	"github.com/clawai/clawai/proxy/model"
 )
@@ -417,10 +417,8 @@ func TestMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	var before uint64
-	half, growth := 1000, uint64(8<<20) // no part has forgotten yet: each turn leaves some KiB
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		half, growth = 5000, 4<<20 // by then each part has forgotten once
-	}
+	// By day no part has forgotten yet, and each turn leaves some KiB. In the night each has.
+	half, growth := slow.Rounds(1000, 5000), slow.Rounds(8<<20, 4<<20)
 	all := 2 * half
 	for turn = range all {
 		if turn == half {
@@ -432,7 +430,7 @@ func TestMemory(t *testing.T) {
 	}
 	after := heap()
 	t.Logf("heap after %d turns %d KiB, after %d turns %d KiB", half, before>>10, all, after>>10)
-	if after > before+growth {
+	if after > before+uint64(growth) {
 		t.Errorf("the heap has grown from %d to %d bytes", before, after)
 	}
 }

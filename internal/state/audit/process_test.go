@@ -88,10 +88,7 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "state", "audit")
 	const processes = 50
-	each := 160
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		each = 400
-	}
+	each := slow.Rounds(160, 400)
 	ids := make([][]string, processes)
 	var wg sync.WaitGroup
 	for i := range processes {
@@ -141,14 +138,10 @@ func TestFiftyProcessesAtOnce(t *testing.T) {
 }
 
 // A proxy is killed in the middle of its work: what it had acknowledged is
-// there, the record verifies, and the next session closes the segment. CLAWAI_SOAK=full
-// kills ten thousand.
+// there, the record verifies, and the next session closes the segment.
 func TestKilledInTheMiddle(t *testing.T) {
 	slow.Test(t)
-	kills := 50
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		kills = 10_000
-	}
+	kills := slow.Rounds(50, 10_000)
 	for range kills {
 		dir := filepath.Join(t.TempDir(), "audit")
 		cmd := command(t, dir, -1)

@@ -64,10 +64,7 @@ func TestKillsWhileBundlesComeIntoForce(t *testing.T) {
 	l := enrol(t, centre)
 	state := l.folders.State
 	dir := t.TempDir()
-	bundles := 120
-	if os.Getenv("CLAWAI_SOAK") == "full" {
-		bundles = 400
-	}
+	bundles := slow.Rounds(120, 400)
 	texts := map[string]bool{}
 	for n := range bundles {
 		text := fmt.Sprintf("packs = [\"words.toml\"]\n[[rule]]\naction = \"deny\"\ntool = \"tool_%d\"\n", n+1)
