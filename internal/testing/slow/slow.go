@@ -3,7 +3,9 @@
 package slow
 
 import (
+	"cmp"
 	"flag"
+	"os"
 	"runtime"
 	"strconv"
 	"testing"
@@ -15,6 +17,19 @@ func Test(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out by -short")
+	}
+}
+
+// Checks sets the number of cases that rapid tries in t: byDay, or what CLAWAI_TEST_CHECKS says. It does
+// nothing if -rapid.checks is set. It is not for parallel tests, because rapid has one number for all.
+func Checks(t testing.TB, byDay int) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if usual := checks.Value.String(); usual == checks.DefValue {
+		if err := checks.Value.Set(cmp.Or(os.Getenv("CLAWAI_TEST_CHECKS"), strconv.Itoa(byDay))); err != nil {
+			t.Fatalf("CLAWAI_TEST_CHECKS: %v", err)
+		}
+		t.Cleanup(func() { _ = checks.Value.Set(usual) }) // it was the value before
 	}
 }
 
