@@ -3,7 +3,6 @@
 package slow
 
 import (
-	"cmp"
 	"flag"
 	"os"
 	"runtime"
@@ -20,14 +19,28 @@ func Test(t testing.TB) {
 	}
 }
 
-// Checks sets the number of cases that rapid tries in t: byDay, or what CLAWAI_TEST_CHECKS says. It does
-// nothing if -rapid.checks is set. It is not for parallel tests, because rapid has one number for all.
+// Count returns how many cases a search tries: byDay, or what CLAWAI_TEST_CHECKS says.
+func Count(t testing.TB, byDay int) int {
+	t.Helper()
+	s := os.Getenv("CLAWAI_TEST_CHECKS")
+	if s == "" {
+		return byDay
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("CLAWAI_TEST_CHECKS: %v", err)
+	}
+	return n
+}
+
+// Checks sets the number of cases that rapid tries in t, as Count says it. It does nothing if
+// -rapid.checks is set. It is not for parallel tests, because rapid has one number for all.
 func Checks(t testing.TB, byDay int) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks")
 	if usual := checks.Value.String(); usual == checks.DefValue {
-		if err := checks.Value.Set(cmp.Or(os.Getenv("CLAWAI_TEST_CHECKS"), strconv.Itoa(byDay))); err != nil {
-			t.Fatalf("CLAWAI_TEST_CHECKS: %v", err)
+		if err := checks.Value.Set(strconv.Itoa(Count(t, byDay))); err != nil {
+			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = checks.Value.Set(usual) }) // it was the value before
 	}
