@@ -175,18 +175,19 @@ func TestNotFound(t *testing.T) {
 // Every character that is not drawn is found between two letters of ours, whatever it is.
 func TestNothingHidesBetweenLetters(t *testing.T) {
 	slow.Test(t)
-	drawn := 0
+	wanted, drawn := kindsOf([]Kind{Hidden, Control}), 0
+	closely := wanted.WithCloseLook()
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
 		if !utf8.ValidRune(r) {
 			continue
 		}
 		text := "a" + string(r) + "b"
-		kind, part := first(text, kindsOf([]Kind{Hidden, Control}).WithCloseLook())
+		kind, part := first(text, closely)
 		times := denseRun
 		if unicode.Is(unicode.Co, r) {
 			times = maxRating + 1
 		}
-		if many, all := first("a"+strings.Repeat(string(r), times)+"b", kindsOf([]Kind{Hidden, Control})); kind != "" && many != kind {
+		if many, all := first("a"+strings.Repeat(string(r), times)+"b", wanted); kind != "" && many != kind {
 			t.Errorf("%U, several times: found %q %q", r, many, all)
 		}
 		switch {
