@@ -123,7 +123,7 @@ var (
 // that a program could take, to where the rules do not. CLAWAI_TEST_POLICIES says how many.
 func TestWindowsAgainstBruteForce(t *testing.T) {
 	slow.Test(t)
-	spellings := policy.CountCases(t, 12_000)
+	spellings := policy.CountCases(t, 20_000)
 	policies := make([]*policy.Policy, len(vows))
 	for i, v := range vows {
 		policies[i] = parseWindows(t, v.rules)
