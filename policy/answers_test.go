@@ -13,8 +13,19 @@ import (
 	"github.com/clawai/clawai/internal/testing/slow"
 )
 
-// envAnswers says how many policies TestAnswers generates.
-const envAnswers = "CLAWAI_TEST_POLICIES"
+// CountCases returns how many cases a search tries: byDay, or what CLAWAI_TEST_POLICIES says.
+func CountCases(t *testing.T, byDay int) int {
+	t.Helper()
+	s := os.Getenv("CLAWAI_TEST_POLICIES")
+	if s == "" {
+		return byDay
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("CLAWAI_TEST_POLICIES: %v", err)
+	}
+	return n
+}
 
 // What an answer writes, for whatever policy, call and scope:
 //   - the new policy loads, holds every byte of the old one, and gives the call
@@ -26,14 +37,7 @@ const envAnswers = "CLAWAI_TEST_POLICIES"
 //   - what denies opens nothing at all.
 func TestAnswers(t *testing.T) {
 	slow.Test(t)
-	policies := 3000
-	if s := os.Getenv(envAnswers); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("%s: %v", envAnswers, err)
-		}
-		policies = n
-	}
+	policies := CountCases(t, 1500)
 	var written, compared, changed int
 	for seed := range policies {
 		a := answers{T: t, gen: gen{rand.New(rand.NewPCG(uint64(seed), 1))}, seed: seed}
@@ -304,8 +308,8 @@ func (g gen) changed(args []byte) []byte {
 // of every call, also after further answers.
 func TestAnswersToExtendedRules(t *testing.T) {
 	slow.Test(t)
-	written := 0
-	for seed := range 5000 {
+	written, policies := 0, CountCases(t, 1000)
+	for seed := range policies {
 		g := gen{rand.New(rand.NewPCG(uint64(seed), 3))}
 		src := strings.ReplaceAll(g.policy(), "\r", "")
 		for strings.Contains(src, "[[rule]]\n") { // two rules may have one description
@@ -353,7 +357,7 @@ func TestAnswersToExtendedRules(t *testing.T) {
 			texts = [2][]byte{next, below}
 		}
 	}
-	if written < 500 {
+	if written < policies/10 {
 		t.Errorf("%d rules were written", written)
 	}
 }

@@ -335,7 +335,7 @@ func clientFixture(t *testing.T, _ bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := check.JudgeFixture(clientPolicy(t, askCursor), fx, "")
+	r := check.ReportFixture(clientPolicy(t, askCursor), fx, "")
 	if !slices.Contains(r.Undecided, "client") || !strings.Contains(check.ExplainResult(r), "(client is undecided; no fixture says it)") {
 		t.Errorf("%+v", r)
 	}

@@ -136,12 +136,21 @@ func sameDecision(a, b Decision) bool {
 }
 
 // No short way changes an answer: neither a sieve, nor to leave out rules about the whole that cannot
-// be about a reply, nor not to look into arguments that no rule with a find can be about.
+// be about a reply, nor not to look into arguments that no rule with a find can be about. By day all
+// calls are put to the starters in one file, which have every rule, and each fifth to a starter alone.
 func TestShortWaysChangeNoAnswer(t *testing.T) {
 	slow.Test(t)
 	calls := recordedCalls(t)
-	for _, p := range starterPolicies(t) {
+	each := 5
+	if CountCases(t, 0) > 0 {
+		each = 1
+	}
+	policies := starterPolicies(t)
+	for nr, p := range policies {
 		for i := range calls {
+			if nr < len(policies)-1 && (i+nr)%each != 0 {
+				continue
+			}
 			c := calls[i]
 			if got, want := p[0].Decide(&c), p[1].Decide(&c); !sameDecision(got, want) {
 				t.Errorf("%+v: %+v, without sieves %+v", c, got, want)

@@ -36,7 +36,7 @@ type Result struct {
 	receivedDiffers bool // Received is not the fixture's ExpectedResult
 
 	// Undecided lists conditions of reached rules that cannot be decided, because the time or the
-	// disk is unknown.
+	// disk is unknown. Only ReportFixture fills it.
 	Undecided []string
 }
 
@@ -97,15 +97,26 @@ func JudgeFixture(p *policy.Policy, fx Fixture, server string) Result {
 	}
 	fx.ScreenCalls(p, calls)
 	d := p.DecideAll(calls)
-	if p.DependsOnHints() || p.AsksDisk() {
-		result.Undecided = listUndecided(p, calls)
-	}
 	result.Action, result.Rule, result.Reason, result.Reading, result.Alters = d.Action, d.Rule, d.Reason, d.Reading, d.Alters
 	if d.Rule == nil && d.Reason == "" {
 		result.Reason = "no rule matches"
 		if d.Action == policy.Allow {
 			result.Reason = ungoverned
 		}
+	}
+	return result
+}
+
+// ReportFixture judges a fixture like JudgeFixture, and also lists the undecided conditions, for a
+// report. To find them takes a trace, which costs far more than the answer.
+func ReportFixture(p *policy.Policy, fx Fixture, server string) Result {
+	result := JudgeFixture(p, fx, server)
+	if fx.JudgedMessage() != policy.OnCall || result.Refused || !p.DependsOnHints() && !p.AsksDisk() {
+		return result
+	}
+	if calls, err := fx.ReadCalls(server); err == nil {
+		fx.ScreenCalls(p, calls)
+		result.Undecided = listUndecided(p, calls)
 	}
 	return result
 }

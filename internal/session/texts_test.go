@@ -147,11 +147,11 @@ func read(t *testing.T, s *Session, text string) (got string, withheld bool) {
 	return m.Result.Content[0].Text, false
 }
 
-// Of 300 texts as people have them each starter withholds none, and those whose marks are
+// Of texts as people have them, some of each kind, each starter withholds none, and those whose marks are
 // ordinary come as they are. What hides in them does not come.
 func TestRealTextsAreNotWithheld(t *testing.T) {
 	slow.Test(t)
-	const each = 25
+	each := slow.Count(t, 6)
 	for _, p := range fixtures.ListProfiles() {
 		if p.Name == "coding-agent" { // whose answers do not pass here
 			continue
@@ -181,7 +181,7 @@ func TestRealTextsAreNotWithheld(t *testing.T) {
 				}
 			}
 		}
-		if texts != 300 || withheld > 0 {
+		if texts != each*len(realTexts) || withheld > 0 {
 			t.Errorf("%s: %d of %d answers were withheld", p.Name, withheld, texts)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Line is a command line of clawai proxy, parsed as the command itself parses it.
@@ -61,13 +62,29 @@ func parseOptions(words []string) (line Line, rest []string, err error) {
 	set := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
-	help := []Option{{Name: "help", Kind: Switch}, {Name: "h", Kind: Switch}}
-	for _, o := range slices.Concat(ListOptions(), help) {
-		set.Var(&option{o, &line}, o.Name, "")
-	}
+	defineOptions(set, &line, words)
 	err = set.Parse(words)
 	return line, set.Args(), err
 }
+
+// defineOptions defines the options that words may name. Package flag looks up no other, and to define
+// all of them takes most of the time that a client's file takes to read.
+func defineOptions(set *flag.FlagSet, line *Line, words []string) {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i], _, _ = strings.Cut(strings.TrimLeft(w, "-"), "=")
+	}
+	for _, list := range [][]Option{options, help} {
+		for _, o := range list {
+			if slices.Contains(names, o.Name) {
+				set.Var(&option{o, line}, o.Name, "")
+			}
+		}
+	}
+}
+
+// help are the options that package flag itself would take for a call for help.
+var help = []Option{{Name: "help", Kind: Switch}, {Name: "h", Kind: Switch}}
 
 // option is a flag.Value that adds each use of an Option to line.
 type option struct {

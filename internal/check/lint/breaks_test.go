@@ -82,7 +82,10 @@ func TestStartersKeepLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen += strings.Count(string(src), "regex = ")
+		expressions := strings.Count(string(src), "regex = ")
+		if seen += expressions; expressions == 0 {
+			continue
+		}
 		for _, f := range run(t, string(src)+"\n[[rule]]\naction = 'allow'\ntool = '**'\n", lint.Options{}).Findings {
 			if f.Code == lint.BreakDodges {
 				t.Errorf("%s:%d: %s: %s", file, f.Pos.Line, f.Message, f.Call)

@@ -172,21 +172,28 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// Every character that is not drawn is found between two letters of ours, whatever it is.
+// Every character that is not drawn is found between two letters of ours, whatever it is. By day each
+// eighth is tried of the planes above the second, and all tags; CLAWAI_TEST_CHECKS tries each.
 func TestNothingHidesBetweenLetters(t *testing.T) {
 	slow.Test(t)
-	drawn := 0
+	wanted, drawn := kindsOf([]Kind{Hidden, Control}), 0
+	closely := wanted.WithCloseLook()
+	step, tried := rune(8), 0
+	if slow.Count(t, 0) > 0 {
+		step = 1
+	}
 	for r := rune(0x80); r <= utf8.MaxRune; r++ {
-		if !utf8.ValidRune(r) {
+		if !utf8.ValidRune(r) || r >= 0x20000 && r%step != 0 && (r < 0xe0000 || r >= 0xe1000) {
 			continue
 		}
+		tried++
 		text := "a" + string(r) + "b"
-		kind, part := first(text, kindsOf([]Kind{Hidden, Control}).WithCloseLook())
+		kind, part := first(text, closely)
 		times := denseRun
 		if unicode.Is(unicode.Co, r) {
 			times = maxRating + 1
 		}
-		if many, all := first("a"+strings.Repeat(string(r), times)+"b", kindsOf([]Kind{Hidden, Control})); kind != "" && many != kind {
+		if many, all := first("a"+strings.Repeat(string(r), times)+"b", wanted); kind != "" && many != kind {
 			t.Errorf("%U, several times: found %q %q", r, many, all)
 		}
 		switch {
@@ -199,7 +206,7 @@ func TestNothingHidesBetweenLetters(t *testing.T) {
 			t.Errorf("%U is not found", r)
 		}
 	}
-	if drawn < 900_000 { // all letters of the world, and what is not assigned
+	if drawn < tried/10*7 { // all letters of the world, and what is not assigned
 		t.Errorf("only %d characters are ordinary", drawn)
 	}
 }

@@ -40,21 +40,25 @@ const (
 // ContainsPath reports whether a path is in the place. The path must be clean: / between its parts,
 // no . and .. inside, and a / at the start if it is absolute.
 func (p *Place) ContainsPath(plain string) bool {
-	rooted := strings.HasPrefix(plain, "/")
-	parts := strings.Split(strings.Trim(strings.ToLower(plain), "/"), "/")
-	want := strings.Split(strings.TrimPrefix(strings.ToLower(p.Path), "/"), "/")
-	if p.Path == "" || slices.ContainsFunc(p.Spare, func(spare string) bool { return matchesName(spare, bareName(parts[len(parts)-1])) }) {
+	if p.Path == "" {
 		return false
 	}
+	rooted := strings.HasPrefix(plain, "/")
+	plain, inside := strings.ToLower(plain), strings.TrimPrefix(strings.ToLower(p.Path), "/")
+	if first, _, _ := strings.Cut(inside, "/"); !strings.ContainsAny(first, wildcards) && !strings.Contains(plain, first) {
+		return false // most paths have no part of most places
+	}
+	parts := strings.Split(strings.Trim(plain, "/"), "/")
 	for i, part := range parts {
 		parts[i] = bareName(part)
 	}
+	want := strings.Split(inside, "/")
 	for i := 0; i+len(want) <= len(parts); i++ {
 		if strings.HasPrefix(p.Path, "/") && (i > 0 || !rooted) {
 			break
 		}
 		if slices.EqualFunc(want, parts[i:i+len(want)], matchesName) {
-			return true
+			return !slices.ContainsFunc(p.Spare, func(spare string) bool { return matchesName(spare, parts[len(parts)-1]) })
 		}
 	}
 	return false
@@ -83,8 +87,11 @@ func (p *Place) LiesBelow(plain string) bool {
 	return false
 }
 
+// wildcards are the characters by which a pattern of package path differs from a name.
+const wildcards = `*?[\`
+
 func matchesName(pattern, name string) bool {
-	if name == "." || name == ".." {
+	if name == "." || name == ".." || !strings.ContainsAny(pattern, wildcards) {
 		return name == pattern
 	}
 	ok, err := path.Match(pattern, name)

@@ -143,7 +143,7 @@ func judgeFile(p *policy.Policy, path, server string, fill func(*check.Fixture),
 		fx.Expected, fx.ExpectedResult = expect, nil
 	}
 	fill(&fx)
-	return check.JudgeFixture(p, fx, server)
+	return check.ReportFixture(p, fx, server)
 }
 
 // verdictOf returns an error with the exit code. An unreadable file is worse than a mismatch,
