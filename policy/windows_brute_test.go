@@ -154,7 +154,7 @@ func TestWindowsAgainstBruteForce(t *testing.T) {
 	}
 	t.Logf("allowed of %d: %v", spellings, allowed)
 	for i, k := range allowed {
-		if k < spellings/2000 {
+		if k < spellings/4000 {
 			t.Errorf("allowed %d of %d, which shows nothing:\n%s", k, spellings, vows[i].rules)
 		}
 	}
