@@ -4,28 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/clawai/clawai/internal/testing/slow"
 )
-
-// CountCases returns how many cases a search tries: byDay, or what CLAWAI_TEST_POLICIES says.
-func CountCases(t *testing.T, byDay int) int {
-	t.Helper()
-	s := os.Getenv("CLAWAI_TEST_POLICIES")
-	if s == "" {
-		return byDay
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatalf("CLAWAI_TEST_POLICIES: %v", err)
-	}
-	return n
-}
 
 // What an answer writes, for whatever policy, call and scope:
 //   - the new policy loads, holds every byte of the old one, and gives the call
@@ -37,7 +21,7 @@ func CountCases(t *testing.T, byDay int) int {
 //   - what denies opens nothing at all.
 func TestAnswers(t *testing.T) {
 	slow.Test(t)
-	policies := CountCases(t, 1500)
+	policies := slow.Rounds(1500, 100_000)
 	var written, compared, changed int
 	for seed := range policies {
 		a := answers{T: t, gen: gen{rand.New(rand.NewPCG(uint64(seed), 1))}, seed: seed}
@@ -308,7 +292,7 @@ func (g gen) changed(args []byte) []byte {
 // of every call, also after further answers.
 func TestAnswersToExtendedRules(t *testing.T) {
 	slow.Test(t)
-	written, policies := 0, CountCases(t, 1000)
+	written, policies := 0, slow.Rounds(1000, 100_000)
 	for seed := range policies {
 		g := gen{rand.New(rand.NewPCG(uint64(seed), 3))}
 		src := strings.ReplaceAll(g.policy(), "\r", "")

@@ -82,7 +82,7 @@ func TestWhatTightensOpensNothing(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	calls := []*Call{toolCall("a", `{}`), toolCall("b", `{"x":"1"}`), toolCall("a", `{"x":["1","3"]}`), toolCall("c", `{"x":"2"}`)}
-	tightened, edits := 0, CountCases(t, 6000)
+	tightened, edits := 0, slow.Rounds(6000, 100_000)
 	for range edits {
 		var old, now []string
 		for range r.IntN(5) {

@@ -90,7 +90,7 @@ func TestHolds(t *testing.T) {
 // server reads it.
 func TestHeldForEveryReading(t *testing.T) {
 	slow.Test(t)
-	held, pairs := 0, 3*CountCases(t, 15_000)
+	held, pairs := 0, slow.Rounds(45_000, 300_000)
 	g := gen{rand.New(rand.NewPCG(1, 2))}
 	for range pairs {
 		place := g.place()

@@ -141,10 +141,7 @@ func sameDecision(a, b Decision) bool {
 func TestShortWaysChangeNoAnswer(t *testing.T) {
 	slow.Test(t)
 	calls := recordedCalls(t)
-	each := 5
-	if CountCases(t, 0) > 0 {
-		each = 1
-	}
+	each := slow.Rounds(5, 1)
 	policies := starterPolicies(t)
 	for nr, p := range policies {
 		for i := range calls {

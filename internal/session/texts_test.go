@@ -151,7 +151,7 @@ func read(t *testing.T, s *Session, text string) (got string, withheld bool) {
 // ordinary come as they are. What hides in them does not come.
 func TestRealTextsAreNotWithheld(t *testing.T) {
 	slow.Test(t)
-	each := slow.Count(t, 6)
+	each := slow.Rounds(6, 25)
 	for _, p := range fixtures.ListProfiles() {
 		if p.Name == "coding-agent" { // whose answers do not pass here
 			continue

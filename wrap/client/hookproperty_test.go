@@ -12,7 +12,7 @@ import (
 // ours stays behind.
 func TestHooksComeBackByteForByte(t *testing.T) {
 	slow.Test(t)
-	slow.Checks(t, 30)
+	slow.Checks(t, 30, 2500)
 	for _, row := range hookRows(t) {
 		if len(row.Through) > 0 || row.Format == Script || row.Format == TOML {
 			continue

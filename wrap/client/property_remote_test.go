@@ -17,7 +17,7 @@ import (
 //	go test ./wrap/client -run 'RemoteProperties' -rapid.checks=20000
 func TestRemoteProperties(t *testing.T) {
 	slow.Test(t)
-	slow.Checks(t, 30)
+	slow.Checks(t, 30, 2500)
 	for _, c := range []struct {
 		format  Format
 		samples *rapid.Generator[remoteSample]

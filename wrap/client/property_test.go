@@ -17,7 +17,7 @@ import (
 //	go test ./wrap/client -run 'Properties/(toml|yaml)' -rapid.checks=20000
 func TestProperties(t *testing.T) {
 	slow.Test(t)
-	slow.Checks(t, 40)
+	slow.Checks(t, 40, 2500)
 	for _, c := range []struct {
 		format  Format
 		samples *rapid.Generator[sample]

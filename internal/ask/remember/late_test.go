@@ -158,7 +158,7 @@ func TestLateKeepsTheRecord(t *testing.T) {
 // name; each call that is shown as a change changes, and each that is shown to stay refused stays.
 func TestLateAnswersOpenNothingDenied(t *testing.T) {
 	slow.Test(t)
-	calls, written, policies := rulemix.ListCalls(), 0, slow.Count(t, 120)
+	calls, written, policies := rulemix.ListCalls(), 0, slow.Rounds(120, 1000)
 	for seed := range uint64(policies) {
 		r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // the same policies each time
 		k := lateWriter(t, rulemix.WritePolicy(r))

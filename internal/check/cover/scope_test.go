@@ -3,7 +3,6 @@ package cover_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +66,7 @@ func suiteOf(t *testing.T, r *rand.Rand, p *policy.Policy) (fixtures []check.Fix
 }
 
 // A mutant is judged by the rules around the one that is changed. What is said of
-// it holds of the whole policy. CLAWAI_TEST_MUTANTS=all tries more policies.
+// it holds of the whole policy.
 func TestScopesHoldOfTheWholePolicy(t *testing.T) {
 	slow.Test(t)
 	r := rand.New(rand.NewPCG(6, 6))
@@ -77,11 +76,7 @@ func TestScopesHoldOfTheWholePolicy(t *testing.T) {
 			calls = append(calls, policy.Call{Subject: policy.ToolSubject, Server: "s", Method: "tools/call", Names: []string{name}, Args: fmt.Appendf(nil, `{"path":%q}`, path)})
 		}
 	}
-	policies := 20
-	if os.Getenv("CLAWAI_TEST_MUTANTS") == "all" {
-		policies = 200
-	}
-	for range policies {
+	for range slow.Rounds(20, 200) {
 		src := written(r, 2+r.IntN(6))
 		p := parse(t, src)
 		fixtures := suiteOf(t, r, p)

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,12 +75,7 @@ func someRecord(r *rand.Rand) *book {
 }
 
 // rounds is how many records the properties are tried on.
-func rounds() int {
-	if n, err := strconv.Atoi(os.Getenv("CLAWAI_TEST_RECORDS")); err == nil {
-		return n
-	}
-	return 20
-}
+func rounds() int { return slow.Rounds(20, 5000) }
 
 // callOf is a call as the record has it.
 func callOf(server, tool, args string) policy.Call {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,18 +16,8 @@ import (
 	readings "github.com/clawai/clawai/policy/reading"
 )
 
-// maxPolicies is how many policies the property tests generate; the full run is
-// CLAWAI_TEST_POLICIES=100000 go test ./internal/check/prove -timeout 2h.
-func maxPolicies(t *testing.T) int {
-	n := 55 // five of each kind of world
-	if s := os.Getenv("CLAWAI_TEST_POLICIES"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
-}
+// maxPolicies is how many policies the property tests generate: five of each kind of world by day.
+func maxPolicies() int { return slow.Rounds(55, 100_000) }
 
 // world is the calls that are tried against a policy: all texts over a, b and /
 // up to a length, and paths from an unknown base.
@@ -66,7 +55,7 @@ func texts(n int, extra ...string) []string {
 func worlds(t *testing.T) []world {
 	// The run that people wait for looks at texts a character shorter.
 	more := 0
-	if maxPolicies(t) > 2000 {
+	if maxPolicies() > 2000 {
 		more = 1
 	}
 	few := []string{"", "a", "b", "ab", "/a", "b/a"}
@@ -321,7 +310,7 @@ func TestReachAgainstBruteForce(t *testing.T) {
 		})
 	}
 	counts := map[string]int{}
-	for seed := range maxPolicies(t) {
+	for seed := range maxPolicies() {
 		if seed > 0 && seed%10000 == 0 {
 			t.Logf("%d policies", seed)
 		}

@@ -135,7 +135,7 @@ func TestDifferenceOfDoubts(t *testing.T) {
 // have breaks around them.
 func TestExpressionsAgainstBruteForce(t *testing.T) {
 	slow.Test(t)
-	slow.Checks(t, 20)
+	slow.Checks(t, 20, 1000)
 	var calls []*policy.Call
 	several := map[*policy.Call]bool{}
 	for i, x := range []any{

@@ -61,7 +61,7 @@ func TestRepliesBruteForce(t *testing.T) {
 	}
 	grow("")
 	sets := [][]string{nil, {"secret"}, {"hidden"}, {"card"}, {"gap"}, {"secret", "card"}, {"hidden", "gap", "secret"}}
-	same, other, pairs := 0, 0, min(maxPolicies(t), 3000)
+	same, other, pairs := 0, 0, min(maxPolicies(), 3000)
 	for range pairs {
 		text := aboutReplies(r)
 		before, errs := policy.Parse("a.toml", []byte(text), policy.Options{})

@@ -52,7 +52,7 @@ func TestBothUnderAFolder(t *testing.T) {
 // of every witness what it is shown for.
 func TestWitnessesUnderFolders(t *testing.T) {
 	slow.Test(t)
-	slow.Checks(t, 20)
+	slow.Checks(t, 20, 1000)
 	condition := rapid.SampledFrom([]string{
 		"args.path = \"**/.env\"", "args.path = \"~/p/**\"", "args.path = [\"/srv/*\", \"**/*.pem\"]", "args.file = \"**/.env\"",
 		"where.path = { under = [\"~/p\"] }", "where.path = { under = [\"/srv\", \"~/p/q\"] }", "where.file = { under = [\"~/p\"] }",

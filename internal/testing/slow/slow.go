@@ -19,33 +19,6 @@ func Test(t testing.TB) {
 	}
 }
 
-// Count returns how many cases a search tries: byDay, or what CLAWAI_TEST_CHECKS says.
-func Count(t testing.TB, byDay int) int {
-	t.Helper()
-	s := os.Getenv("CLAWAI_TEST_CHECKS")
-	if s == "" {
-		return byDay
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatalf("CLAWAI_TEST_CHECKS: %v", err)
-	}
-	return n
-}
-
-// Checks sets the number of cases that rapid tries in t, as Count says it. It does nothing if
-// -rapid.checks is set. It is not for parallel tests, because rapid has one number for all.
-func Checks(t testing.TB, byDay int) {
-	t.Helper()
-	checks := flag.Lookup("rapid.checks")
-	if usual := checks.Value.String(); usual == checks.DefValue {
-		if err := checks.Value.Set(strconv.Itoa(Count(t, byDay))); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = checks.Value.Set(usual) }) // it was the value before
-	}
-}
-
 // Waiting sets the number of parallel tests to three for each processor, unless -parallel is set.
 // It is for packages whose tests mostly wait for other processes or terminals. Such a package calls
 // it before its tests run.
@@ -65,4 +38,17 @@ func Rounds(day, night int) int {
 		return night
 	}
 	return day
+}
+
+// Checks sets the number of cases that rapid tries in t, as Rounds says it. It does nothing if
+// -rapid.checks is set. It is not for parallel tests, because rapid has one number for all.
+func Checks(t testing.TB, day, night int) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if usual := checks.Value.String(); usual == checks.DefValue {
+		if err := checks.Value.Set(strconv.Itoa(Rounds(day, night))); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = checks.Value.Set(usual) }) // it was the value before
+	}
 }

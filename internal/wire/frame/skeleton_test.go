@@ -161,7 +161,7 @@ func TestSkeletonsReadAsParseDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 2))
 	lines, hostiles := genuineLines(t), hostile.Frames()
 	read, known := 0, 0
-	for range slow.Count(t, 600) {
+	for range slow.Rounds(600, 2500) {
 		l := Limits{MaxBytes: 4000 + r.IntN(4000), MaxDepth: 4 + r.IntN(60), MaxResult: r.IntN(3) * 100, AllowBatch: r.IntN(2) == 0}
 		var m Skeletons
 		seeds := [][]byte{lines[r.IntN(len(lines))], lines[r.IntN(len(lines))], lines[len(lines)-1-r.IntN(9)]}
