@@ -115,7 +115,7 @@ func (b *browser) tabTo(key, name string) focus {
 		f := b.press(key)
 		stops = append(stops, f.String())
 		if f.Tag != "body" && (!f.Outline || !f.InView) {
-			b.t.Errorf("the focus on %q cannot be seen: %+v", f, f)
+			b.t.Errorf("the focus on %q cannot be seen: outline %v, in view %v\n%s", f, f.Outline, f.InView, b.screen())
 		}
 		if strings.HasPrefix(f.Name, name) && f.Tag != "body" {
 			return f

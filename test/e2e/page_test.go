@@ -185,6 +185,7 @@ func severalByKeyboard(t *testing.T, d *desk, b *browser, size string) {
 	one, two, risky := d.ask(nil), d.ask(offers), d.ask(dangerous)
 	three := d.ask(func(r *queue.Request) { r.Calls[0].Args = []byte(`{"path":"/home/ana/projects/garden/plan.md"}`) })
 	b.wait("#list", "shell wants to run")
+	b.wait("#count", "4") // a question that comes later moves what has the focus
 	b.tabTo("Shift+Tab", "Filter")
 	b.do(nil, "type", map[string]any{"text": "run_"})
 	b.wait("#shown", "3 more are hidden by the filter.")
