@@ -208,9 +208,16 @@ type record struct {
 	mu     sync.Mutex
 	events []event.Event
 	broken bool
+	disk   chan struct{} // nil, or closed when a slow disk is done
 }
 
 func (r *record) Record(events ...*event.Event) error {
+	r.mu.Lock()
+	disk := r.disk
+	r.mu.Unlock()
+	if disk != nil {
+		<-disk
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken {
@@ -227,6 +234,15 @@ func (r *record) breakDown() {
 	r.mu.Lock()
 	r.broken = true
 	r.mu.Unlock()
+}
+
+// slowDown lets each write wait until the disk is done.
+func (r *record) slowDown() (done chan struct{}) {
+	done = make(chan struct{})
+	r.mu.Lock()
+	r.disk = done
+	r.mu.Unlock()
+	return done
 }
 
 // about is the first event about a method.

@@ -55,8 +55,9 @@ type Options struct {
 // ErrServerEnded means that the server ended by itself.
 var ErrServerEnded = errors.New("the server ended")
 
-// drainGrace is the time to read the rest of an ended server's output. answerPatience is the time to
-// write the last answers to a client that reads slowly, and answerGrace is the time after a signal.
+// drainGrace is the time that a Read waits for more output of an ended server. answerPatience is the
+// time to handle the output that was read and to write the last answers to a client that reads
+// slowly, and answerGrace is the time after a signal.
 const (
 	drainGrace     = 300 * time.Millisecond
 	answerPatience = 10 * time.Second
@@ -95,11 +96,12 @@ func newSession(o Options) *session {
 // cannot be closed may still be blocked. Such a read ends with the process.
 func Run(ctx context.Context, o Options) error {
 	s := newSession(o)
+	output := serverOutput{Reader: o.Server}
 	toServer, toClient := NewWriter(o.Server), NewWriter(o.ClientOut)
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
 	s.receivers[directionIndex(mcp.ClientToServer)] = newReceiver(s, mcp.ClientToServer, o.ClientIn, toServer, toClient.AsyncSink())
-	s.receivers[directionIndex(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, o.Server, toClient, toServer.AsyncSink())
+	s.receivers[directionIndex(mcp.ServerToClient)] = newReceiver(s, mcp.ServerToClient, &output, toClient, toServer.AsyncSink())
 	client, server := s.receivers[0], s.receivers[1]
 	go client.readStream(asking)
 	go server.readStream(asking)
@@ -115,10 +117,46 @@ func Run(ctx context.Context, o Options) error {
 		cause = ErrServerEnded
 	case <-o.Server.Done():
 		cause = ErrServerEnded
-		WaitFor(server.ended, drainGrace)
+		output.waitHandled(ctx, server.ended)
 	case cause = <-s.failed:
 	}
 	return s.endSession(ctx, cause, stopAsking, toClient)
+}
+
+// serverOutput reads the server's output. It knows whether a Read waits for more of it.
+type serverOutput struct {
+	io.Reader
+	waits atomic.Bool
+}
+
+func (o *serverOutput) Read(p []byte) (int, error) {
+	o.waits.Store(true)
+	defer o.waits.Store(false)
+	return o.Reader.Read(p)
+}
+
+// waitHandled waits until the output of an ended server is handled: then handled is closed. A
+// process that the server has left may hold the output open, so waitHandled returns when a Read has
+// waited for drainGrace. A slow disk under the record may delay what was read, so this takes up to
+// answerPatience.
+func (o *serverOutput) waitHandled(ctx context.Context, handled <-chan struct{}) {
+	const step = 10 * time.Millisecond
+	late, look := time.After(answerPatience), time.NewTicker(step)
+	defer look.Stop()
+	for waited := time.Duration(0); waited < drainGrace; waited += step {
+		select {
+		case <-handled:
+			return
+		case <-ctx.Done():
+			return
+		case <-late:
+			return
+		case <-look.C:
+			if !o.waits.Load() {
+				waited = 0
+			}
+		}
+	}
 }
 
 // endSession ends the parts of the session in an order that loses few messages: questions, server,

@@ -331,6 +331,27 @@ func TestASlowClientGetsTheLastAnswer(t *testing.T) {
 	}
 }
 
+// TestTheLastAnswerOutlastsASlowDisk: the server ends as soon as it has answered, while the record still writes
+// what became of an earlier call.
+func TestTheLastAnswerOutlastsASlowDisk(t *testing.T) {
+	slow.Test(t)
+	w := newHarness(t)
+	w.client.send(tool("1", "ok"), tool("2", "ok"))
+	w.server.wants(tool("1", "ok"), tool("2", "ok"))
+	done := w.record.slowDown()
+	w.server.send(answer("1"))
+	w.client.wants(answer("1"))
+	w.server.send(answer("2"))
+	_ = w.server.out.Close()
+	close(w.upstream.done)
+	time.Sleep(1500 * time.Millisecond) // longer than the proxy waits for more output
+	close(done)
+	w.client.wants(answer("2"))
+	if err := w.end(); !errors.Is(err, proxy.ErrServerEnded) {
+		t.Errorf("Run returned %v", err)
+	}
+}
+
 // faulty is a stream that panics once it has been read from.
 type faulty struct {
 	first io.Reader
