@@ -138,20 +138,20 @@ func TestSecretsGo(t *testing.T) {
 func TestKnownValuesGo(t *testing.T) {
 	const value = "plain-words-of-the-vault"
 	known := redact.NewKnown([][]byte{[]byte(value)})
-	for name, end := range map[string]func(*queue.Queue, *queue.Proxy, *queue.Ticket) error{
-		"decide": func(q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
+	for name, end := range map[string]func(*testing.T, *queue.Queue, *queue.Proxy, *queue.Ticket) error{
+		"decide": func(_ *testing.T, q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
 			_, err := q.Decide(ctx, k.ID(), answer(gate.AllowOnce, "me"))
 			return err
 		},
-		"an older one decides": func(q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
+		"an older one decides": func(t *testing.T, q *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
 			_, err := open(t, q.Dir(), old).Decide(ctx, k.ID(), answer(gate.AllowOnce, "me"))
 			return err
 		},
-		"settle": func(_ *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
+		"settle": func(_ *testing.T, _ *queue.Queue, _ *queue.Proxy, k *queue.Ticket) error {
 			_, _, err := k.Resolve(ctx, queue.Expired, queue.Answer{}, "")
 			return err
 		},
-		"close": func(_ *queue.Queue, p *queue.Proxy, _ *queue.Ticket) error { return p.Close() },
+		"close": func(_ *testing.T, _ *queue.Queue, p *queue.Proxy, _ *queue.Ticket) error { return p.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "queue")
@@ -177,7 +177,7 @@ func TestKnownValuesGo(t *testing.T) {
 			if r, err := q.Get(ctx, ticket.ID()); err != nil || !strings.Contains(string(r.Calls[0].Args), value) {
 				t.Fatal("a person sees something else", err)
 			}
-			if err := end(q, p, ticket); err != nil {
+			if err := end(t, q, p, ticket); err != nil {
 				t.Fatal(err)
 			}
 			past, err := q.History(ctx, 10)
