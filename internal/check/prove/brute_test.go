@@ -17,7 +17,7 @@ import (
 )
 
 // maxPolicies is how many policies the property tests generate: five of each kind of world by day.
-func maxPolicies() int { return slow.Rounds(55, 100_000) }
+func maxPolicies() int { return slow.Rounds(55, 5_000) }
 
 // world is the calls that are tried against a policy: all texts over a, b and /
 // up to a length, and paths from an unknown base.
