@@ -149,7 +149,7 @@ func init() {
 	roles["churn"] = func(dir string, args []string) error {
 		n, _ := strconv.Atoi(args[1])
 		for range n {
-			err := asProxy(dir, args[0], queue.Options{}, func(_ *queue.Queue, p *queue.Proxy) error {
+			err := asProxy(dir, args[0], queue.Options{Patience: time.Minute}, func(_ *queue.Queue, p *queue.Proxy) error {
 				_, err := p.Put(ctx, write(`{}`))
 				return err
 			})
