@@ -184,11 +184,10 @@ func (w *widener) namedRule(s *policy.Source) *copied {
 }
 
 // listChanges returns an example call for each rule in w.named whose answer changes.
-func (w *widener) listChanges(old, next *policy.Policy) (all []diff.Change) {
+func (w *widener) listChanges(op *Opening) (all []diff.Change) {
 	for _, c := range w.named {
 		call := w.callOf(c, "")
-		was, is := old.Decide(call), next.Decide(call)
-		if kind := diff.KindOf(diff.Answer{Action: was.Action}, diff.Answer{Action: is.Action}); kind != "" {
+		if kind := kindOf(op, call); kind != "" {
 			all = append(all, diff.Change{Kind: kind, Example: call})
 		}
 	}

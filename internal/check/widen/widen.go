@@ -90,7 +90,12 @@ func OpenFolder(src []byte, o Options) (*Opening, error) {
 		return nil, errKnown
 	}
 	if op.Old = old; len(lines) > 0 {
-		if op.Changes = append(w.listChanges(old, op.New), op.Changes...); len(op.Changes) == 0 {
+		// op.Changes compares with a policy whose lists of folders are already longer. There a rule
+		// with a list may have decided a call that another rule decides in old.
+		if slices.ContainsFunc(op.Changes, func(c diff.Change) bool { return kindOf(op, c.Example) != c.Kind }) {
+			op.Changes = diff.ComparePolicies(old, op.New).Changes
+		}
+		if op.Changes = append(w.listChanges(op), op.Changes...); len(op.Changes) == 0 {
 			return nil, errKnown
 		}
 		text := "[folders]\n" + strings.Join(lines, "\n") + "\n"
@@ -321,8 +326,13 @@ func (w *widener) copyRules() (*Opening, error) {
 // It is needed because the comparison of two large policies does not find a call for each rule.
 func (w *widener) changesSample(op *Opening, c *copied) bool {
 	call := w.callOf(c, "notes.md")
+	return kindOf(op, call) != ""
+}
+
+// kindOf returns how the answer to a call changes, or "" if it does not change.
+func kindOf(op *Opening, call *policy.Call) diff.ChangeKind {
 	was, is := op.Old.Decide(call), op.New.Decide(call)
-	return was.Action != is.Action
+	return diff.KindOf(diff.Answer{Action: was.Action}, diff.Answer{Action: is.Action})
 }
 
 func noteRule(all map[int]bool, r *policy.Rule) {
