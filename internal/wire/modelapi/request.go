@@ -410,6 +410,7 @@ type chatCall struct {
 	Call
 	index    int
 	numbered bool           // the service has sent the index
+	streamed bool           // the call comes in a piece of a stream
 	args     jsonscan.Value // the arguments or the text, as a string or an object of the service
 	place    jsonscan.Value // the name in the message's text
 	kind     jsonscan.Value // the type of the tool, as the service sent it; "" if it sent none

@@ -595,7 +595,7 @@ func (s *Stream) readChatChunk(o *object) error {
 				if at != "0" || s.choices[at] { // refused, because clients read only the first choice, up to its end
 					return fmt.Errorf("a call comes in choice %s, or after its end", at)
 				}
-				if name == "delta" {
+				if c.streamed = name == "delta"; c.streamed {
 					if err := checkPiece(o, choice, &m, c); err != nil {
 						return err
 					}
@@ -635,6 +635,8 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		return errors.New("a piece of a call has no number")
 	case g == nil && strings.TrimSpace(c.Name) == "":
 		return errors.New("a call has no name")
+	case g == nil && c.streamed && !c.numbered && !s.canBeginUnnumbered(c):
+		return errors.New("one of several calls has neither a number nor an id, or begins before another one is complete")
 	case g == nil:
 		var err error
 		if g, err = s.openCall(at, c.Call, c.place); err != nil {
@@ -657,6 +659,18 @@ func (s *Stream) readChatCall(at string, c *chatCall) error {
 		return s.growCall(g, jsonscan.ValueOf(escape.QuoteText(string(c.args))))
 	}
 	return s.growCall(g, c.args)
+}
+
+// canBeginUnnumbered reports whether all clients read c as a call of its own, though it has no number.
+// A client that takes it for number 0 joins it with the call before, unless both have ids and the call
+// before is complete.
+func (s *Stream) canBeginUnnumbered(c *chatCall) bool {
+	for _, g := range s.open {
+		if c.ID == "" || g.call.ID == "" || !g.isWhole() {
+			return false
+		}
+	}
+	return true
 }
 
 // readCandidates reads a reply of Gemini, or one event of it.
