@@ -219,7 +219,7 @@ func TestAClientThatUndoesTheEditIsCaught(t *testing.T) {
 	m.opts.Running = func() ([]string, error) { return []string{"init", "claude"}, nil }
 	m.opts.at = func(point string) {
 		if point == "written" {
-			time.AfterFunc(time.Millisecond, func() { m.write(".claude.json", claudeFile) })
+			m.write(".claude.json", claudeFile)
 		}
 	}
 	m.refused(".claude.json", "Claude Code has undone the edit of git, files, far, files; quit it", m.do(Wrap, Selection{}))

@@ -125,6 +125,9 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 	if !pl.Program.runsOnWindows() && e.Wrapped == nil && startsWindowsProgram(e.Command) {
 		return fmt.Errorf("it starts %s, a Windows program, which clawai on this system cannot; run clawai on Windows for this file", e.Command)
 	}
+	if e.Kind == client.Stdio && e.Wrapped == nil && isClawai(e.Command) && len(e.Args) > 0 && e.Args[0] == "proxy" {
+		return errors.New("it starts clawai proxy, and no server behind it; write: clawai proxy --server NAME -- COMMAND, or the command of the server alone")
+	}
 	if e.Kind == client.Stdio && e.Wrapped == nil && len(e.Args) == 0 && isCommandLine(e.Command) {
 		return fmt.Errorf("its command is a whole command line (%s), which clawai would take for the name of a program; write the program alone as the command, and each further word as an argument", e.Command)
 	}
@@ -149,6 +152,13 @@ func (pl Planner) checkWrappable(p *ConfigFile, e client.Entry) error {
 func isCommandLine(command string) bool {
 	words := strings.Fields(command)
 	return len(words) > 1 && !strings.ContainsAny(words[0], `/\"'`)
+}
+
+// CheckWrap returns the reason why Wrap does not edit an entry, so that only the owner can mend it;
+// nil if Wrap does.
+func (pl Planner) CheckWrap(p *ConfigFile, e client.Entry) error {
+	_, err := pl.editTarget(Wrap, Target{File: p, Entry: e}, p.src)
+	return err
 }
 
 // needsWrap reports whether Wrap would change an entry, or would return an error for it.

@@ -29,6 +29,7 @@ func TestStates(t *testing.T) {
 		unknown     bool // where this clawai is
 		want        State
 		why         string
+		byHand      bool // wrap does not mend it
 	}{
 		{entry: `{"command":"npx"}`, want: Bare},
 		{entry: `{"url":"https://x.test"}`, want: Bare},
@@ -48,6 +49,13 @@ func TestStates(t *testing.T) {
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: ours, unknown: true, want: Wrapped},
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: dir + "/gone/clawai", want: Drifted, why: "no clawai at"},
 		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--","npx"]}`, path: "clawai.exe", want: Drifted, why: "not on PATH"},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","npx","x"]}`, path: ours, want: Drifted, why: "not as a proxy before a server", byHand: true},
+		{entry: `{"command":"CLAWAI","args":["proxy","--listen","127.0.0.1:8808"]}`, path: ours, want: Drifted, why: "not as a proxy", byHand: true},
+		{entry: `{"command":"CLAWAI","args":["demo-server"]}`, path: "clawai", want: Drifted, why: "not as a proxy"},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--"]}`, path: ours, want: Drifted, why: "nothing comes after", byHand: true},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--was","x","--","https://x.test"]}`, path: ours, want: Drifted, why: "not known", byHand: true},
+		{entry: `{"command":"CLAWAI","args":["proxy","--server","s","--client-sandbox","sandboxEnabled=true","--","npx"]}`, path: ours, want: Drifted,
+			why: "the sandbox of another client, and Test has none; take --client-sandbox", byHand: true},
 	} {
 		src := `{"mcpServers":{"s":` + strings.Replace(c.entry, "CLAWAI", c.path, 1) + `}}`
 		row := client.Row{Name: "Test", Format: client.JSON, KeyPath: []string{"mcpServers"}, Container: client.Map,
@@ -70,6 +78,9 @@ func TestStates(t *testing.T) {
 		got, why := j.EntryState(&p, p.Entries[0])
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %s %q, want %s %q", src, got, why, c.want, c.why)
+		}
+		if err := j.CheckWrap(&p, p.Entries[0]); got == Drifted && !c.unknown && (err != nil) != c.byHand {
+			t.Errorf("%s: wrap: %v", src, err)
 		}
 	}
 }

@@ -114,6 +114,40 @@ func TestLeavingInitWritesNothing(t *testing.T) {
 	}
 }
 
+// What is typed while a server is asked agrees to nothing: the question came later.
+func TestInitTakesNothingTypedBefore(t *testing.T) {
+	slow.Test(t)
+	t.Parallel()
+	home := newcomer(t)
+	on := filepath.Join(home, "go-on")
+	entry, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		"late": map[string]any{"command": "sh", "args": []string{"-c", "until [ -e " + on + " ]; do sleep 0.05; done"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), entry, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := sit(t, home, "init", "--client", "cursor", "--mode", "ask")
+	p.sees("1 of 1 chosen")
+	p.types("\r")
+	p.sees("Ask what tools there are?", "[y/N]")
+	p.types("y\r")
+	p.sees("[y/N] y") // from here on the server is asked
+	p.types("yearly\r")
+	p.sees("yearly")
+	if err := os.WriteFile(on, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("Write this? [y/N]")
+	p.types("n\r")
+	p.leaves(0)
+	if _, err := os.Stat(filepath.Join(home, initPolicyFile)); err == nil {
+		t.Error("a policy was written")
+	}
+}
+
 // The question that is tried takes the way of every question: what is answered there is
 // what happens.
 func TestInitTriesAQuestion(t *testing.T) {

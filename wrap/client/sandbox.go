@@ -155,6 +155,9 @@ func (sh *shape) checkSandbox(r Row, name string, at int, older []string) *fault
 	switch b := sh.sandbox; {
 	case b.fault != nil && (b.on || len(older) > 0):
 		return b.fault
+	case r.SandboxField == "" && len(older) > 0:
+		return &fault{at, "take " + sandboxFlag + " with what follows it out of the entry, or run clawai unwrap",
+			fmt.Sprintf("the wrapper of %q carries the sandbox of another client, and %s has none", name, r.Name)}
 	case b.enabled == nil && len(older) > 0:
 		return &fault{at, fmt.Sprintf(`write "%s": false there again, or run clawai unwrap`, r.SandboxField),
 			fmt.Sprintf("the wrapper carries a sandbox of %s, and the entry of %q no longer has the member %q", r.Name, name, r.SandboxField)}

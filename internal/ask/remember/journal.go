@@ -122,14 +122,14 @@ func (k *Writer) planUndo() (*Plan, error) {
 		return nil, err
 	}
 	if e == nil {
-		return nil, fmt.Errorf("%s has not the text that clawai last wrote, so there is nothing to undo", k.Policy)
+		return nil, fmt.Errorf("%s has not the text that clawai last wrote, so there is nothing to undo; if you have edited it since, take the rule or the folder out by hand (above such a rule stands: Written on)", k.Policy)
 	}
 	plan := &Plan{Time: e.Time, src: src, next: e.Before, undoes: e.name}
 	if plan.New, err = policy.Parse(k.Policy, e.Before, k.Options); err != nil {
 		return nil, fmt.Errorf("the text of before does not load: %w", err)
 	}
 	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // an error is ignored, because an undo can also repair a file that does not load
-	plan.Text = removedText(src, e.Before)
+	plan.Text, plan.Back = removedText(src, e.Before), removedText(e.Before, src)
 	return plan, nil
 }
 

@@ -26,13 +26,14 @@ type Late struct {
 
 // Plan is a change of the policy file. Apply makes the change.
 type Plan struct {
-	Text     string // the new rules, with their comments
+	Text     string // the new rules, with their comments; for an undo, what the file loses
 	Line     int    // line in the new file where Text begins
 	Old, New *policy.Policy
 	Opened   []Shown // calls whose answer changes; the first is the call itself
 	Kept     []Shown // similar calls that stay refused
 
 	Time time.Time // only for an undo: the time of the write that is undone
+	Back string    // only for an undo: what the write replaced or removed, such as the shorter list of folders
 
 	src, next []byte
 	undoes    string // the journal file that Apply removes; "" if the plan is no undo

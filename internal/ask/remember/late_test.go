@@ -240,6 +240,25 @@ func TestUndoOfAnAnswer(t *testing.T) {
 	}
 }
 
+// An undo shows what the file loses, and what it gets back in the place of that.
+func TestUndoShowsWhatComesBack(t *testing.T) {
+	folders := func(list string) string { return "[folders]\nreads = " + list + "\n" }
+	for _, c := range []struct{ before, after, text, back string }{
+		{folders(`["~/a"]`), folders(`["~/a", "~/b"]`), "[folders] reads = [\"~/a\", \"~/b\"]\n", "[folders] reads = [\"~/a\"]\n"},
+		{closed, keysShut + closed, strings.TrimSpace(keysShut) + "\n", ""},
+		{keysShut + closed, closed, "", strings.TrimSpace(keysShut) + "\n"},
+	} {
+		k := lateWriter(t, c.after)
+		if err := k.keepText([]byte(c.before), []byte(c.after)); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := k.PlanUndo()
+		if err != nil || plan.Text != c.text || plan.Back != c.back {
+			t.Errorf("%+v: %v", plan, err)
+		}
+	}
+}
+
 // A text that cannot be read is passed over, and nothing is undone by it.
 func TestUndoPassesOverDamage(t *testing.T) {
 	k := lateWriter(t, homePolicy)
@@ -255,7 +274,7 @@ func TestUndoPassesOverDamage(t *testing.T) {
 	if err := os.WriteFile(k.Policy, []byte(holds(t, k.Policy)+"# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.PlanUndo(); err == nil || !strings.Contains(err.Error(), "nothing to undo") {
+	if _, err := k.PlanUndo(); err == nil || !strings.Contains(err.Error(), "nothing to undo; if you have edited it since, take the rule or the folder out by hand") {
 		t.Errorf("an edit would be lost: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func CloseFolder(src []byte, o Options, real string) (*Closing, error) {
 		return nil, fmt.Errorf("the policy would not load with the rules: %w", err)
 	}
 	c.Line = c.New.Rules()[0].Pos.Line
-	c.Changes = closedCalls(old, c.New, o)
+	c.Changes = closedCalls(old, c.New, o.Folder, o.Server)
 	return c, nil
 }
 
@@ -83,10 +83,36 @@ func spellings(folder, home string) []string {
 // maxClosed is the maximum number of example calls.
 const maxClosed = 8
 
+// ShowReopened returns calls that the policy shut denies, by rules like those of CloseFolder, and
+// that the policy open allows or asks about. A comparison of all calls often does not decide about
+// such rules, because they name every argument.
+func ShowReopened(shut, open *policy.Policy) (all []diff.Change) {
+	sources := shut.Sources()
+	for i := range sources {
+		s := &sources[i]
+		if s.Action != policy.Deny || len(s.Args) != 1 || !policy.EveryArgument(s.Args[0].Path) {
+			continue
+		}
+		server := ""
+		if len(s.Servers) > 0 {
+			server = sample(s.Servers[0])
+		}
+		folders, _ := foldersOf(s.Args[0].Globs)
+		for _, folder := range folders {
+			for _, c := range closedCalls(open, shut, folder, server) {
+				c.Old, c.New = c.New, c.Old
+				c.Kind = diff.KindOf(c.Old, c.New)
+				all = append(all, c)
+			}
+		}
+	}
+	return all[:min(len(all), maxClosed)]
+}
+
 // closedCalls returns calls about a file in the folder that the old policy allows or asks about,
-// and that the new policy denies.
-func closedCalls(old, next *policy.Policy, o Options) (all []diff.Change) {
-	file := o.Folder + "/notes.md"
+// and that the new policy denies. The parameter only is the name of a server; "" for every server.
+func closedCalls(old, next *policy.Policy, folder, only string) (all []diff.Change) {
+	file := folder + "/notes.md"
 	seen := map[string]bool{}
 	try := func(call *policy.Call) {
 		was, is := old.Decide(call), next.Decide(call)
@@ -99,10 +125,10 @@ func closedCalls(old, next *policy.Policy, o Options) (all []diff.Change) {
 	sources := old.Sources()
 	for i := range sources {
 		s := &sources[i]
-		if !opens(s) || o.Server != "" && s.Servers != nil && !meetAny(s.Servers, []string{o.Server}) {
+		if !opens(s) || only != "" && s.Servers != nil && !meetAny(s.Servers, []string{only}) {
 			continue
 		}
-		server := o.Server
+		server := only
 		if server == "" && len(s.Servers) > 0 {
 			server = sample(s.Servers[0])
 		}

@@ -67,6 +67,33 @@ func TestCloseFolder(t *testing.T) {
 	}
 }
 
+// To open a closed folder again shows what its closing showed.
+func TestShowReopened(t *testing.T) {
+	src, err := fixtures.ReadProfile("filesystem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []string{"", "files"} {
+		c, err := CloseFolder(src, Options{File: "p.toml", Parse: policy.Options{Home: "/home/u"}, Folder: "~/projects/a", Server: server}, "/srv/real")
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := ShowReopened(c.New, c.Old)
+		if len(c.Changes) == 0 || len(opened) != len(c.Changes) {
+			t.Fatalf("%q: %d calls are closed, and %d are opened", server, len(c.Changes), len(opened))
+		}
+		for i, o := range opened {
+			if was := c.Changes[i]; string(o.Example.Args) != string(was.Example.Args) || o.Old != was.New || o.New != was.Old ||
+				o.Kind != diff.KindOf(was.New, was.Old) || c.New.Decide(o.Example).Action != policy.Deny {
+				t.Errorf("%q: %+v was %+v", server, o, was)
+			}
+		}
+		if all := ShowReopened(c.Old, c.New); len(all) > 0 {
+			t.Errorf("%q: to close shows %+v", server, all)
+		}
+	}
+}
+
 // For one server it holds for that server alone.
 func TestCloseFolderOfAServer(t *testing.T) {
 	src := []byte("[[rule]]\naction = \"allow\"\ntool = \"*\"\n")

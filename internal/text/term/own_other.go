@@ -25,6 +25,9 @@ func OpenTerminal(context.Context, string, string) (*Tty, error) {
 // IsControlling returns false, because no terminal controls a process on this system.
 func IsControlling(*os.File) bool { return false }
 
+// DropInput does nothing on this system.
+func DropInput(*os.File) {}
+
 // WaitTurn returns errors.ErrUnsupported on this system.
 func WaitTurn(context.Context, string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 

@@ -252,6 +252,10 @@ func (t *Tty) Resized(ctx context.Context, changed func(width, height int)) {
 // Flush discards input that was not read.
 func (t *Tty) Flush() error { return flushInput(int(t.Fd())) }
 
+// DropInput discards what was typed at the terminal f and not read. It does nothing if f is no
+// terminal.
+func DropInput(f *os.File) { _ = flushInput(int(f.Fd())) }
+
 // Close undoes the changes of OpenTerminal and Keys. After that, another clawai can ask.
 func (t *Tty) Close() error {
 	err := t.Lines()

@@ -241,6 +241,10 @@ func (t *Tty) Size() (width, height int, err error) {
 // Flush discards input that was not read.
 func (t *Tty) Flush() error { return windows.FlushConsoleInputBuffer(t.inputHandle()) }
 
+// DropInput discards what was typed at the console f and not read. It does nothing if f is no
+// console.
+func DropInput(f *os.File) { _ = windows.FlushConsoleInputBuffer(windows.Handle(f.Fd())) }
+
 // Close undoes the changes of OpenTerminal. After that, another clawai can ask.
 func (t *Tty) Close() error { return errors.Join(t.Lines(), t.releaseLock()) }
 

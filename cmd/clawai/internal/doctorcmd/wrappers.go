@@ -8,6 +8,7 @@ import (
 	"github.com/clawai/clawai/cmd/clawai/internal/cmdline"
 	"github.com/clawai/clawai/cmd/clawai/internal/wrapcmd"
 	"github.com/clawai/clawai/wrap"
+	"github.com/clawai/clawai/wrap/client"
 )
 
 // checkWrappers returns a finding for each server with a wrapper that does not protect it. One more
@@ -41,7 +42,7 @@ func checkWrappers(p *machine) (all []finding) {
 					bare = append(bare, e.Name)
 				}
 			case wrap.Drifted:
-				all = append(all, finding{Health: broken, Text: text, Fix: "clawai wrap " + strings.Join(wrapcmd.NameWords([]string{e.Name}), " ")})
+				all = append(all, finding{Health: broken, Text: text, Fix: fixDrift(&f, place, e, why)})
 			case wrap.Observed:
 				all = append(all, finding{Health: doubtful, Text: text, Fix: "clawai wrap " + strings.Join(wrapcmd.NameWords([]string{e.Name}), " ") + ", to enforce the policy"})
 			}
@@ -58,4 +59,19 @@ func checkWrappers(p *machine) (all []finding) {
 		all = healthyFinding("%s as wrap writes them", cmdline.CountText(f.JudgeStatus().Counts[wrap.Wrapped], "1 wrapper stands", "%d wrappers stand"))
 	}
 	return all
+}
+
+// fixDrift returns what mends an entry that is not as wrap writes it. The parameter why says how it
+// differs. If wrap does not edit the entry, only an edit by hand helps.
+func fixDrift(f *wrapcmd.Found, place *wrap.ConfigFile, e client.Entry, why string) string {
+	again := "clawai wrap " + strings.Join(wrapcmd.NameWords([]string{e.Name}), " ")
+	err := f.Judge.CheckWrap(place, e)
+	if err == nil {
+		return again
+	}
+	fix := "correct the entry by hand"
+	if next := strings.TrimPrefix(strings.TrimPrefix(err.Error(), why), "; "); next != "" {
+		fix += ": " + next
+	}
+	return fix + "; then: " + again
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/clawai/clawai/internal/ask/view"
 	"github.com/clawai/clawai/internal/check/diff"
 	"github.com/clawai/clawai/internal/check/replay"
+	"github.com/clawai/clawai/internal/check/widen"
 	"github.com/clawai/clawai/internal/event"
 	"github.com/clawai/clawai/internal/session"
 	"github.com/clawai/clawai/internal/session/base"
@@ -333,19 +334,39 @@ func runUndo(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("nothing was undone: %w", err)
 	}
-	e.say("%s gets back its text of before %s, without", term.VisibleText(e.file), plan.Time.Local().Format(time.DateTime))
-	e.say("")
-	printText(cmdline.ProseWriter(c.App.Writer), []byte(plan.Text))
-	e.say("")
-	if plan.Old != nil && !c.Bool("yes") { // the comparison takes seconds, and --yes asks nothing
-		done := cmdline.ShowProgress("Comparing the answers to all calls")
-		report := diff.ComparePolicies(plan.Old, plan.New)
-		done()
-		e.say("Of all calls: %s", report.Summary())
-	}
+	e.showUndo(plan)
 	if err := e.writePlan(plan, "Take it back?", []string{"policy", "undo"}); err != nil {
 		return err
 	}
 	e.say("Taken back.")
 	return nil
+}
+
+// showUndo prints what the policy loses and gets back, and how its answers change.
+func (e *policyEdit) showUndo(plan *remember.Plan) {
+	e.say("%s gets back its text of before %s", term.VisibleText(e.file), plan.Time.Local().Format(time.DateTime))
+	for _, part := range []struct{ title, text string }{{"It loses", plan.Text}, {"It gets back", plan.Back}} {
+		if part.text == "" {
+			continue
+		}
+		e.say("\n%s\n", part.title)
+		printText(cmdline.ProseWriter(e.c.App.Writer), []byte(part.text))
+	}
+	e.say("")
+	if plan.Old == nil {
+		return
+	}
+	opened := widen.ShowReopened(plan.Old, plan.New)
+	e.showChanges(opened)
+	if e.c.Bool("yes") {
+		return // the comparison takes seconds, and --yes asks nothing
+	}
+	done := cmdline.ShowProgress("Comparing the answers to all calls")
+	report := diff.ComparePolicies(plan.Old, plan.New)
+	done()
+	of := "Of all calls"
+	if len(opened) > 0 && len(report.Changes) == 0 {
+		of = "Of all other calls"
+	}
+	e.say("%s: %s", of, report.Summary())
 }

@@ -155,8 +155,11 @@ func newWrapRun(c *cli.Context, op wrap.Op, checks ...func(*cli.Context) error) 
 	return r, nil
 }
 
-// askLine prints a question at the terminal and reads a line as the answer.
+// askLine prints a question at the terminal and reads a line as the answer. What was typed before the
+// question is no answer.
 func (r *wrapRun) askLine(question string) (string, error) {
+	_, _ = r.in.Discard(r.in.Buffered()) // cannot fail
+	term.DropInput(os.Stdin)
 	fmt.Fprint(r.prose, question)
 	line, err := r.in.ReadString('\n')
 	return strings.TrimSpace(line), err
