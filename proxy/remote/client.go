@@ -1,8 +1,10 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -44,12 +46,21 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 // UseOnce changes nothing over TLS, where many requests share one connection.
 func UseOnce(r *http.Request) { r.Close = r.URL.Scheme == "http" }
 
+// errOtherRequest means that the connection ended with another request. net/http offers a connection
+// for the next request a moment before the request on it has its answer. If the context of that request
+// ends in this moment, net/http closes the connection under the next one, and gives it the error of the
+// context (persistConn.roundTrip and readLoop in net/http).
+var errOtherRequest = fmt.Errorf("the connection ended: %w", io.ErrUnexpectedEOF)
+
 // DoRequest sends a request and returns the answer. Its error does not contain the address, because
 // a query may hold a key. A status outside 200–599 is an error.
 func DoRequest(c *http.Client, r *http.Request) (*http.Response, error) {
 	resp, err := c.Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		return nil, failed.Err
+		err = failed.Err
+	}
+	if (err == context.Canceled || err == context.DeadlineExceeded) && r.Context().Err() == nil { //nolint:errorlint // the bare errors: a wrapped one is a limit of the client
+		err = errOtherRequest
 	}
 	if err != nil {
 		return nil, err

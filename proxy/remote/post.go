@@ -102,9 +102,9 @@ func isCut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// isRepeatable reports whether the request may be sent twice without a further effect.
+// isRepeatable reports whether the message may be sent twice without a further effect.
 func isRepeatable(f *frame.Frame) bool {
-	return f.Method == "ping" || f.Method == "initialize" || f.Kind == frame.Request && strings.HasSuffix(f.Method, "/list")
+	return f.Method == "ping" || f.Method == "initialize" || f.Method == "notifications/initialized" || f.Kind == frame.Request && strings.HasSuffix(f.Method, "/list")
 }
 
 // wantsCredentials reports whether the status asks for other credentials.

@@ -218,6 +218,7 @@ func (u *Upstream) deleteSession() {
 	if u.setHeaders(r, era{}) != nil {
 		return
 	}
+	UseOnce(r) // at the end of ctx, net/http could close the connection under a request of another session
 	if resp, err := DoRequest(u.http, r); err == nil {
 		drainBody(resp.Body)
 	}
