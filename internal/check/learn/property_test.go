@@ -75,7 +75,7 @@ func someRecord(r *rand.Rand) *book {
 }
 
 // rounds is how many records the properties are tried on.
-func rounds() int { return slow.Rounds(20, 5000) }
+func rounds() int { return slow.Rounds(20, 1000) }
 
 // callOf is a call as the record has it.
 func callOf(server, tool, args string) policy.Call {
