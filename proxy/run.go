@@ -136,9 +136,9 @@ func (o *serverOutput) Read(p []byte) (int, error) {
 }
 
 // waitHandled waits until the output of an ended server is handled: then handled is closed. A
-// process that the server has left may hold the output open, so waitHandled returns when a Read has
-// waited for drainGrace. A slow disk under the record may delay what was read, so this takes up to
-// answerPatience.
+// child of the server may live longer and hold the output open, so waitHandled returns when a Read
+// has waited for drainGrace. A slow disk under the record delays what was read, so waitHandled may
+// take up to answerPatience. It returns when ctx ends.
 func (o *serverOutput) waitHandled(ctx context.Context, handled <-chan struct{}) {
 	const step = 10 * time.Millisecond
 	late, look := time.After(answerPatience), time.NewTicker(step)

@@ -128,7 +128,9 @@ func (k *Writer) planUndo() (*Plan, error) {
 	if plan.New, err = policy.Parse(k.Policy, e.Before, k.Options); err != nil {
 		return nil, fmt.Errorf("the text of before does not load: %w", err)
 	}
-	plan.Old, _ = policy.Parse(k.Policy, src, k.Options) // an error is ignored, because an undo can also repair a file that does not load
+	if plan.Old, err = policy.Parse(k.Policy, src, k.Options); err != nil {
+		return nil, fmt.Errorf("it does not load: %w", err)
+	}
 	plan.Text, plan.Back = removedText(src, e.Before), removedText(e.Before, src)
 	return plan, nil
 }

@@ -90,8 +90,8 @@ func OpenFolder(src []byte, o Options) (*Opening, error) {
 		return nil, errKnown
 	}
 	if op.Old = old; len(lines) > 0 {
-		// op.Changes compares with a policy whose lists of folders are already longer. There a rule
-		// with a list may have decided a call that another rule decides in old.
+		// op.Changes compares with a policy whose lists of folders are already longer. In that policy a
+		// rule with a list may decide a call that another rule decides in old.
 		if slices.ContainsFunc(op.Changes, func(c diff.Change) bool { return kindOf(op, c.Example) != c.Kind }) {
 			op.Changes = diff.ComparePolicies(old, op.New).Changes
 		}

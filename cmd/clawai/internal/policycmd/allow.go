@@ -353,9 +353,6 @@ func (e *policyEdit) showUndo(plan *remember.Plan) {
 		printText(cmdline.ProseWriter(e.c.App.Writer), []byte(part.text))
 	}
 	e.say("")
-	if plan.Old == nil {
-		return
-	}
 	opened := widen.ShowReopened(plan.Old, plan.New)
 	e.showChanges(opened)
 	if e.c.Bool("yes") {
