@@ -194,7 +194,7 @@ func listCommands() []*cli.Command {
 // error.
 func hardenCommands(cmds []*cli.Command) {
 	for _, c := range cmds {
-		c.OnUsageError = onUsageError
+		c.OnUsageError, c.Before = onUsageError, cmdline.CheckValues
 		c.HideHelpCommand = true
 		if !c.Hidden && !c.SkipFlagParsing && c.Name != "proxy" && c.Name != "hub" {
 			c.Flags = append(slices.Clone(c.Flags), cmdline.ColorFlag())

@@ -2,6 +2,7 @@ package proxyargs
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -51,7 +52,25 @@ func Parse(words []string) (Line, error) {
 		_, _, failed := parseOptions(words[:at]) // this is an error if "--" is the value of an option, as in "--server --"
 		line.Dashes = failed == nil
 	}
+	if name := line.emptyOption(); err == nil && name != "" {
+		err = fmt.Errorf("--%s has an empty value", name)
+	}
 	return line, err
+}
+
+// emptyOption returns the name of an option whose value is empty, or "". The proxy refuses such a
+// value.
+func (l Line) emptyOption() string {
+	for _, s := range l.Settings {
+		if last, _ := l.OptionValue(s.Name); s.Value == "" && (last == "" || isList(s.Name)) {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+func isList(name string) bool {
+	return slices.ContainsFunc(options, func(o Option) bool { return o.Name == name && o.Kind == List })
 }
 
 // parseOptions parses the options with package flag, as the command itself does.

@@ -54,7 +54,18 @@ func ParseArguments(c *cli.Context) (names []string, err error) {
 	if slices.Contains(names, "") {
 		return nil, Usagef("an argument is empty")
 	}
-	return names, nil
+	return names, CheckValues(c)
+}
+
+// CheckValues returns an error if an option of the command has an empty value. A shell passes such a
+// value for a variable that is not set, and the command would then use the default of the option.
+func CheckValues(c *cli.Context) error {
+	for _, name := range c.LocalFlagNames() {
+		if c.String(name) == "" || slices.Contains(c.StringSlice(name), "") {
+			return Usagef("--%s has an empty value; an empty variable does that, too", name)
+		}
+	}
+	return nil
 }
 
 // FlagNamed returns the flag with this name or alias, or nil.

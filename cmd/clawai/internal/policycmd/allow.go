@@ -167,9 +167,6 @@ func runAllow(c *cli.Context) error {
 
 // runFrom writes a rule that allows or denies a recorded call.
 func runFrom(c *cli.Context, action policy.Action) error {
-	if c.IsSet("from") && c.String("from") == "" {
-		return cmdline.Usagef("--from: the id is empty; clawai log shows the ids")
-	}
 	if c.String("from") == "" {
 		return cmdline.Usagef("policy %s needs --from RECORD or a folder; the ids stand in refusals, and the last ones are: clawai log -n 5 | cat", action)
 	}
