@@ -4,6 +4,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
@@ -17,7 +18,7 @@ import (
 func TestTheProxyReadsItsOptionsAlike(t *testing.T) {
 	known := []string{
 		"--server", "-server", "--server=x", "--server=-x", "--observe", "-observe", "-observe=t", "--observe=false", "--observe=x",
-		"--policy", "--policy=/p", "--layer", "--layer=a,b", "--help", "-h", "--help=true", "-help=0", "--was=url", "--", "-", "x", "npx", "---x", "--=x", "--unknown", "-=",
+		"--policy", "--policy=/p", "--policy=", "--layer", "--layer=a,b", "--layer=", "--help", "-h", "--help=true", "-help=0", "--was=url", "--", "-", "x", "npx", "---x", "--=x", "--unknown", "-=",
 	}
 	// Not by rapid, whose tables would be made in every program that this test binary plays.
 	seed := rand.Uint64()
@@ -44,6 +45,51 @@ func TestTheProxyReadsItsOptionsAlike(t *testing.T) {
 		}
 		readsAlike(t, words)
 	}
+}
+
+// Every option of every command refuses an empty value, before the command does anything.
+func TestEmptyValues(t *testing.T) {
+	var try func(path []string, commands []*cli.Command) int
+	try = func(path []string, commands []*cli.Command) (tried int) {
+		for _, c := range commands {
+			path := append(slices.Clone(path), c.Name)
+			tried += try(path, c.Subcommands)
+			if c.SkipFlagParsing {
+				continue
+			}
+			for _, f := range c.Flags {
+				doc, ok := f.(cli.DocGenerationFlag)
+				if !ok || !doc.TakesValue() {
+					continue
+				}
+				for _, name := range f.Names() {
+					option := strings.Repeat("-", min(len(name), 2)) + name
+					if err := runHarmless(append(path, option, "")); err == nil {
+						t.Errorf("%q %s takes an empty value", path, option)
+					}
+					tried++
+				}
+			}
+		}
+		return tried
+	}
+	if tried := try([]string{"clawai"}, newApp(io.Discard, io.Discard, listCommands()).Commands); tried < 150 {
+		t.Errorf("only %d options were tried", tried)
+	}
+}
+
+// runHarmless runs a command line with commands that do nothing.
+func runHarmless(args []string) error {
+	app := newApp(io.Discard, io.Discard, listCommands())
+	var empty func(commands []*cli.Command)
+	empty = func(commands []*cli.Command) {
+		for _, c := range commands {
+			c.Action = func(*cli.Context) error { return nil }
+			empty(c.Subcommands)
+		}
+	}
+	empty(app.Commands)
+	return app.Run(args)
 }
 
 func readsAlike(t *testing.T, words []string) {

@@ -35,36 +35,6 @@ import (
 // pageVariable holds docs/sandbox.md, which nobody may not be able to read.
 const pageVariable = "CAGE_TEST_PAGE"
 
-// has32BitCalls reports whether the kernel runs programs of 32 bits. A kernel without them shuts the
-// system calls of such programs also where there is no cage.
-func has32BitCalls(t *testing.T) bool {
-	t.Helper()
-	header := append([]byte("\x7fELF\x01\x01\x01"), make([]byte, 9)...)
-	code := []byte{0xb8, 1, 0, 0, 0, 0x31, 0xdb, 0xcd, 0x80} // exit 0
-	const base, size = 0x8048000, 52 + 32 + 9
-	for _, half := range []uint16{2, 3, 1, 0} {
-		header = binary.LittleEndian.AppendUint16(header, half)
-	}
-	for _, word := range []uint32{base + 52 + 32, 52, 0, 0} {
-		header = binary.LittleEndian.AppendUint32(header, word)
-	}
-	for _, half := range []uint16{52, 32, 1, 0, 0, 0} {
-		header = binary.LittleEndian.AppendUint16(header, half)
-	}
-	for _, word := range []uint32{1, 0, base, base, size, size, 5, 4096} {
-		header = binary.LittleEndian.AppendUint32(header, word)
-	}
-	path := filepath.Join(t.TempDir(), "i386")
-	if err := os.WriteFile(path, append(header, code...), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	err := exec.Command(path).Run()
-	if errors.Is(err, syscall.ENOEXEC) {
-		t.Log("this kernel runs no programs of 32 bits, so their system calls are no way out")
-	}
-	return !errors.Is(err, syscall.ENOEXEC)
-}
-
 func readPage() string {
 	text, err := os.ReadFile("../../docs/sandbox.md")
 	if err != nil {
@@ -346,6 +316,36 @@ func (s *site) attack(plan *cage.Plan) map[string]outcome {
 		}
 	}
 	return all
+}
+
+// has32BitCalls reports whether the kernel runs programs of 32 bits. A kernel without them shuts the
+// system calls of such programs also where there is no cage.
+func has32BitCalls(t *testing.T) bool {
+	t.Helper()
+	header := append([]byte("\x7fELF\x01\x01\x01"), make([]byte, 9)...)
+	code := []byte{0xb8, 1, 0, 0, 0, 0x31, 0xdb, 0xcd, 0x80} // exit 0
+	const base, size = 0x8048000, 52 + 32 + 9
+	for _, half := range []uint16{2, 3, 1, 0} {
+		header = binary.LittleEndian.AppendUint16(header, half)
+	}
+	for _, word := range []uint32{base + 52 + 32, 52, 0, 0} {
+		header = binary.LittleEndian.AppendUint32(header, word)
+	}
+	for _, half := range []uint16{52, 32, 1, 0, 0, 0} {
+		header = binary.LittleEndian.AppendUint16(header, half)
+	}
+	for _, word := range []uint32{1, 0, base, base, size, size, 5, 4096} {
+		header = binary.LittleEndian.AppendUint32(header, word)
+	}
+	path := filepath.Join(t.TempDir(), "i386")
+	if err := os.WriteFile(path, append(header, code...), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	err := exec.Command(path).Run()
+	if errors.Is(err, syscall.ENOEXEC) {
+		t.Log("this kernel runs no programs of 32 bits, so their system calls are no way out")
+	}
+	return !errors.Is(err, syscall.ENOEXEC)
 }
 
 // The escape matrix of docs/sandbox.md: every attempt is made without a cage, where it must lead

@@ -61,8 +61,11 @@ func ParseArguments(c *cli.Context) (names []string, err error) {
 // value for a variable that is not set, and the command would then use the default of the option.
 func CheckValues(c *cli.Context) error {
 	for _, name := range c.LocalFlagNames() {
+		if len(name) == 1 {
+			continue // the long name is set, too
+		}
 		if c.String(name) == "" || slices.Contains(c.StringSlice(name), "") {
-			return Usagef("--%s has an empty value; an empty variable does that, too", name)
+			return Usagef("--%s has an empty value, perhaps from an empty variable; give it a value or leave the option out", name)
 		}
 	}
 	return nil
