@@ -36,6 +36,7 @@ func TestProxyArgs(t *testing.T) {
 		{words: "--policy= -- x", want: "policy=", command: "x", dashes: true, failed: true},
 		{words: "--policy= --policy=p -- x", want: "policy= policy=p", command: "x", dashes: true},
 		{words: "--layer= --layer=p -- x", want: "layer= layer=p", command: "x", dashes: true, failed: true},
+		{words: "--layer= --help", want: "layer= help=true"},
 		{words: "--nothing -- x", command: "-- x", failed: true},
 		{words: "--observe=maybe -- x", command: "-- x", failed: true},
 		{words: "---server fs -- x", command: "---server fs -- x", failed: true},

@@ -52,7 +52,8 @@ func Parse(words []string) (Line, error) {
 		_, _, failed := parseOptions(words[:at]) // this is an error if "--" is the value of an option, as in "--server --"
 		line.Dashes = failed == nil
 	}
-	if name := line.emptyOption(); err == nil && name != "" {
+	help, _ := line.OptionValue("help") // the command then prints its help, whatever the values are
+	if name := line.emptyOption(); err == nil && name != "" && help != "true" {
 		err = fmt.Errorf("--%s has an empty value", name)
 	}
 	return line, err
