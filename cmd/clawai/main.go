@@ -115,8 +115,8 @@ func newApp(stdout, stderr io.Writer, commands []*cli.Command) *cli.App {
 		// command would skip deferred work, such as the last entry of the record.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
-			if name := c.Args().First(); name != "" {
-				return unknownCommand(c, name)
+			if c.Args().Present() {
+				return unknownCommand(c, c.Args().First())
 			}
 			shown, note, err := approvecmd.ShowOverview(c)
 			if shown || err != nil {

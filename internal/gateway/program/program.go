@@ -157,8 +157,16 @@ func (c *command) start(words []string, version string, stdout *prose, stderr io
 	if err != nil {
 		return usagef("%v; see: clawai-gateway %s --help", err, c.name)
 	}
-	f.Visit(func(set *flag.Flag) { is.portIsSet = is.portIsSet || set.Name == "port" })
+	empty := ""
+	f.Visit(func(set *flag.Flag) {
+		is.portIsSet = is.portIsSet || set.Name == "port"
+		if set.Value.String() == "" {
+			empty = set.Name
+		}
+	})
 	switch {
+	case empty != "":
+		return usagef("--%s has an empty value, perhaps from an empty variable; give it a value or leave the option out", empty)
 	case is.dir == "":
 		return usagef("%s needs the centre's folder: clawai-gateway %s %s", c.name, c.name, c.arguments)
 	case len(is.arguments) != c.takes:

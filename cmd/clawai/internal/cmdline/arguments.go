@@ -91,8 +91,8 @@ func CommandPath(c *cli.Context) string {
 
 // NoArguments returns an error if the command line has arguments other than flags.
 func NoArguments(c *cli.Context) error {
-	if a := c.Args().First(); a != "" {
-		return Usagef("unexpected argument %q; see: clawai %s--help", a, CommandPath(c))
+	if c.Args().Present() { // the first may be empty, and then package flag parses no option after it
+		return Usagef("unexpected argument %q; see: clawai %s--help", c.Args().First(), CommandPath(c))
 	}
 	return nil
 }
