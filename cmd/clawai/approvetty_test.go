@@ -108,11 +108,12 @@ func (w *watcher) close() {
 	_ = w.pty.Close()
 }
 
+// resize changes the screen first, as a terminal does: with the size of the pty the process draws at once.
 func (w *watcher) resize(rows, cols int) {
+	w.screen.Resize(rows, cols)
 	if err := pty.Setsize(w.pty, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.screen.Resize(rows, cols)
 }
 
 // sees waits until the screen shows every text.

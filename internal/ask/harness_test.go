@@ -292,11 +292,12 @@ func (s *session) pump() {
 	}
 }
 
+// resize changes the screen first, as a terminal does: with the size of the pty the process draws at once.
 func (s *session) resize(rows, cols int) {
+	s.screen.Resize(rows, cols)
 	if err := pty.Setsize(s.pty, &pty.Winsize{Rows: uint16(rows), Cols: uint16(cols)}); err != nil {
 		s.t.Fatal(err)
 	}
-	s.screen.Resize(rows, cols)
 }
 
 // see waits until the screen shows every text.
