@@ -28,6 +28,7 @@ var programs = map[string]func(){
 	"listserver":     listServer,
 	"browser":        browserProgram,
 	"fakeclaude":     fakeClaude,
+	"mcpclient":      mcpClient,
 }
 
 // scriptsIn are the scripts of a folder, with the commands that they have.

@@ -48,6 +48,24 @@ func TestRulesJudgeTheOriginalName(t *testing.T) {
 	}
 }
 
+// A client that leaves before its list is there is not told of a wait that nobody had.
+func TestListOfAClientThatLeaves(t *testing.T) {
+	slow.Test(t)
+	a := &toy{id: "a", answer: func(_ *running, f *frame.Frame) string {
+		if f.Method == "tools/list" {
+			return "-"
+		}
+		return ""
+	}}
+	w := start(t, nil, a).begin()
+	w.send(`{"jsonrpc":"2.0","id":"1","method":"tools/list"}`)
+	w.comes("the request", func() bool { return a.got("tools/list") > 0 })
+	_ = w.in.Close()
+	if list := w.next(`"id":"1"`); gjson.Get(list, "result._meta.clawai/absent.a").String() != "the session is over" {
+		t.Error(list)
+	}
+}
+
 // A bad server is left out in time, the others are there, and so is the reason; what comes
 // later is told of.
 func TestOneBadServerSpoilsNoList(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/clawai/clawai/internal/state/upstream"
 	"github.com/clawai/clawai/internal/wire/frame"
@@ -27,14 +26,19 @@ func (h *hub) gatherLists(k kind, servers []*server) (why []error) {
 		case <-waits[i]:
 		case <-ctx.Done():
 		}
-		why[i] = s.lists[k].checkFresh(h.o.ListWait)
+		late := fmt.Errorf("no answer within %s", h.o.ListWait)
+		if h.ctx.Err() != nil {
+			late = errOver
+		}
+		why[i] = s.lists[k].checkFresh(late)
 	}
 	return why
 }
 
-// checkFresh returns nil if a list is up to date, or the reason why it is not. After an error, the
-// hub sends the client a list_changed when the list changes later.
-func (l *list) checkFresh(waited time.Duration) error {
+// checkFresh returns nil if a list is up to date, or the reason why it is not: late if the list is
+// still being fetched. After an error, the hub sends the client a list_changed when the list changes
+// later.
+func (l *list) checkFresh(late error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -42,7 +46,7 @@ func (l *list) checkFresh(waited time.Duration) error {
 		return nil
 	case l.fetching != nil:
 		l.missed = true
-		return fmt.Errorf("no answer within %s", waited)
+		return late
 	case l.why != nil:
 		l.missed = true
 		return l.why
