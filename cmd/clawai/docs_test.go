@@ -45,7 +45,7 @@ func TestShownCommandsAreRun(t *testing.T) {
 	eachFile(t, ".md", func(path, src string) {
 		for _, line := range commandLines(src) {
 			shown++
-			runs := regexp.MustCompile(`(?m)^(!? ?exec|exits \d+) ` + regexp.QuoteMeta(line) + `( &\w*&?)?$`)
+			runs := regexp.MustCompile(`(?m)^(!? ?exec( mcpclient)?|exits \d+) ` + regexp.QuoteMeta(line) + `( &\w*&?)?$`)
 			if !runs.MatchString(run) {
 				t.Errorf("%s shows %q, and no script runs it", path, line)
 			}
