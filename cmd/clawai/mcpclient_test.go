@@ -7,14 +7,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
 
 // mcpClient is a client that reads its answers: it starts the program behind it, writes the lines
-// of its own input to it, and ends the program's input when every request has an answer. A
-// hub gives requests little time after its input has ended, and a busy machine more to start
-// the servers.
+// of its own input to it, and ends the program's input when every request has an answer, at the
+// latest after patience. A hub gives requests 1.5 s after its input has ended, and on a busy
+// machine a server needs longer to start.
 func mcpClient() {
 	lines, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -41,6 +42,7 @@ func mcpClient() {
 		os.Exit(1)
 	}
 	go func() { _, _ = in.Write(lines) }() // an error means that the program has ended, as its output tells
+	time.AfterFunc(patience, func() { _ = in.Close() }) // a request without an answer fails the script, and does not hold it up
 	for r := bufio.NewReader(out); ; {
 		line, err := r.ReadBytes('\n')
 		_, _ = os.Stdout.Write(line)
