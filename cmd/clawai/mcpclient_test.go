@@ -41,7 +41,7 @@ func mcpClient() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	go func() { _, _ = in.Write(lines) }() // an error means that the program has ended, as its output tells
+	go func() { _, _ = in.Write(lines) }()              // an error means that the program has ended, as its output tells
 	time.AfterFunc(patience, func() { _ = in.Close() }) // a request without an answer fails the script, and does not hold it up
 	for r := bufio.NewReader(out); ; {
 		line, err := r.ReadBytes('\n')
